@@ -66,11 +66,8 @@ def flat(dimension: int) -> str:
     >>> flat(0), flat(1), flat(3)
     ('a point', 'a line', 'a flat of dimension 3')
     """
-    return (
-        ("a point", "a line", "a plane")[dimension]
-        if dimension < 3
-        else (f"a flat of dimension {dimension}")
-    )
+    names = ("a point", "a line", "a plane")
+    return names[dimension] if dimension < 3 else f"a flat of dimension {dimension}"
 
 
 def one_line(record: NamedTuple) -> str:

@@ -82,11 +82,8 @@ class Trace:
 
     def __str__(self) -> str:
         names = tuple(self.last.parameters)
-        rows = [
-            (i, *(belief.parameters[name] for name in names))
-            for i, belief in enumerate(self.beliefs)
-        ]
-        return text_table(("batch", *names), rows)
+        known = [[belief.parameters[name] for name in names] for belief in self.beliefs]
+        return text_table(("batch", *names), [(i, *row) for i, row in enumerate(known)])
 
 
 class Belief(ABC):
@@ -157,8 +154,7 @@ class Belief(ABC):
 
 
 def _shown(value: Any) -> Any:
-    numbers = isinstance(value, float | np.ndarray)
-    return np.round(value, 6) if numbers else value
+    return np.round(value, 6) if isinstance(value, float | np.ndarray) else value
 
 
 class Moments:

@@ -25,13 +25,8 @@ from pellucid.inference.distributions.discrete import Bernoulli, BetaBinomial
 class BetaBernoulli(Moments, Belief):
     """A beta belief about the probability of success.
 
-    Parameters
-    ----------
-    alpha, beta : float, default=1.0
-        ``>= 0``: imagined successes and failures.
+    ``alpha`` and ``beta`` are imagined successes and failures, >= 0.
 
-    Examples
-    --------
     >>> from pellucid.inference import BetaBernoulli
     >>> belief = BetaBernoulli(1, 1).update(successes=7, failures=3)
     >>> round(belief.mean, 6), belief.interval().round(4)
@@ -73,9 +68,8 @@ class BetaBernoulli(Moments, Belief):
     @property
     def posterior(self) -> Beta:
         if self.alpha == 0 or self.beta == 0:
-            raise ValueError(
-                f"alpha = {self.alpha:g}, beta = {self.beta:g} is a limit, not a density"
-            )
+            at = f"alpha = {self.alpha:g}, beta = {self.beta:g}"
+            raise ValueError(f"{at} is a limit, not a density")
         return Beta(self.alpha, self.beta)
 
     def _location(self) -> float:
@@ -86,13 +80,11 @@ class BetaBernoulli(Moments, Belief):
     def _reading(self) -> str:
         if self.alpha == 0 or self.beta == 0:
             return "a limit without a density; the mean is the share of successes."
-        ends = "" if len(self.modes) == 1 and 0 < self.modes[0] < 1 else f" {self._modes_text()}"
-        return super()._reading() + ends
-
-    def _modes_text(self) -> str:
-        if not self.modes:
-            return "The density is flat: no mode."
-        return f"The density is highest at the boundary: {', '.join(f'{m:g}' for m in self.modes)}."
+        if len(self.modes) == 1 and 0 < self.modes[0] < 1:
+            return super()._reading()
+        ends = ", ".join(f"{m:g}" for m in self.modes)
+        highest = f"highest at the boundary: {ends}." if ends else "flat: no mode."
+        return f"{super()._reading()} The density is {highest}"
 
     @property
     def modes(self) -> tuple[float, ...]:

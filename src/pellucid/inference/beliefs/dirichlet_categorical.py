@@ -24,15 +24,9 @@ from pellucid.inference.distributions.category_counts import Categorical, Dirich
 class DirichletCategorical(Moments, Belief):
     """A Dirichlet belief about the probabilities of labels.
 
-    Parameters
-    ----------
-    alpha : float or array of shape (K,), default=1.0
-        ``> 0``. A number needs ``categories``, or takes them from the first labels seen.
-    categories : sequence, default=None
-        The labels; None with a vector alpha: 0, ..., K - 1.
+    A number ``alpha`` > 0 needs ``categories``, or takes them from the first labels seen; a vector
+    without categories is about 0, ..., K - 1.
 
-    Examples
-    --------
     >>> from pellucid.inference import DirichletCategorical
     >>> die = DirichletCategorical.from_pseudocounts(1, categories=range(1, 7))
     >>> die.update([1, 3, 5, 4, 4, 6]).mode.round(4)
@@ -50,9 +44,8 @@ class DirichletCategorical(Moments, Belief):
         if self.categories is not None:
             labels = tuple(np.asarray(list(self.categories)).tolist())
             if len(set(labels)) != len(labels) or alpha.shape not in ((), (len(labels),)):
-                raise ValueError(
-                    f"categories must be different, one for each alpha, got {labels} for {alpha}"
-                )
+                got = f"got {labels} for {alpha}"
+                raise ValueError(f"categories must be different, one for each alpha, {got}")
             alpha = np.broadcast_to(alpha, (len(labels),)).copy()
         elif alpha.ndim:
             labels = tuple(range(len(alpha)))

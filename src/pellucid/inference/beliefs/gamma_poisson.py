@@ -19,15 +19,8 @@ from pellucid.inference.distributions.discrete import NegativeBinomial, Poisson
 
 @dataclass(frozen=True)
 class GammaPoisson(Moments, Belief):
-    """A gamma belief about a Poisson rate.
+    """A gamma belief about a Poisson rate; its mean is ``shape * scale``, both > 0.
 
-    Parameters
-    ----------
-    shape, scale : float, default=1.0
-        ``> 0``; the mean is shape * scale.
-
-    Examples
-    --------
     >>> from pellucid.inference import GammaPoisson
     >>> GammaPoisson(1.0, 1.0).update([2, 4, 3]).posterior
     Gamma(shape=10.0, scale=0.25)

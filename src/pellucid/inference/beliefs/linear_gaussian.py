@@ -19,7 +19,15 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.inference.beliefs.belief import Belief
 from pellucid.inference.distributions.multivariate_normal import MultivariateNormal, noise_matrix
 from pellucid.inference.distributions.normal import LOG_2PI, lower_root
-from pellucid.inference.distributions.samples import rows_of, weights_of
+from pellucid.inference.distributions.samples import Sample, rows_of, weights_of
+
+
+def rows_like(mean: Array, data: ArrayLike, sample_weight: ArrayLike) -> Sample:
+    """Rows of data with as many columns as the mean has entries, and their weights."""
+    rows = rows_of(data, sample_weight)
+    if rows.x.shape[1] != len(mean):
+        raise ValueError(f"data must have {len(mean)} columns, got {rows.x.shape[1]}")
+    return rows
 
 
 class VectorBelief(Belief):
@@ -60,17 +68,10 @@ class VectorBelief(Belief):
 class LinearGaussian(VectorBelief):
     """A normal belief about coefficients.
 
-    Parameters
-    ----------
-    noise_variance : float, array of shape (n,) or (n, n)
-        Of the observations; a matrix fits batches of that size only.
-    mean : array of shape (p,)
-        Prior mean of the coefficients.
-    cov : float or array of shape (p, p)
-        A number is that multiple of the identity.
+    ``noise_variance`` of the observations is a number, (n,) or (n, n); a matrix fits batches of
+    that size only. ``mean`` (p,) and ``cov`` are the prior of the coefficients; a number stands for
+    that multiple of the identity.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import LinearGaussian
     >>> hours, scores = np.array([1, 2, 3, 4, 4.5]), np.array([3.0, 5, 7, 9, 10])
@@ -142,17 +143,9 @@ class LinearGaussian(VectorBelief):
 class MultivariateNormalMean(VectorBelief):
     """A normal belief about the mean of normal vectors of known covariance.
 
-    Parameters
-    ----------
-    noise_cov : float or array of shape (d, d)
-        Covariance of the data, positive definite.
-    mean : array of shape (d,)
-        Prior mean of the unknown mean.
-    cov : float or array of shape (d, d)
-        Of the belief.
+    ``noise_cov`` of the data is a number or positive definite (d, d); ``mean`` (d,) and ``cov``, a
+    number or (d, d), are of the belief.
 
-    Examples
-    --------
     >>> from pellucid.inference import MultivariateNormalMean
     >>> belief = MultivariateNormalMean(1.0, [0.0, 0.0], 1.0).update([[2.0, 4.0], [4.0, 2.0]])
     >>> belief.mean, belief.variance.round(4)
@@ -171,16 +164,10 @@ class MultivariateNormalMean(VectorBelief):
 
     def update(self, data: ArrayLike, sample_weight: Any = None) -> "MultivariateNormalMean":
         """The belief after rows of data."""
-        X, w = self._rows(data, sample_weight)
+        X, w = rows_like(self.mean, data, sample_weight)
         n = w.sum()
         found = self.posterior.observe(w @ X / n, np.eye(len(self.mean)), 0.0, self.noise_cov / n)
         return MultivariateNormalMean(self.noise_cov, found.mean, found.cov)
-
-    def _rows(self, data: ArrayLike, sample_weight: ArrayLike) -> Any:
-        rows = rows_of(data, sample_weight)
-        if rows.x.shape[1] != len(self.mean):
-            raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")
-        return rows
 
     def predictive(self) -> MultivariateNormal:
         """The distribution of the next row."""
@@ -188,7 +175,7 @@ class MultivariateNormalMean(VectorBelief):
 
     def log_evidence(self, data: ArrayLike, sample_weight: Any = None) -> float:
         """log p(data)."""
-        X, w = self._rows(data, sample_weight)
+        X, w = rows_like(self.mean, data, sample_weight)
         n, d = w.sum(), len(self.mean)
         xbar = w @ X / n
         value = self.posterior._observed(xbar, np.eye(d), 0.0, self.noise_cov / n).log_evidence

@@ -33,19 +33,10 @@ from pellucid.inference.distributions.samples import Moments as Seen
 class NormalMean(Belief):
     """A normal belief about the mean of normal data of known variance.
 
-    Parameters
-    ----------
-    noise_variance : float or "sample", default=1.0
-        Variance of the data; "sample" plugs in the n-1 variance of each batch (approximate).
-    mean : float, default=0.0
-        Prior mean of the unknown mean.
-    variance : float, default=1.0
-        Of the belief; ``inf`` is a flat prior.
-    plug_in : float, default=None
-        The last plugged-in variance; set by update.
+    The data have the variance ``noise_variance``; "sample" plugs in the n-1 variance of each batch
+    (approximate; the last one is ``plug_in``, set by update). ``mean`` and ``variance`` are of the
+    belief; an infinite variance is a flat prior.
 
-    Examples
-    --------
     >>> from pellucid.inference import NormalMean
     >>> belief = NormalMean(1.0, 0.0, 1.0).update([4.0, 5.0, 3.5, 4.5, 4.0])
     >>> round(belief.mean, 6), round(belief.variance, 6), round(belief.predictive().variance, 6)
@@ -133,15 +124,8 @@ def log_ratio(shape: float, scale: float, shape_after: float, scale_after: float
 class NormalVariance(Moments, Belief):
     """An inverse gamma belief about the variance of normal data of known mean.
 
-    Parameters
-    ----------
-    center : float
-        The known mean.
-    shape, scale : float, default=1.0
-        ``> 0``.
+    The mean of the data is ``center``; the belief has ``shape`` and ``scale``, both > 0.
 
-    Examples
-    --------
     >>> from pellucid.inference import NormalVariance
     >>> NormalVariance(0.0, 1.0, 1.0).update([1.0, -1.0, 2.0, 0.0]).posterior
     InverseGamma(shape=3.0, scale=4.0)
@@ -222,16 +206,9 @@ class MeanAndVariance(Multivariate):
 class NormalInverseGamma(Belief):
     """A belief about mean and variance of normal data.
 
-    Parameters
-    ----------
-    mean : float, default=0.0
-    kappa : float, default=1.0
-        ``> 0``: how many observations the mean is worth.
-    shape, scale : float, default=1.0
-        ``> 0``, of the variance.
+    ``mean`` is worth ``kappa`` > 0 observations; ``shape`` and ``scale``, both > 0, are of the
+    variance.
 
-    Examples
-    --------
     >>> from pellucid.inference import NormalInverseGamma
     >>> belief = NormalInverseGamma(0.0, 1.0, 1.0, 1.0).update([1.0, 3.0])
     >>> round(belief.mean, 6), belief.kappa, belief.shape, round(belief.scale, 6)
@@ -271,11 +248,8 @@ class NormalInverseGamma(Belief):
         return NormalInverseGamma(mean, kappa, self.shape + n / 2, self.scale + scatter / 2 + gap)
 
     def _reading(self) -> str:
-        (low, high), (small, large) = self.interval()
-        return (
-            f"95 %: mean between {low:.4g} and {high:.4g}, variance between {small:.4g} and "
-            f"{large:.4g}."
-        )
+        mean, variance = (f"between {low:.4g} and {high:.4g}" for low, high in self.interval())
+        return f"95 %: mean {mean}, variance {variance}."
 
     def predictive(self) -> StudentT:
         """The distribution of the next value."""

@@ -23,12 +23,12 @@ from scipy.special import gammaln, multigammaln
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
 from pellucid.inference.beliefs.belief import Belief, interval_of
+from pellucid.inference.beliefs.linear_gaussian import rows_like
 from pellucid.inference.distributions.continuous import InverseGamma
 from pellucid.inference.distributions.distribution import Multivariate
 from pellucid.inference.distributions.location_scale import StudentT
 from pellucid.inference.distributions.multivariate_normal import forward
 from pellucid.inference.distributions.normal import LOG_2PI, lower_root
-from pellucid.inference.distributions.samples import rows_of
 
 LOG_PI = float(np.log(np.pi))
 
@@ -42,17 +42,9 @@ def half_log_det(L: Array) -> float:
 class MultivariateStudentT(Multivariate):
     """The t distribution of a vector.
 
-    Parameters
-    ----------
-    df : float
-        Degrees of freedom, ``> 0``.
-    center : array of shape (d,)
-        Its mean where ``df > 1``.
-    scale : array of shape (d, d)
-        Positive definite; the covariance is scale df/(df - 2).
+    ``df`` > 0 degrees of freedom, mean ``center`` (d,) where df > 1, positive definite ``scale``
+    (d, d); the covariance is scale df/(df - 2).
 
-    Examples
-    --------
     >>> from pellucid.inference import MultivariateStudentT
     >>> law = MultivariateStudentT(4.0, [0.0, 1.0], [[1.0, 0.0], [0.0, 4.0]])
     >>> law.cov.diagonal(), law.marginal(1)
@@ -141,13 +133,11 @@ class MeanAndCovariance(Multivariate):
         """Variance of every coordinate; infinite for Sigma where df <= d + 3."""
         d, s = len(self.center), np.diag(self.scale)
         u = self.df - d
-        t = self.mean_law.cov
         both = np.full((d, d), np.inf)
         if u > 3:
-            both = ((u + 1) * self.scale**2 + (u - 1) * np.outer(s, s)) / (
-                u * (u - 1) ** 2 * (u - 3)
-            )
-        return np.append(np.diag(t), both[np.tril_indices(d)])
+            both = (u + 1) * self.scale**2 + (u - 1) * np.outer(s, s)
+            both = both / (u * (u - 1) ** 2 * (u - 3))
+        return np.append(np.diag(self.mean_law.cov), both[np.tril_indices(d)])
 
     @property
     def cov(self) -> Array:
@@ -211,18 +201,10 @@ class MeanAndCovariance(Multivariate):
 class NormalInverseWishart(Belief):
     """A belief about the mean and the covariance of normal vectors.
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-    kappa : float, default=1.0
-        ``> 0``: how many observations the mean is worth.
-    df : float, default=None
-        ``> d - 1``: how many the covariance is worth; None is d + 2, whose mean is ``scale``.
-    scale : float or array of shape (d, d), default=1.0
-        Positive definite; a number is that multiple of the identity.
+    ``mean`` (d,) is worth ``kappa`` > 0 observations and the covariance ``df`` > d - 1 of them;
+    None is d + 2, whose mean is ``scale``, positive definite; a number is that multiple of the
+    identity.
 
-    Examples
-    --------
     >>> from pellucid.inference import NormalInverseWishart
     >>> belief = NormalInverseWishart([0.0, 0.0]).update([[1.0, 2.0], [3.0, 0.0], [2.0, 1.0]])
     >>> belief.mean, belief.kappa, belief.df, belief.predictive().df
@@ -242,10 +224,9 @@ class NormalInverseWishart(Belief):
         df = float(d + 2 if self.df is None else self.df)
         check.positive(kappa=self.kappa)
         if mean.ndim != 1 or not np.isfinite(mean).all() or scale.shape != (d, d):
-            raise ValueError(
-                f"mean must be a finite vector and scale a number or a ({d}, {d}) matrix, got "
-                f"shapes {mean.shape} and {scale.shape}"
-            )
+            shapes = f"got shapes {mean.shape} and {scale.shape}"
+            need = f"mean must be a finite vector and scale a number or a ({d}, {d}) matrix"
+            raise ValueError(f"{need}, {shapes}")
         if not df > d - 1:
             raise ValueError(f"df must be > d - 1 = {d - 1}, got {df:g}")
         lower_root(scale, "scale")
@@ -276,7 +257,7 @@ class NormalInverseWishart(Belief):
 
     def update(self, data: ArrayLike, sample_weight: Any = None) -> "NormalInverseWishart":
         """The belief after rows of data."""
-        X, w = self._rows(data, sample_weight)
+        X, w = rows_like(self.mean, data, sample_weight)
         n, df = float(w.sum()), self.df
         assert df is not None
         xbar = w @ X / n
@@ -286,19 +267,12 @@ class NormalInverseWishart(Belief):
         mean = (self.kappa * self.mean + n * xbar) / kappa
         return NormalInverseWishart(mean, kappa, df + n, (scale + scale.T) / 2)
 
-    def _rows(self, data: ArrayLike, sample_weight: ArrayLike) -> Any:
-        rows = rows_of(data, sample_weight)
-        if rows.x.shape[1] != len(self.mean):
-            raise ValueError(f"data must have {len(self.mean)} columns, got {rows.x.shape[1]}")
-        return rows
-
     def predictive(self) -> MultivariateStudentT:
         """The distribution of the next row."""
         assert self.df is not None
         u = self.df - len(self.mean) + 1
-        return MultivariateStudentT(
-            u, self.mean, self.scale * ((self.kappa + 1) / (self.kappa * u))
-        )
+        scale = self.scale * ((self.kappa + 1) / (self.kappa * u))
+        return MultivariateStudentT(u, self.mean, scale)
 
     def log_evidence(self, data: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """log p(data)."""

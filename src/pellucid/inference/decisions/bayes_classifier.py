@@ -22,15 +22,9 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.inference.decisions import bayes_error as errors
+from pellucid.inference.decisions import class_densities as ask
 from pellucid.inference.decisions.bayes_error import BayesError
-from pellucid.inference.decisions.class_densities import (
-    FAMILIES,
-    ask_log_density,
-    ask_sample,
-    gaussian_moments,
-    has_log_density,
-    is_scalar,
-)
+from pellucid.inference.decisions.class_densities import FAMILIES, ask_log_density
 from pellucid.inference.decisions.decisions import check_losses, decide
 
 METHODS = ("auto", "closed_form", "integration", "monte_carlo")
@@ -105,9 +99,9 @@ class BayesClassifier(Classifier):
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
         if K < 2:
+            name, got = type(self).__name__, f"1 class in {rows.n_rows} samples"
             raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {rows.n_rows} "
-                f"samples (n_samples={rows.n_rows})"
+                f"{name} needs at least 2 classes, got {got} (n_samples={rows.n_rows})"
             )
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         weight = np.bincount(rows.y, rows.w, minlength=K).astype(np.float64)
@@ -124,10 +118,8 @@ class BayesClassifier(Classifier):
         known = self._known
         given = K * [self.densities] if isinstance(self.densities, str) else self.densities
         if not isinstance(given, list | tuple) or len(given) != K:
-            raise ValueError(
-                f"densities must be one of {', '.join(FAMILIES)}, or a list with one family or "
-                f"distribution for each of {K} classes, got {given!r}"
-            )
+            need = f"{', '.join(FAMILIES)}, or a family or distribution for each of {K} classes"
+            raise ValueError(f"densities must be one of {need}, got {given!r}")
         if known is not None:
             return check_densities(known)
         for family in given:
@@ -139,8 +131,7 @@ class BayesClassifier(Classifier):
 
     def _joint(self, X: Any) -> Array:
         """log pi_k f_k(x), (n, K); the priors alone where every density is 0."""
-        X = self._check_input(X)
-        return self._joint_rows(X)
+        return self._joint_rows(self._check_input(X))
 
     def _joint_rows(self, X: Array) -> Array:
         with np.errstate(divide="ignore"):
@@ -159,10 +150,8 @@ class BayesClassifier(Classifier):
         K = len(self.densities_)
         losses = check_losses(self.loss_matrix, K)
         if losses.shape != (K, K):
-            raise ValueError(
-                f"loss_matrix must have shape ({K}, {K}), got {losses.shape}; further decisions "
-                "are for LossMatrixClassifier"
-            )
+            hint = "further decisions are for LossMatrixClassifier"
+            raise ValueError(f"loss_matrix must have shape ({K}, {K}), got {losses.shape}; {hint}")
         return losses
 
     def predict(self, X: Any) -> Any:
@@ -192,7 +181,7 @@ class BayesClassifier(Classifier):
         X: Array | None = None
         for k in np.unique(codes):
             own = codes == k
-            part = ask_sample(self.densities_[k], int(own.sum()), rng)
+            part = ask.ask_sample(self.densities_[k], int(own.sum()), rng)
             X = np.empty((n_samples, part.shape[1])) if X is None else X
             X[own] = part
         assert X is not None  # n_samples >= 1
@@ -203,7 +192,7 @@ class BayesClassifier(Classifier):
 
     def _dimension(self) -> int:
         first = self.densities_[0]
-        if is_scalar(first):
+        if ask.is_scalar(first):
             return 1
         mean = first.mean() if callable(first.mean) else first.mean
         return len(mean)
@@ -224,13 +213,10 @@ class BayesClassifier(Classifier):
     ) -> BayesError:
         """The error (with ``loss_matrix``: the risk) of this rule if the densities are true.
 
-        Parameters
-        ----------
-        method : {"auto", "closed_form", "integration", "monte_carlo"}, default="auto"
-            Closed form for two Gaussians of one covariance under 0/1 loss, integration for one
-            column, else the mean of 1 - max posterior over rows drawn from the model.
-        n_samples : int, default=100_000
-        random_state : int, Generator, RandomState or None
+        Of ``method`` "auto", closed form for two Gaussians of one covariance under 0/1 loss,
+        integration for one column, else the mean of 1 - max posterior over ``n_samples`` rows drawn
+        from the model with the seed ``random_state``; or one of these by name: "closed_form",
+        "integration", "monte_carlo".
         """
         check_is_fitted(self)
         check.one_of(METHODS, method=method)
@@ -241,9 +227,7 @@ class BayesClassifier(Classifier):
             if value is not None:
                 return BayesError(value, 0.0, "closed_form")
         if method == "closed_form":
-            raise ValueError(
-                "closed_form needs two normal densities of one covariance and 0/1 loss"
-            )
+            raise ValueError("closed_form needs two normal densities of one covariance, 0/1 loss")
         if method != "monte_carlo" and self._dimension() == 1:
             value = self._line_risk(rng)
             if value is not None:
@@ -255,9 +239,10 @@ class BayesClassifier(Classifier):
 
     def _line_risk(self, rng: Rng) -> float | None:
         losses = self._losses()
-        if errors.all_discrete(self.densities_):
+        discrete = [ask.is_discrete(law) for law in self.densities_]
+        if all(discrete):
             return errors.count_risk(self.densities_, self.priors_, losses, self._on_line)
-        if any(errors.is_discrete(law) for law in self.densities_):
+        if any(discrete):
             return None  # a mass and a density cannot be compared
         return errors.line_risk(self.densities_, self.priors_, losses, self._on_line, rng)
 
@@ -267,15 +252,14 @@ class BayesClassifier(Classifier):
         K = len(self.densities_)
         kinds = sorted({type(law).__name__ for law in self.densities_})
         known = self._known is not None
-        gaussian = sum(gaussian_moments(law) is not None for law in self.densities_)
+        gaussian = sum(ask.gaussian_moments(law) is not None for law in self.densities_)
+        then = "" if self.loss_matrix is None else "; then the least expected loss"
+        fitted = "log-likelihood of each class, maximised within its family"
         return Card(
-            representation=f"argmax_k log pi_k + log f_k(x), f_k from {', '.join(kinds)}"
-            + ("" if self.loss_matrix is None else "; then the least expected loss"),
-            evaluation="none: the densities are given"
-            if known
-            else "log-likelihood of each class, maximised within its family",
-            optimisation="nothing to fit" if known else "closed forms, one pass per class",
-            numbers={"classes": K, "normal densities": gaussian, "columns": self._dimension()},
+            f"argmax_k log pi_k + log f_k(x), f_k from {', '.join(kinds)}{then}",
+            "none: the densities are given" if known else fitted,
+            "nothing to fit" if known else "closed forms, one pass per class",
+            {"classes": K, "normal densities": gaussian, "columns": self._dimension()},
         )
 
 
@@ -284,11 +268,9 @@ def check_densities(laws: list[Any]) -> list[Any]:
     if len(laws) < 2:
         raise ValueError(f"at least 2 classes are needed, got {len(laws)} density")
     for law in laws:
-        if isinstance(law, type) or not has_log_density(law):
-            raise ValueError(
-                f"densities must be families ({', '.join(FAMILIES)}) or have log_density or "
-                f"logpdf, got {law!r}"
-            )
+        if isinstance(law, type) or not ask.has_log_density(law):
+            need = f"families ({', '.join(FAMILIES)}) or have log_density or logpdf"
+            raise ValueError(f"densities must be {need}, got {law!r}")
     return laws
 
 

@@ -18,13 +18,7 @@ from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array, IntArray, Rng
 from pellucid.core.records import show
-from pellucid.inference.decisions.class_densities import (
-    ask_log_density,
-    ask_quantile,
-    ask_sample,
-    gaussian_moments,
-    is_discrete,
-)
+from pellucid.inference.decisions import class_densities as ask
 from pellucid.inference.distributions.distribution import Distribution
 
 TAIL = 1e-16  # probability left out on either side of the line that is searched
@@ -53,7 +47,7 @@ Decide = Callable[[Array], IntArray]  # points on the line -> column of the loss
 
 def gaussian_error(laws: list[Any], priors: Array) -> float | None:
     """The closed form, or None where it does not apply."""
-    moments = [gaussian_moments(law) for law in laws]
+    moments = [ask.gaussian_moments(law) for law in laws]
     if len(laws) != 2 or moments[0] is None or moments[1] is None:
         return None
     (m0, S0), (m1, S1) = moments[0], moments[1]
@@ -75,9 +69,9 @@ def line_grid(laws: list[Any], rng: Rng) -> Array:
     q = np.concatenate([[TAIL, 1e-12, 1e-8], inner, [1 - 1e-8, 1 - 1e-12, 1 - TAIL]])
     parts = []
     for law in laws:
-        points = ask_quantile(law, q)
+        points = ask.ask_quantile(law, q)
         if points is None:
-            points = ask_sample(law, POINTS, rng).ravel()
+            points = ask.ask_sample(law, POINTS, rng).ravel()
             wide = 2.0 * np.ptp(points)
             points = np.concatenate([points, [points.min() - wide, points.max() + wide]])
         parts.append(points[np.isfinite(points)])
@@ -105,7 +99,7 @@ def _mass(law: Distribution, low: float, high: float) -> float:
         return float(law.cdf(high) - law.cdf(low))
 
     def density(x: float) -> float:
-        return float(np.exp(ask_log_density(law, np.array([[x]]))[0]))
+        return float(np.exp(ask.ask_log_density(law, np.array([[x]]))[0]))
 
     return float(quad(density, low, high, limit=200)[0])
 
@@ -117,21 +111,19 @@ def line_risk(laws: list[Any], priors: Array, losses: Array, decide: Decide, rng
     edges = np.concatenate([[-np.inf], cuts, [np.inf]])
     inside = np.concatenate([[grid[0]], cuts[:-1] + np.diff(cuts) / 2.0, [grid[-1]]])
     chosen = decide(inside if len(cuts) else grid[:1])
-    return float(
-        sum(
-            priors[k] * losses[k, d] * _mass(law, edges[r], edges[r + 1])
-            for r, d in enumerate(chosen)
-            for k, law in enumerate(laws)
-            if priors[k] > 0 and losses[k, d] != 0
-        )
-    )
+    risk = 0.0
+    for r, d in enumerate(chosen):
+        for k, law in enumerate(laws):
+            if priors[k] > 0 and losses[k, d] != 0:
+                risk += priors[k] * losses[k, d] * _mass(law, edges[r], edges[r + 1])
+    return float(risk)
 
 
 def count_risk(laws: list[Any], priors: Array, losses: Array, decide: Decide) -> float | None:
     """The risk over one column of counts, or None where the support cannot be listed."""
     ends = []
     for law in laws:
-        points = ask_quantile(law, np.array([TAIL, 1 - 1e-15]))
+        points = ask.ask_quantile(law, np.array([TAIL, 1 - 1e-15]))
         if points is None and hasattr(law, "mean") and np.size(law.mean) == 1:
             m = float(np.ravel(law.mean)[0])
             points = np.array([0.0, m + 40.0 * np.sqrt(m) + 60.0])
@@ -142,13 +134,11 @@ def count_risk(laws: list[Any], priors: Array, losses: Array, decide: Decide) ->
     if high - low > LARGEST_SUPPORT:
         return None
     x = np.arange(low, high + 1, dtype=np.float64)
-    chosen = decide(x)
-    return float(
-        sum(
-            priors[k] * (losses[k, chosen] * np.exp(ask_log_density(law, x[:, None]))).sum()
-            for k, law in enumerate(laws)
-        )
-    )
+    chosen, risk = decide(x), 0.0
+    for k, law in enumerate(laws):
+        mass = np.exp(ask.ask_log_density(law, x[:, None]))
+        risk += priors[k] * (losses[k, chosen] * mass).sum()
+    return float(risk)
 
 
 def simulated_risk(least_loss: Array) -> BayesError:
@@ -156,7 +146,3 @@ def simulated_risk(least_loss: Array) -> BayesError:
     n = len(least_loss)
     error = float(least_loss.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
     return BayesError(float(least_loss.mean()), error, "monte_carlo")
-
-
-def all_discrete(laws: list[Any]) -> bool:
-    return all(is_discrete(law) for law in laws)

@@ -40,9 +40,8 @@ class NormalLaw(NamedTuple):
         return float(np.log(np.diag(self.root)).sum())
 
     def sample(self, n: int, random_state: Seed = None) -> Array:
-        return (
-            self.mean + generator(random_state).standard_normal((n, len(self.mean))) @ self.root.T
-        )
+        z = generator(random_state).standard_normal((n, len(self.mean)))
+        return self.mean + z @ self.root.T
 
     def cdf(self, x: ArrayLike) -> Any:
         return ndtr((np.asarray(x) - self.mean[0]) / self.root[0, 0])
@@ -71,9 +70,8 @@ class LaplaceLaw(NamedTuple):
     def quantile(self, q: ArrayLike) -> Any:
         q = np.asarray(q)
         low = np.log(2.0 * np.minimum(q, 0.5))
-        return self.mean[0] + self.scale[0] * np.where(
-            q < 0.5, low, -np.log(2.0 * np.minimum(1.0 - q, 0.5))
-        )
+        high = -np.log(2.0 * np.minimum(1.0 - q, 0.5))
+        return self.mean[0] + self.scale[0] * np.where(q < 0.5, low, high)
 
 
 class ExponentialLaw(NamedTuple):
@@ -139,11 +137,9 @@ def fit_normal(X: Array, w: Array, who: str) -> NormalLaw:
     scaled = cov / np.outer(*(2 * [np.where(flat, 1.0, spread)]))
     rank_room = np.linalg.eigvalsh(scaled)[0] if not flat.any() else 0.0
     if rank_room <= 10 * len(mean) * np.finfo(np.float64).eps:
-        raise ValueError(
-            f"{who} ({int((w > 0).sum())} rows) has a singular covariance in {len(mean)} columns: "
-            "it is too small, or the columns are dependent; use another family, or "
-            "RegularizedDiscriminantAnalysis"
-        )
+        rows = f"{who} ({int((w > 0).sum())} rows) has a singular covariance in {len(mean)} columns"
+        why = "it is too small, or the columns are dependent"
+        raise ValueError(f"{rows}: {why}; use another family, or RegularizedDiscriminantAnalysis")
     return NormalLaw(mean, cov, np.linalg.cholesky(cov))
 
 

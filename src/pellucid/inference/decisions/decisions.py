@@ -58,14 +58,11 @@ def check_losses(loss_matrix: ArrayLike | None, n_classes: int) -> Array:
     try:
         L = np.array(loss_matrix, dtype=np.float64, ndmin=2)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"loss_matrix must be a table of numbers [truth, decision], got {loss_matrix!r}"
-        ) from None
+        need = "a table of numbers [truth, decision]"
+        raise ValueError(f"loss_matrix must be {need}, got {loss_matrix!r}") from None
     if L.ndim != 2 or L.shape[0] != n_classes or L.shape[1] < 1:
-        raise ValueError(
-            f"loss_matrix must have one row for each of {n_classes} classes (rows truth, columns "
-            f"decision), got shape {L.shape}"
-        )
+        need = f"one row for each of {n_classes} classes (rows truth, columns decision)"
+        raise ValueError(f"loss_matrix must have {need}, got shape {L.shape}")
     if not np.isfinite(L).all():
         raise ValueError("loss_matrix must hold finite numbers, got NaN or infinity")
     return L
@@ -77,10 +74,8 @@ def check_simplex(P: Array, first_row: int = 0) -> None:
         bad = ~((P.min(axis=1) >= -OFF_SIMPLEX) & (np.abs(P.sum(axis=1) - 1.0) <= OFF_SIMPLEX))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            "probabilities must be >= 0 and add up to 1, "
-            f"got {P[row].tolist()} (sum {P[row].sum():.6g}) in row {first_row + row}"
-        )
+        got = f"{P[row].tolist()} (sum {P[row].sum():.6g}) in row {first_row + row}"
+        raise ValueError(f"probabilities must be >= 0 and add up to 1, got {got}")
 
 
 def expected_losses(P: Array, L: Array | None) -> Array:
@@ -151,9 +146,8 @@ def decide(
     def block(start: int) -> None:
         rows = slice(start, start + BLOCK)
         if small:
-            bad = decide_rows(
-                P[rows], table, L is None, slack, tie == "last", index[rows], loss[rows]
-            )
+            rule = table, L is None, slack, tie == "last"
+            bad = decide_rows(P[rows], *rule, index[rows], loss[rows])
             if bad < 0:
                 return
         check_simplex(P[rows], start)
@@ -190,11 +184,6 @@ def bayes_decision(
         Which of equally good decisions; "last" is the rule p >= 1/2 -> class 1.
     random_state : int, Generator, RandomState or None
         For ``tie="random"``.
-
-    Returns
-    -------
-    Decision
-        ``action``, ``expected_loss``, ``index``; scalars for one row of probabilities.
 
     Examples
     --------
@@ -239,15 +228,9 @@ def label_array(labels: Any, n: int) -> Any:
 def cost_threshold(false_positive: float, false_negative: float) -> float:
     """The probability from which the positive decision costs less: c_FP / (c_FP + c_FN).
 
-    Parameters
-    ----------
-    false_positive : float
-        Cost of deciding 1 when 0 is true, >= 0.
-    false_negative : float
-        Cost of deciding 0 when 1 is true, >= 0; not both 0.
+    ``false_positive`` is the cost of deciding 1 when 0 is true, ``false_negative`` of deciding 0
+    when 1 is true; both >= 0, not both 0.
 
-    Examples
-    --------
     >>> from pellucid.inference import cost_threshold
     >>> cost_threshold(1, 4)  # a miss is four times as bad as a false alarm
     0.2
@@ -255,8 +238,6 @@ def cost_threshold(false_positive: float, false_negative: float) -> float:
     check.non_negative(false_positive=false_positive, false_negative=false_negative)
     total = false_positive + false_negative
     if not 0 < total < np.inf:
-        raise ValueError(
-            "at least one cost must be > 0 and both finite, "
-            f"got {false_positive!r} and {false_negative!r}"
-        )
+        got = f"{false_positive!r} and {false_negative!r}"
+        raise ValueError(f"at least one cost must be > 0 and both finite, got {got}")
     return float(false_positive / total)

@@ -49,8 +49,7 @@ class LinearClassifier(Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of the largest score."""
-        codes = self._codes(self._scores(self._check_input(X)))
-        return self.classes_[codes]
+        return self.classes_[self._codes(self._scores(self._check_input(X)))]
 
     def _scores(self, X: np.ndarray) -> Array:
         """w.x + w0 leaf by leaf: the same bits for any number of threads."""
@@ -101,10 +100,8 @@ class LinearClassifier(Classifier):
 
     def _need_two_classes(self, n_rows: int) -> None:
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n_rows} samples "
-                f"(n_samples={n_rows})"
-            )
+            name, got = type(self).__name__, f"1 class in {n_rows} samples (n_samples={n_rows})"
+            raise ValueError(f"{name} needs at least 2 classes, got {got}")
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         m = 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -126,19 +123,30 @@ def class_weights(class_weight: Any, classes: np.ndarray, totals: Array) -> Arra
         shares = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, shares, 0.0)
     if not isinstance(class_weight, dict):
-        raise ValueError(
-            "class_weight must be None, 'balanced' or a dict of a weight for each class, "
-            f"got {class_weight!r}"
-        )
+        need = "None, 'balanced' or a dict of a weight for each class"
+        raise ValueError(f"class_weight must be {need}, got {class_weight!r}")
     unknown = [label for label in class_weight if label not in classes.tolist()]
     if unknown:
-        raise ValueError(
-            f"class_weight names {unknown}, which are not in the classes {classes.tolist()}"
-        )
+        raise ValueError(f"class_weight names {unknown}, not in the classes {classes.tolist()}")
     weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError(f"class_weight must be finite numbers >= 0, got {class_weight!r}")
     return weights
+
+
+def all_classes(model: Classifier, classes: ArrayLike | None, first: bool) -> Any:
+    """The labels of all calls of ``partial_fit``: given in the first one, the same afterwards."""
+    if classes is None:
+        if first:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return model.classes_
+    labels = np.unique(np.asarray(classes))
+    if not first and not np.array_equal(labels, model.classes_):
+        raise ValueError(
+            f"classes={labels.tolist()} is not the same as on the last call to partial_fit, "
+            f"was: {model.classes_.tolist()}"
+        )
+    return labels
 
 
 def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
@@ -150,8 +158,7 @@ def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     unknown = classes[codes] != y
     if unknown.any():
-        raise ValueError(
-            f"The target label(s) {np.unique(y[unknown]).tolist()} in y do not exist in the "
-            f"initial classes {classes.tolist()}"
-        )
+        labels = np.unique(y[unknown]).tolist()
+        known = f"do not exist in the initial classes {classes.tolist()}"
+        raise ValueError(f"The target label(s) {labels} in y {known}")
     return codes.astype(np.intp)

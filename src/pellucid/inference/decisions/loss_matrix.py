@@ -25,13 +25,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, read_table, route
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.inference.decisions.decisions import (
-    TIES,
-    check_losses,
-    decide,
-    expected_losses,
-    label_array,
-)
+from pellucid.inference.decisions import decisions as rule
 
 
 class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
@@ -98,7 +92,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         **fit_params: Any,
     ) -> Self:
         """Fit the wrapped classifier; ``fit_params`` are routed to its ``fit``."""
-        check.one_of(TIES, tie=self.tie)
+        check.one_of(rule.TIES, tie=self.tie)
         check_inner(self, self.estimator, "fit", "predict_proba")
         X = read_table(self, X, self.estimator, reset=True)
         labels = check_labels(y, _num_samples(X), self)
@@ -108,7 +102,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         params = route(self, "fit", sample_weight, fit_params)
         self.estimator_ = clone(self.estimator).fit(X, labels, **params)
         self.classes_ = np.asarray(self.estimator_.classes_)
-        self.loss_matrix_ = check_losses(self.loss_matrix, len(self.classes_))
+        self.loss_matrix_ = rule.check_losses(self.loss_matrix, len(self.classes_))
         self.decisions_ = self._decision_labels()
         context.end()
         return self
@@ -116,27 +110,24 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
     def _decision_labels(self) -> Any:
         K, D = self.loss_matrix_.shape
         if self.decisions is not None:
-            return label_array(self.decisions, D)
+            return rule.label_array(self.decisions, D)
         if K != D:
-            raise ValueError(
-                f"loss_matrix has {D} decisions for {K} classes: name them with decisions=[...]"
-            )
+            have = f"loss_matrix has {D} decisions for {K} classes"
+            raise ValueError(f"{have}: name them with decisions=[...]")
         return self.classes_
 
     def _decide(self, X: np.ndarray) -> tuple[IntArray, Array]:
         P = self.predict_proba(X)
-        L = check_losses(self.loss_matrix_, P.shape[1])
-        if L.shape[1] != len(self.decisions_):
-            raise ValueError(
-                f"loss_matrix_ has {L.shape[1]} columns for {len(self.decisions_)} decisions"
-            )
+        L = rule.check_losses(self.loss_matrix_, P.shape[1])
+        D = len(self.decisions_)
+        if L.shape[1] != D:
+            raise ValueError(f"loss_matrix_ has {L.shape[1]} columns for {D} decisions")
         rng = generator(self.random_state) if self.tie == "random" else None
-        return decide(P, None if self.loss_matrix is None else L, self.tie, rng)
+        return rule.decide(P, None if self.loss_matrix is None else L, self.tie, rng)
 
     def predict(self, X: Any) -> Any:
         """The decision of least expected loss."""
-        index, _ = self._decide(X)
-        return self.decisions_[index]
+        return self.decisions_[self._decide(X)[0]]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The probabilities of the estimator, unchanged."""
@@ -146,7 +137,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
 
     def expected_loss(self, X: ArrayLike) -> Array:
         """Expected loss of every decision, (n, D); the least is what ``predict`` takes."""
-        return expected_losses(self.predict_proba(X), self.loss_matrix_)
+        return rule.expected_losses(self.predict_proba(X), self.loss_matrix_)
 
     def get_metadata_routing(self) -> Any:
         """Which metadata ``fit`` passes on to the wrapped classifier."""
@@ -169,9 +160,8 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
         K, D = self.loss_matrix_.shape
         kind = "0/1 loss" if self.loss_matrix is None else f"the {K} x {D} losses [truth, decision]"
         return Card(
-            representation=f"argmin_d sum_k L[k, d] P(k | x), P from "
-            f"{type(self.estimator_).__name__}",
-            evaluation=f"expected loss under P, with {kind}",
-            optimisation="the estimator's own fit; the decision is exact, one product per row",
-            numbers={"classes": K, "decisions": D, "largest loss": float(self.loss_matrix_.max())},
+            f"argmin_d sum_k L[k, d] P(k | x), P from {type(self.estimator_).__name__}",
+            f"expected loss under P, with {kind}",
+            "the estimator's own fit; the decision is exact, one product per row",
+            {"classes": K, "decisions": D, "largest loss": float(self.loss_matrix_.max())},
         )

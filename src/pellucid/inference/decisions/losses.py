@@ -67,6 +67,7 @@ LINKS = {
     "exponential": ("none", "half the log odds"),
     "poisson": ("Poisson", "log mean"),
 }
+PARAMETERS = {"quantile": ("q", 0.5), "huber": ("delta", 1.35)}
 
 
 def _pairs(function: Callable[[Any, Any], Array], y: ArrayLike, f: Array) -> Array:
@@ -136,8 +137,9 @@ def get_loss(name: "str | Loss | Callable[..., Any]", **params: Any) -> Loss:
         _no_more(params, getattr(name, "__name__", "a function"))
         return _of_function(name)
     check.one_of(tuple(LINKS), loss=name)
-    allowed = {"quantile": ("q", 0.5), "huber": ("delta", 1.35)}.get(name)
-    value: Any = params.pop(allowed[0], allowed[1]) if allowed else None
+    value: Any = None
+    if name in PARAMETERS:
+        value = params.pop(*PARAMETERS[name])
     _no_more(params, name)
     if name == "quantile":
         check.fraction(q=value)
@@ -149,10 +151,9 @@ def get_loss(name: "str | Loss | Callable[..., Any]", **params: Any) -> Loss:
         parts = _zero_one()
     elif name == "cross_entropy":
         parts = _cross_entropy()
-    elif name == "half_squared":
-        parts = _of_core("squared", None, 0.5)
     else:
-        parts = _of_core(name, None, 1.0)
+        half = name == "half_squared"
+        parts = _of_core("squared" if half else name, None, 0.5 if half else 1.0)
     return Loss(name, parts[0], parts[1], parts[2], *LINKS[name])
 
 
@@ -242,7 +243,7 @@ def _sample(x: ArrayLike, sample_weight: np.ndarray | None) -> tuple[Array, Arra
     w = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if w.shape != values.shape or not (np.isfinite(w) & (w >= 0)).all() or not w.any():
         raise ValueError(
-            "sample_weight must have one finite number >= 0 per value, not all of them 0"
+            "sample_weight must be one finite number >= 0 per value, not all of them 0"
         )
     return values[w > 0], w[w > 0]
 
@@ -263,9 +264,8 @@ def weighted_quantile(x: Array, w: Array, q: float) -> float:
 
 def _search(values: Array, w: Array, loss: Loss) -> float:
     """The least mean loss between bounds that hold it; the log scale for log odds and log means."""
-    target = {"logistic": (0.0, 1.0), "hinge": (-1.0, 1.0), "exponential": (-1.0, 1.0)}
-    if loss.name in ("perceptron", *target):
-        allowed = target.get(loss.name, (-1.0, 1.0))
+    if loss.name in ("logistic", "hinge", "perceptron", "exponential"):
+        allowed = (0.0, 1.0) if loss.name == "logistic" else (-1.0, 1.0)
         if not np.isin(values, allowed).all():
             raise ValueError(f"loss {loss.name!r} needs y in {allowed}")
     mean = float(w @ values / w.sum())
@@ -289,10 +289,14 @@ def _search(values: Array, w: Array, loss: Loss) -> float:
 
     grid = np.linspace(low, high, 257)  # then the best cell, so that several valleys do no harm
     best = int(np.argmin([risk(c) for c in grid]))
+    return min((float(grid[best]), _lowest(risk, grid, best)), key=risk)
+
+
+def _lowest(function: Callable[[float], float], grid: Array, best: int) -> float:
+    """The minimiser between the neighbours of a point of the grid."""
     bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
-    found = minimize_scalar(risk, bounds=bounds, method="bounded", options={"xatol": 1e-10})
-    ends = [float(grid[best]), float(found.x)]
-    return min(ends, key=risk)
+    options = {"xatol": 1e-10}
+    return float(minimize_scalar(function, bounds=bounds, method="bounded", options=options).x)
 
 
 def law_quantile(law: Distribution, q: Array) -> Array:
@@ -325,17 +329,11 @@ def _mode(law: Distribution) -> float:
     if mode is not None:
         return float(mode() if callable(mode) else mode)
     points = np.unique(law_quantile(law, (np.arange(SAMPLE) + 0.5) / SAMPLE))
-    for name in ("log_density", "logpdf", "logpmf"):
-        if hasattr(law, name):
-            log_density = getattr(law, name)
-            break
-    else:
+    name = next((n for n in ("log_density", "logpdf", "logpmf") if hasattr(law, n)), None)
+    if name is None:
         raise ValueError(f"{law} has neither mode nor a density")
+    log_density = getattr(law, name)
     best = int(np.argmax(log_density(points)))
     if name == "logpmf":
         return float(points[best])
-    bounds = (points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
-    found = minimize_scalar(
-        lambda c: -float(log_density(c)), bounds=bounds, method="bounded", options={"xatol": 1e-10}
-    )
-    return float(found.x)
+    return _lowest(lambda c: -float(log_density(c)), points, best)

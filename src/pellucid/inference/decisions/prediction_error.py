@@ -103,17 +103,9 @@ def expected_prediction_error(
 def best_linear_predictor(mean: ArrayLike, cov: ArrayLike, target: int = -1) -> LinearPredictor:
     """The linear function of the other variables that predicts one of them best.
 
-    Parameters
-    ----------
-    mean : array-like of shape (d,)
-        Means of all variables together.
-    cov : array-like of shape (d, d)
-        Moments of all variables together.
-    target : int, default=-1
-        Which variable is predicted. Dependent predictors: the coefficients of least norm.
+    ``mean`` (d,) and ``cov`` (d, d) are those of all variables together, ``target`` is the one that
+    is predicted. Dependent predictors: the coefficients of least norm.
 
-    Examples
-    --------
     >>> from pellucid.inference import best_linear_predictor
     >>> best_linear_predictor([0.0, 1.0], [[4.0, 2.0], [2.0, 3.0]])
     LinearPredictor(coef=array([0.5]), intercept=1.0, mse=2.0)

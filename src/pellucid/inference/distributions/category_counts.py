@@ -20,18 +20,11 @@ from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.inference.distributions import samples
 from pellucid.inference.distributions.continuous import Beta, fit_dirichlet
 from pellucid.inference.distributions.discrete import Binomial
 from pellucid.inference.distributions.distribution import Multivariate, Whole
-from pellucid.inference.distributions.samples import (
-    Counts,
-    Sample,
-    Sums,
-    refuse_constant,
-    refuse_outside,
-    rows_of,
-    weights_of,
-)
+from pellucid.inference.distributions.samples import Counts, Sample, Sums, refuse_outside, rows_of
 
 SIMPLEX = 1e-8  # how far from 1 a sum of probabilities may be
 MOST = 1_000_000  # most terms of an expectation over count vectors
@@ -50,15 +43,9 @@ def on_simplex(p: Any, name: str = "p") -> Array:
 class Categorical(Whole):
     """One label of K.
 
-    Parameters
-    ----------
-    p : array of shape (K,)
-        Probabilities that sum to 1.
-    categories : sequence, default=None
-        The labels; None: 0, 1, ..., K - 1. Mean, cdf and quantile need numbers.
+    ``p`` are K probabilities that sum to 1, ``categories`` their labels; None: 0, 1, ..., K - 1.
+    Mean, cdf and quantile need numbers.
 
-    Examples
-    --------
     >>> from pellucid.inference import Categorical
     >>> law = Categorical([0.5, 0.3, 0.2], ["a", "b", "c"])
     >>> law.density(["b", "z"]), law.mode
@@ -148,7 +135,7 @@ class Categorical(Whole):
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Counts:
         """How often each label occurs."""
         values = np.asarray(x).reshape(-1)
-        w = weights_of(len(values), sample_weight)
+        w = samples.weights_of(len(values), sample_weight)
         if values.dtype.kind == "f" and np.isnan(values).any():
             raise ValueError("x must be labels, got NaN")
         labels, back = np.unique(values[w > 0], return_inverse=True)
@@ -177,17 +164,8 @@ class Categorical(Whole):
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(Multivariate):
-    """How often each of K labels occurs in n draws.
+    """How often each of K labels occurs in ``n >= 0`` draws of probabilities ``p``.
 
-    Parameters
-    ----------
-    n : int
-        Draws, ``>= 0``.
-    p : array of shape (K,)
-        Probabilities that sum to 1.
-
-    Examples
-    --------
     >>> from pellucid.inference import Multinomial
     >>> round(Multinomial(3, [0.5, 0.5]).density([1, 2]), 6), Multinomial(3, [0.5, 0.5]).mean
     (0.375, array([1.5, 1.5]))
@@ -291,15 +269,8 @@ def _compositions(n: int, k: int) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Dirichlet(Multivariate):
-    """A distribution of probabilities that sum to one.
+    """A distribution of K probabilities that sum to one, with the numbers ``alpha > 0``.
 
-    Parameters
-    ----------
-    alpha : array of shape (K,)
-        ``> 0``.
-
-    Examples
-    --------
     >>> from pellucid.inference import Dirichlet
     >>> Dirichlet([1.0, 2.0, 5.0]).mean, Dirichlet([1.0, 2.0, 5.0]).marginal(2)
     (array([0.125, 0.25 , 0.625]), Beta(alpha=5.0, beta=3.0))
@@ -386,7 +357,7 @@ class Dirichlet(Multivariate):
         """By Newton's method in the logarithms."""
         mean_log = statistics.values / statistics.n
         room = -float(np.logaddexp.reduce(mean_log))  # 0 where the rows do not vary
-        refuse_constant(room, float(np.exp(mean_log[0])), statistics.n, "Dirichlet")
+        samples.refuse_constant(room, float(np.exp(mean_log[0])), statistics.n, "Dirichlet")
         return cls(fit_dirichlet(mean_log))
 
     @classmethod

@@ -16,36 +16,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import (
-    betainc,
-    betaincinv,
-    betaln,
-    digamma,
-    gammainc,
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
-    gammaln,
-    polygamma,
-)
+from scipy import special
+from scipy.special import betaln, digamma, gammaln, polygamma
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
-from pellucid.inference.distributions.distribution import Univariate, standard_deviation
-from pellucid.inference.distributions.samples import (
-    Extremes,
-    Sample,
-    Sums,
-    dot,
-    refuse_constant,
-    refuse_outside,
-    sample_of,
-)
-from pellucid.inference.distributions.stated_quantiles import (
-    beta_quantiles,
-    gamma_quantiles,
-    two_quantiles,
-)
+from pellucid.inference.distributions import samples, stated_quantiles
+from pellucid.inference.distributions.distribution import Univariate, half_line, standard_deviation
+from pellucid.inference.distributions.samples import Sample, Sums, dot, refuse_constant, sample_of
 from pellucid.inference.estimation.laplace import Target, climb
 
 
@@ -100,15 +78,8 @@ def fit_dirichlet(mean_log: Array) -> Array:
 
 @dataclass(frozen=True)
 class Uniform(Univariate):
-    """The uniform distribution on [low, high].
+    """The uniform distribution on [low, high], ``low < high``.
 
-    Parameters
-    ----------
-    low, high : float
-        ``low < high``.
-
-    Examples
-    --------
     >>> from pellucid.inference import Uniform
     >>> Uniform(0.0, 4.0).mean, Uniform(0.0, 4.0).density([1.0, 5.0])
     (2.0, array([0.25, 0.  ]))
@@ -159,20 +130,20 @@ class Uniform(Univariate):
         return rng.uniform(self.low, self.high, n)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Extremes:
+    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> samples.Extremes:
         """n, least and largest value."""
         x, w = sample_of(x, sample_weight)
-        return Extremes(float(w.sum()), float(x.min()), float(x.max()))
+        return samples.Extremes(float(w.sum()), float(x.min()), float(x.max()))
 
     @classmethod
-    def from_statistics(cls, statistics: Extremes) -> Self:
+    def from_statistics(cls, statistics: samples.Extremes) -> Self:
         """Least and largest value."""
         n, low, high = statistics
         refuse_constant(high - low, low, n, "uniform")
         return cls(low, high)
 
     @classmethod
-    def _unbiased(cls, statistics: Extremes) -> Self:
+    def _unbiased(cls, statistics: samples.Extremes) -> Self:
         n, low, high = statistics
         refuse_constant(high - low, low, n, "uniform")
         return cls((n * low - high) / (n - 1), (n * high - low) / (n - 1))
@@ -182,7 +153,7 @@ class Uniform(Univariate):
         half = float(np.sqrt(3 * variance))
         return cls(mean - half, mean + half)
 
-    def _given(self, statistics: Extremes) -> float:
+    def _given(self, statistics: samples.Extremes) -> float:
         inside = statistics.low >= self.low and statistics.high <= self.high
         return -statistics.n * self.entropy if inside else -np.inf
 
@@ -191,10 +162,7 @@ class HalfLine(Univariate):
     """A distribution of positive numbers."""
 
     std = property(standard_deviation)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, np.inf
+    support = property(half_line)
 
     def __post_init__(self) -> None:
         check.positive(**self.parameters)
@@ -202,15 +170,8 @@ class HalfLine(Univariate):
 
 @dataclass(frozen=True)
 class Exponential(HalfLine):
-    """The exponential distribution.
+    """The exponential distribution of mean ``scale > 0``, 1 / rate.
 
-    Parameters
-    ----------
-    scale : float
-        The mean, ``> 0``; 1 / rate.
-
-    Examples
-    --------
     >>> from pellucid.inference import Exponential
     >>> Exponential(2.0).mean, round(Exponential(2.0).cdf(2.0), 6)
     (2.0, 0.632121)
@@ -251,7 +212,7 @@ class Exponential(HalfLine):
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n and sum x."""
         x, w = sample_of(x, sample_weight)
-        refuse_outside(x, x < 0, "an exponential distribution needs numbers >= 0")
+        samples.refuse_outside(x, x < 0, "an exponential distribution needs numbers >= 0")
         return Sums(float(w.sum()), np.array([dot(w, x)]))
 
     @classmethod
@@ -277,16 +238,9 @@ class Exponential(HalfLine):
 
 
 @dataclass(frozen=True)
-class Gamma(HalfLine):
-    """The gamma distribution.
+class Gamma(stated_quantiles.Stated, HalfLine):
+    """The gamma distribution; ``shape > 0`` times ``scale > 0`` is the mean.
 
-    Parameters
-    ----------
-    shape, scale : float
-        ``> 0``; the mean is shape * scale.
-
-    Examples
-    --------
     >>> from pellucid.inference import Gamma
     >>> Gamma(3.0, 2.0).mean, Gamma(3.0, 2.0).variance, Gamma(3.0, 2.0).mode
     (6.0, 12.0, 4.0)
@@ -295,6 +249,7 @@ class Gamma(HalfLine):
     shape: float
     scale: float
     free: ClassVar[tuple[str, ...]] = ("shape", "scale")
+    _parameters = staticmethod(stated_quantiles.gamma_quantiles)
 
     @property
     def mean(self) -> float:
@@ -319,31 +274,19 @@ class Gamma(HalfLine):
         return np.where((x >= 0) & (x < np.inf), values, np.where(np.isnan(x), np.nan, -np.inf))
 
     def _cdf(self, x: Array) -> Array:
-        return gammainc(self.shape, np.maximum(x, 0.0) / self.scale)
+        return special.gammainc(self.shape, np.maximum(x, 0.0) / self.scale)
 
     def _quantile(self, q: Array) -> Array:
-        return self.scale * gammaincinv(self.shape, q)
+        return self.scale * special.gammaincinv(self.shape, q)
 
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.gamma(self.shape, self.scale, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
-        """The member with two stated quantiles: a prior from two numbers.
-
-        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
-        P(X <= low) and P(X <= high) themselves.
-
-        >>> Gamma.from_quantiles(1.0, 4.0).interval(0.9).round(6)
-        array([1., 4.])
-        """
-        return cls(*gamma_quantiles(two_quantiles(low, high, probability)))
-
-    @classmethod
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum x and sum log x."""
         x, w = sample_of(x, sample_weight)
-        refuse_outside(x, x <= 0, "a gamma distribution needs numbers > 0")
+        samples.refuse_outside(x, x <= 0, "a gamma distribution needs numbers > 0")
         return Sums(float(w.sum()), np.array([dot(w, x), dot(w, np.log(x))]))
 
     @classmethod
@@ -372,13 +315,8 @@ class Gamma(HalfLine):
 class InverseGamma(HalfLine):
     """The inverse gamma distribution: 1/X is Gamma(shape, 1/scale).
 
-    Parameters
-    ----------
-    shape, scale : float
-        ``> 0``; the mean is scale / (shape - 1) for shape > 1.
+    The mean is ``scale / (shape - 1)`` for shape > 1; both are > 0.
 
-    Examples
-    --------
     >>> from pellucid.inference import InverseGamma
     >>> InverseGamma(3.0, 4.0).mean, InverseGamma(3.0, 4.0).variance, InverseGamma(3.0, 4.0).mode
     (2.0, 4.0, 1.0)
@@ -413,10 +351,11 @@ class InverseGamma(HalfLine):
         return np.where(x > 0, values, np.where(np.isnan(x), np.nan, -np.inf))
 
     def _cdf(self, x: Array) -> Array:
-        return np.where(x > 0, gammaincc(self.shape, self.scale / np.maximum(x, 1e-300)), 0.0)
+        tail = special.gammaincc(self.shape, self.scale / np.maximum(x, 1e-300))
+        return np.where(x > 0, tail, 0.0)
 
     def _quantile(self, q: Array) -> Array:
-        return self.scale / gammainccinv(self.shape, q)
+        return self.scale / special.gammainccinv(self.shape, q)
 
     def _draw(self, n: int, rng: Rng) -> Array:
         return self.scale / rng.gamma(self.shape, 1.0, n)
@@ -425,7 +364,7 @@ class InverseGamma(HalfLine):
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum 1/x and sum log 1/x."""
         x, w = sample_of(x, sample_weight)
-        refuse_outside(x, x <= 0, "an inverse gamma distribution needs numbers > 0")
+        samples.refuse_outside(x, x <= 0, "an inverse gamma distribution needs numbers > 0")
         return Sums(float(w.sum()), np.array([dot(w, 1 / x), -dot(w, np.log(x))]))
 
     @classmethod
@@ -451,16 +390,9 @@ class InverseGamma(HalfLine):
 
 
 @dataclass(frozen=True)
-class Beta(Univariate):
-    """The beta distribution on [0, 1].
+class Beta(stated_quantiles.Stated, Univariate):
+    """The beta distribution on [0, 1], ``alpha > 0`` and ``beta > 0``.
 
-    Parameters
-    ----------
-    alpha, beta : float
-        ``> 0``.
-
-    Examples
-    --------
     >>> from pellucid.inference import Beta
     >>> Beta(2.0, 3.0).mean, round(Beta(2.0, 3.0).variance, 6), Beta(8, 4).interval().round(4)
     (0.4, 0.04, array([0.3903, 0.8907]))
@@ -470,6 +402,7 @@ class Beta(Univariate):
     beta: float
     free: ClassVar[tuple[str, ...]] = ("alpha", "beta")
     std = property(standard_deviation)
+    _parameters = staticmethod(stated_quantiles.beta_quantiles)
 
     def __post_init__(self) -> None:
         check.positive(alpha=self.alpha, beta=self.beta)
@@ -506,31 +439,20 @@ class Beta(Univariate):
         return np.where((x >= 0) & (x <= 1), values, np.where(np.isnan(x), np.nan, -np.inf))
 
     def _cdf(self, x: Array) -> Array:
-        return betainc(self.alpha, self.beta, np.clip(x, 0.0, 1.0))
+        return special.betainc(self.alpha, self.beta, np.clip(x, 0.0, 1.0))
 
     def _quantile(self, q: Array) -> Array:
-        return betaincinv(self.alpha, self.beta, q)
+        return special.betaincinv(self.alpha, self.beta, q)
 
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.beta(self.alpha, self.beta, n)
 
     @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
-        """The member with two stated quantiles: a prior from two numbers.
-
-        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
-        P(X <= low) and P(X <= high) themselves.
-
-        >>> Beta.from_quantiles(0.2, 0.6).interval(0.9).round(6)
-        array([0.2, 0.6])
-        """
-        return cls(*beta_quantiles(two_quantiles(low, high, probability)))
-
-    @classmethod
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sums:
         """n, sum log x and sum log(1 - x)."""
         x, w = sample_of(x, sample_weight)
-        refuse_outside(x, (x <= 0) | (x >= 1), "a beta distribution needs numbers inside (0, 1)")
+        outside = (x <= 0) | (x >= 1)
+        samples.refuse_outside(x, outside, "a beta distribution needs numbers inside (0, 1)")
         return Sums(float(w.sum()), np.array([dot(w, np.log(x)), dot(w, np.log1p(-x))]))
 
     @classmethod

@@ -17,7 +17,7 @@ from scipy.special import bdtrik, betainc, betaln, gammaincc, gammaln, pdtrik, x
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
-from pellucid.inference.distributions.distribution import Whole
+from pellucid.inference.distributions.distribution import Whole, half_line, summed_entropy
 from pellucid.inference.distributions.samples import Sample, Sums, dot, refuse_outside, sample_of
 
 
@@ -39,6 +39,7 @@ class Successes(Whole):
     p: float
     trials: ClassVar[Any] = 1
     free: ClassVar[tuple[str, ...]] = ("p",)
+    entropy = property(summed_entropy)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -56,11 +57,6 @@ class Successes(Whole):
     def mode(self) -> float:
         """The lower one where two are equal."""
         return float(min(max(np.ceil((self.trials + 1) * self.p) - 1, 0.0), self.trials))
-
-    @property
-    def entropy(self) -> float:
-        mass = np.asarray(self.density(self._values()))
-        return float(-xlogy(mass, mass).sum())
 
     def _log_mass(self, k: Array) -> Array:
         n = self.trials
@@ -93,15 +89,8 @@ class Successes(Whole):
 
 @dataclass(frozen=True)
 class Bernoulli(Successes):
-    """One trial: 1 with probability p, else 0.
+    """One trial: 1 with probability ``p``, else 0.
 
-    Parameters
-    ----------
-    p : float
-        Between 0 and 1.
-
-    Examples
-    --------
     >>> from pellucid.inference import Bernoulli
     >>> Bernoulli(0.25).density([0, 1, 2]), Bernoulli(0.25).variance
     (array([0.75, 0.25, 0.  ]), 0.1875)
@@ -140,17 +129,10 @@ class Bernoulli(Successes):
 
 @dataclass(frozen=True)
 class Binomial(Successes):
-    """The number of successes in n independent trials.
+    """The number of successes in ``n >= 0`` independent trials of probability ``p``.
 
-    Parameters
-    ----------
-    n : int
-        Trials, ``>= 0``. Known: it is never estimated.
-    p : float
-        Between 0 and 1.
+    n is known: it is never estimated.
 
-    Examples
-    --------
     >>> from pellucid.inference import Binomial
     >>> Binomial(10, 0.3).mean, round(Binomial(10, 0.3).density(3), 9)
     (3.0, 0.266827932)
@@ -192,17 +174,8 @@ class Binomial(Successes):
 
 @dataclass(frozen=True)
 class BetaBinomial(Whole):
-    """The number of successes in n trials whose probability is Beta(alpha, beta).
+    """The number of successes in ``n`` trials of a probability that is ``Beta(alpha, beta)``.
 
-    Parameters
-    ----------
-    n : int
-        Number of trials.
-    alpha, beta : float
-        ``> 0``.
-
-    Examples
-    --------
     >>> from pellucid.inference import BetaBinomial
     >>> BetaBinomial(2, 1.0, 1.0).density([0, 1, 2]).round(6)
     array([0.333333, 0.333333, 0.333333])
@@ -212,6 +185,7 @@ class BetaBinomial(Whole):
     alpha: float
     beta: float
     free: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    entropy = property(summed_entropy)
 
     def __post_init__(self) -> None:
         check.whole(at_least=0, n=self.n)
@@ -235,11 +209,6 @@ class BetaBinomial(Whole):
     def mode(self) -> float:
         return float(np.argmax(self.log_density(self._values())))
 
-    @property
-    def entropy(self) -> float:
-        mass = np.asarray(self.density(self._values()))
-        return float(-xlogy(mass, mass).sum())
-
     def _log_mass(self, k: Array) -> Array:
         n, a, b = self.n, self.alpha, self.beta
         return log_choose(n, k) + betaln(k + a, n - k + b) - betaln(a, b)
@@ -259,11 +228,6 @@ class BetaBinomial(Whole):
         return rng.binomial(self.n, rng.beta(self.alpha, self.beta, n)).astype(np.float64)
 
     @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """The sample itself: nothing shorter is sufficient."""
-        return sample_of(x, sample_weight)
-
-    @classmethod
     def from_statistics(cls, statistics: Any) -> Self:
         """Not available: raises ValueError."""
         raise ValueError("BetaBinomial is a predictive distribution: fit a Binomial instead")
@@ -271,15 +235,8 @@ class BetaBinomial(Whole):
 
 @dataclass(frozen=True)
 class Poisson(Whole):
-    """The Poisson distribution of counts.
+    """The Poisson distribution of counts of mean ``rate >= 0``.
 
-    Parameters
-    ----------
-    rate : float
-        The mean, ``>= 0``.
-
-    Examples
-    --------
     >>> from pellucid.inference import Poisson
     >>> round(Poisson(2.0).density(0), 6), Poisson(2.0).variance, Poisson(2.5).mode
     (0.135335, 2.0, 2.0)
@@ -287,13 +244,11 @@ class Poisson(Whole):
 
     rate: float
     free: ClassVar[tuple[str, ...]] = ("rate",)
+    support = property(half_line)
+    entropy = property(summed_entropy)
 
     def __post_init__(self) -> None:
         check.non_negative(rate=self.rate)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, np.inf
 
     @property
     def mean(self) -> float:
@@ -307,11 +262,6 @@ class Poisson(Whole):
     def mode(self) -> float:
         """The lower one where two are equal."""
         return float(max(np.ceil(self.rate) - 1, 0.0))
-
-    @property
-    def entropy(self) -> float:
-        mass = np.asarray(self.density(self._values()))
-        return float(-xlogy(mass, mass).sum())
 
     def _log_mass(self, k: Array) -> Array:
         return xlogy(k, self.rate) - self.rate - gammaln(k + 1)
@@ -358,15 +308,8 @@ class Poisson(Whole):
 
 @dataclass(frozen=True)
 class NegativeBinomial(Whole):
-    """Counts whose Poisson rate is Gamma(shape, scale).
+    """Counts whose Poisson rate is ``Gamma(shape, scale)``; the mean is shape * scale.
 
-    Parameters
-    ----------
-    shape, scale : float
-        ``> 0``; the mean is shape * scale.
-
-    Examples
-    --------
     >>> from pellucid.inference import NegativeBinomial
     >>> NegativeBinomial(2.0, 1.0).mean, NegativeBinomial(2.0, 1.0).density([0, 1])
     (2.0, array([0.25, 0.25]))
@@ -375,13 +318,11 @@ class NegativeBinomial(Whole):
     shape: float
     scale: float
     free: ClassVar[tuple[str, ...]] = ("shape", "scale")
+    support = property(half_line)
+    entropy = property(summed_entropy)
 
     def __post_init__(self) -> None:
         check.positive(shape=self.shape, scale=self.scale)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, np.inf
 
     @property
     def mean(self) -> float:
@@ -394,11 +335,6 @@ class NegativeBinomial(Whole):
     @property
     def mode(self) -> float:
         return float(np.floor(max(self.shape - 1, 0.0) * self.scale))
-
-    @property
-    def entropy(self) -> float:
-        mass = np.asarray(self.density(self._values()))
-        return float(-xlogy(mass, mass).sum())
 
     def _log_mass(self, k: Array) -> Array:
         choose = -betaln(k + 1, self.shape) - np.log(k + self.shape)
@@ -423,11 +359,6 @@ class NegativeBinomial(Whole):
 
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.poisson(rng.gamma(self.shape, self.scale, n)).astype(np.float64)
-
-    @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """The sample itself: nothing shorter is sufficient."""
-        return sample_of(x, sample_weight)
 
     @classmethod
     def from_statistics(cls, statistics: Any) -> Self:

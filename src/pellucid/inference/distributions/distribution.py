@@ -17,11 +17,12 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
-from pellucid.inference.distributions.samples import dot
+from pellucid.inference.distributions.samples import dot, sample_of
 
 BLOCK = 8192  # values worked on at a time: a few of their arrays fit into the second-level cache
 ROUNDING = 1e-12  # probabilities closer than this to 1/2 are 1/2
@@ -178,9 +179,9 @@ class Univariate(Distribution):
         return float(h(x)) * density if density > 0 else 0.0
 
     @classmethod
-    @abstractmethod
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """What the likelihood needs to know of a sample; ``a.merge(b)`` joins two."""
+        """What the likelihood needs to know of a sample, here itself; ``a.merge(b)`` joins two."""
+        return sample_of(x, sample_weight)
 
     @classmethod
     @abstractmethod
@@ -189,13 +190,23 @@ class Univariate(Distribution):
 
     def _given(self, statistics: Any) -> float:
         """The log-likelihood of a sample known by its statistics."""
-        x, w = statistics.x, statistics.w
-        return dot(w, self.log_density(x))
+        return dot(statistics.w, self.log_density(statistics.x))
 
 
 def standard_deviation(self: Distribution) -> float:
     """The standard deviation."""
     return float(np.sqrt(self.variance))
+
+
+def half_line(self: Distribution) -> tuple[float, float]:
+    """The support from 0 to infinity."""
+    return 0.0, np.inf
+
+
+def summed_entropy(self: "Whole") -> float:
+    """-sum P log P over all values of noticeable probability."""
+    mass = np.asarray(self.density(self._values()))
+    return float(-xlogy(mass, mass).sum())
 
 
 class Whole(Univariate):
@@ -229,8 +240,7 @@ class Whole(Univariate):
     @property
     def median_interval(self) -> tuple[float, float]:
         """All m with P(X <= m) >= 1/2 and P(X >= m) >= 1/2."""
-        low = self.quantile(0.5 - ROUNDING)
-        return low, self.quantile(0.5 + ROUNDING)
+        return self.quantile(0.5 - ROUNDING), self.quantile(0.5 + ROUNDING)
 
     def expect(self, h: Callable[[float], Any]) -> float:
         """E h(X), summed over all values of noticeable probability."""
@@ -290,15 +300,8 @@ class Multivariate(Distribution):
 def jensen_gap(h: Callable[[float], Any], distribution: Univariate) -> float:
     """E h(X) - h(E X): at least 0 where h is convex, at most 0 where it is concave.
 
-    Parameters
-    ----------
-    h : callable
-        A function of one number.
-    distribution : Distribution
-        A distribution of one number.
+    ``h`` is a function of one number, ``distribution`` that of a number.
 
-    Examples
-    --------
     >>> from pellucid.inference import Normal, jensen_gap
     >>> round(jensen_gap(lambda x: x**2, Normal(1.0, 2.0)), 9)  # the variance
     4.0

@@ -17,10 +17,10 @@ from scipy.special import betaln, digamma, expit, logit, stdtr, stdtrit
 from pellucid.core.algebra.derivatives import numerical_hessian, numerical_jacobian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, Rng
 from pellucid.inference.distributions.distribution import Univariate, standard_deviation
 from pellucid.inference.distributions.normal import moments_of
-from pellucid.inference.distributions.samples import Sample, dot, refuse_constant, sample_of
+from pellucid.inference.distributions.samples import Sample, dot, refuse_constant
 from pellucid.inference.estimation.laplace import Target, climb, symmetric
 
 MOST_DF = 1e6  # beyond it a t distribution is normal to all digits that matter
@@ -45,11 +45,6 @@ class LocationScale(Univariate):
     def mode(self) -> float:
         return self.mean
 
-    @classmethod
-    def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
-        """The sample itself: nothing shorter is sufficient."""
-        return sample_of(x, sample_weight)
-
     def _information(self, statistics: Sample) -> Array:
         given = self.parameters
         units = np.array([self.scale if name == "mean" else given[name] for name in self.free])
@@ -67,15 +62,8 @@ class LocationScale(Univariate):
 class Laplace(LocationScale):
     """The Laplace (double exponential) distribution.
 
-    Parameters
-    ----------
-    mean : float
-        Its mean, median and mode.
-    scale : float
-        Mean distance from the centre, ``> 0``.
+    ``mean`` is its mean, median and mode; ``scale > 0`` the mean distance from it.
 
-    Examples
-    --------
     >>> from pellucid.inference import Laplace
     >>> Laplace(0.0, 2.0).variance, round(Laplace(0.0, 2.0).cdf(1.0), 6)
     (8.0, 0.696735)
@@ -131,15 +119,8 @@ class Laplace(LocationScale):
 class Logistic(LocationScale):
     """The logistic distribution: its cdf is the sigmoid.
 
-    Parameters
-    ----------
-    mean : float
-        Its mean, median and mode.
-    scale : float
-        ``> 0``.
+    ``mean`` is its mean, median and mode; ``scale > 0`` stretches it.
 
-    Examples
-    --------
     >>> from pellucid.inference import Logistic
     >>> Logistic(0.0, 1.0).cdf(0.0), round(Logistic(0.0, 1.0).variance, 6)
     (0.5, 3.289868)
@@ -198,9 +179,8 @@ class Logistic(LocationScale):
             z, tanh, s = parts(t)
             q = (1 - tanh * tanh) / 2
             mixed = -dot(share, q * z + tanh) / s
-            return np.array(
-                [[-dot(share, q) / s**2, mixed], [mixed, -dot(share, z * tanh + z * z * q)]]
-            )
+            last = -dot(share, z * tanh + z * z * q)
+            return np.array([[-dot(share, q) / s**2, mixed], [mixed, last]])
 
         target = Target(value, gradient, hessian)
         at = climb(target, np.array([start.mean, np.log(start.scale)]), "logistic fit").state.x
@@ -224,17 +204,9 @@ class Logistic(LocationScale):
 class StudentT(LocationScale):
     """Student's t distribution, moved and stretched.
 
-    Parameters
-    ----------
-    df : float
-        Degrees of freedom, ``> 0``.
-    mean : float, default=0.0
-        The centre, ``location``; the expectation exists for df > 1 only and is NaN else.
-    scale : float, default=1.0
-        ``> 0``.
+    ``df > 0`` are the degrees of freedom, ``scale > 0`` stretches. ``mean`` is the centre,
+    ``location``; the expectation exists for df > 1 only and is NaN else.
 
-    Examples
-    --------
     >>> from pellucid.inference import StudentT
     >>> StudentT(3.0).variance, round(StudentT(3.0).quantile(0.975), 6)
     (3.0, 3.182446)
@@ -324,7 +296,7 @@ class StudentT(LocationScale):
             return np.array([dot(share, pull * z) / s, dot(share, pull * z * z) - 1, v * slope])
 
         fourth = dot(share, ((x - mean) / np.sqrt(variance)) ** 4)
-        if _no_heavier(fourth):
+        if fourth <= 3:  # the slope in 1/df at the normal fit is (fourth moment - 3) n / 4
             return cls(MOST_DF, mean, float(np.sqrt(variance)))
         middle = float(weighted_median(x, w))
         spread = 1.4826 * float(weighted_median(np.abs(x - middle), w)) or np.sqrt(variance)
@@ -343,11 +315,6 @@ class StudentT(LocationScale):
         fourth = dot(sample.w, (sample.x - mean) ** 4) / sample.n / variance**2
         df = 4 + 6 / (fourth - 3) if fourth > 3 + 6 / MOST_DF else MOST_DF
         return cls(df, mean, float(np.sqrt(variance * (df - 2) / df)))
-
-
-def _no_heavier(fourth: float) -> bool:
-    """At the normal fit the slope of the likelihood in 1/df is (fourth moment - 3) n / 4."""
-    return fourth <= 3.0
 
 
 def _first_two(sample: Sample, family: str) -> tuple[float, float]:

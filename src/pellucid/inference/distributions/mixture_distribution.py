@@ -26,15 +26,9 @@ HALVINGS = 200  # of an interval of quantiles, to the last bit
 class MixtureDistribution(Distribution):
     """A mixture of distributions with given parameters.
 
-    Parameters
-    ----------
-    weights : array of shape (K,)
-        Probabilities of the components; they sum to 1.
-    components : sequence of K distributions
-        Of numbers or of vectors, all discrete or all continuous.
+    ``weights`` are the probabilities of the K ``components``, which are distributions of numbers or
+    of vectors, all discrete or all continuous.
 
-    Examples
-    --------
     >>> from pellucid.inference import MixtureDistribution, Normal
     >>> two = MixtureDistribution([0.3, 0.7], [Normal(0.0, 1.0), Normal(4.0, 1.0)])
     >>> two.mean, two.responsibilities(2.0).round(3), two.assign([0.0, 4.0])

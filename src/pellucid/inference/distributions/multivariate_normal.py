@@ -53,10 +53,9 @@ class Ellipse(NamedTuple):
 
     def __str__(self) -> str:
         radii = ", ".join(f"{r:.4g}" for r in self.radii)
-        return (
-            f"{self.probability:.4g} of the probability lies within an ellipsoid around "
-            f"{np.round(self.center, 4).tolist()} with radii {radii}."
-        )
+        share = f"{self.probability:.4g} of the probability"
+        centre = np.round(self.center, 4).tolist()
+        return f"{share} lies within an ellipsoid around {centre} with radii {radii}."
 
 
 class Root(NamedTuple):
@@ -132,7 +131,7 @@ def whitener(noise: ArrayLike | None, n: int) -> tuple[Any, float] | None:
         scale = np.sqrt(R)
         log_det = float(n * np.log(R)) if R.ndim == 0 else float(np.log(R).sum())
         return (
-            lambda v: v / scale if scale.ndim == 0 or v.ndim == 1 else v / scale[:, None]
+            lambda v: v / (scale if v.ndim == 1 or scale.ndim == 0 else scale[:, None])
         ), log_det
     L, triangular = psd_root(noise_matrix(R, n), "noise_cov")
     if not triangular:
@@ -240,17 +239,8 @@ def forward(L: Array, gap: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MultivariateNormal(Multivariate):
-    """The normal distribution of a vector.
+    """The normal distribution of a vector, ``mean`` (d,) and positive semi-definite ``cov`` (d, d).
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-        Its mean.
-    cov : array of shape (d, d)
-        Symmetric and positive semi-definite.
-
-    Examples
-    --------
     >>> from pellucid.inference import MultivariateNormal
     >>> law = MultivariateNormal([0.0, 1.0], [[4.0, 0.0], [0.0, 1.0]])
     >>> round(float(law.log_density([0.0, 1.0])), 4), law.marginal(0)
@@ -297,20 +287,15 @@ class MultivariateNormal(Multivariate):
         L, triangular = self._factor
         gap = X.T - self.mean[:, None]
         if triangular:
-            z = forward(L, gap)
-            return z, np.ones(len(X), bool)
+            return forward(L, gap), np.ones(len(X), bool)
         z = (L / (L * L).sum(axis=0)).T @ gap
-        scale = max(np.sqrt(_size(self.cov)), 1e-300)
-        return z, np.abs(L @ z - gap).max(axis=0) <= OFF * np.maximum(
-            scale, np.abs(gap).max(axis=0)
-        )
+        scale = np.maximum(max(np.sqrt(_size(self.cov)), 1e-300), np.abs(gap).max(axis=0))
+        return z, np.abs(L @ z - gap).max(axis=0) <= OFF * scale
 
     def _log_rows(self, X: Array) -> Array:
         if not self._factor.triangular:
-            warn(
-                f"cov has rank {self.rank} of {len(self.mean)}: the density is the one on its "
-                "support, and zero elsewhere"
-            )
+            rank = f"cov has rank {self.rank} of {len(self.mean)}"
+            warn(f"{rank}: the density is the one on its support, and zero elsewhere")
         out = np.empty(len(X))
         for start in range(0, len(X), ROWS):  # blocks stay in the cache
             rows = X[start : start + ROWS]
@@ -370,10 +355,8 @@ class MultivariateNormal(Multivariate):
         """The distribution of A x + b + e with e ~ N(0, noise_cov)."""
         A = self._rows(A)
         B = A @ self._factor.L
-        return MultivariateNormal(
-            A @ self.mean + np.broadcast_to(np.asarray(b, dtype=np.float64), (len(A),)),
-            B @ B.T + noise_matrix(noise_cov, len(A)),
-        )
+        centre = A @ self.mean + np.broadcast_to(np.asarray(b, dtype=np.float64), (len(A),))
+        return MultivariateNormal(centre, B @ B.T + noise_matrix(noise_cov, len(A)))
 
     def observe(
         self,

@@ -14,32 +14,18 @@ from scipy.special import ndtr, ndtri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.inference.distributions import samples
 from pellucid.inference.distributions.distribution import ScaledDensity, Univariate
-from pellucid.inference.distributions.samples import (
-    Moments,
-    Sample,
-    dot,
-    refuse_constant,
-    sample_of,
-)
-from pellucid.inference.distributions.stated_quantiles import normal_quantiles, two_quantiles
+from pellucid.inference.distributions.samples import Moments, Sample, dot, refuse_constant
+from pellucid.inference.distributions.stated_quantiles import Stated, normal_quantiles
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
-class Normal(Univariate):
-    """The normal distribution of one number.
+class Normal(Stated, Univariate):
+    """The normal distribution of one number, of ``mean`` and standard deviation ``std > 0``.
 
-    Parameters
-    ----------
-    mean : float
-        Its mean.
-    std : float
-        Standard deviation, ``> 0``.
-
-    Examples
-    --------
     >>> from pellucid.inference import Normal
     >>> Normal(1.0, 2.0).cdf(1.0), Normal(1.0, 2.0).interval().round(3)
     (0.5, array([-2.92,  4.92]))
@@ -48,6 +34,7 @@ class Normal(Univariate):
     mean: float
     std: float
     free: ClassVar[tuple[str, ...]] = ("mean", "std")
+    _parameters = staticmethod(normal_quantiles)
 
     def __post_init__(self) -> None:
         check.positive(std=self.std)
@@ -84,18 +71,6 @@ class Normal(Univariate):
     def _draw(self, n: int, rng: Rng) -> Array:
         return rng.normal(self.mean, self.std, n)
 
-    @classmethod
-    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
-        """The member with two stated quantiles: a prior from two numbers.
-
-        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
-        P(X <= low) and P(X <= high) themselves.
-
-        >>> Normal.from_quantiles(-1.0, 3.0, 0.95).interval().round(6)
-        array([-1.,  3.])
-        """
-        return cls(*normal_quantiles(two_quantiles(low, high, probability)))
-
     def product(self, other: "Normal") -> ScaledDensity:
         """This density times another one: again normal, up to a factor."""
         v, u = self.variance, other.variance
@@ -106,22 +81,23 @@ class Normal(Univariate):
     @classmethod
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Moments:
         """n, mean and scatter."""
-        return moments_of(sample_of(x, sample_weight))
+        return moments_of(samples.sample_of(x, sample_weight))
 
     @classmethod
     def from_statistics(cls, statistics: Moments) -> Self:
         """Mean and standard deviation with divisor n."""
-        n, mean, scatter = statistics
-        std = float(np.sqrt(scatter / n))
-        refuse_constant(std, mean, n, "normal")
-        return cls(mean, std)
+        return cls._with_divisor(statistics, statistics.n)
 
     @classmethod
     def _unbiased(cls, statistics: Moments) -> Self:
+        if not statistics.n > 1:
+            raise ValueError(f"the unbiased variance needs n > 1, got {statistics.n:g}")
+        return cls._with_divisor(statistics, statistics.n - 1)
+
+    @classmethod
+    def _with_divisor(cls, statistics: Moments, divisor: float) -> Self:
         n, mean, scatter = statistics
-        if not n > 1:
-            raise ValueError(f"the unbiased variance needs n > 1, got {n:g}")
-        std = float(np.sqrt(scatter / (n - 1)))
+        std = float(np.sqrt(scatter / divisor))
         refuse_constant(std, mean, n, "normal")
         return cls(mean, std)
 
@@ -141,9 +117,8 @@ class Normal(Univariate):
     def _information(self, statistics: Moments) -> Array:
         n, s = statistics.n, self.std
         mixed = 2 * n * (statistics.mean - self.mean) / s**3
-        return np.array(
-            [[n / s**2, mixed], [mixed, 3 * self._squares(statistics) / s**4 - n / s**2]]
-        )
+        last = 3 * self._squares(statistics) / s**4 - n / s**2
+        return np.array([[n / s**2, mixed], [mixed, last]])
 
 
 def moments_of(sample: Sample) -> Moments:

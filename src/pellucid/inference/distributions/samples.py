@@ -105,9 +105,8 @@ def weights_of(n: int, sample_weight: ArrayLike | None) -> Array:
         return np.ones(n)
     w = np.asarray(sample_weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all() or not w.sum() > 0:
-        raise ValueError(
-            f"sample_weight must be {n} finite numbers >= 0, not all zero, got shape {w.shape}"
-        )
+        need = f"{n} finite numbers >= 0, not all zero"
+        raise ValueError(f"sample_weight must be {need}, got shape {w.shape}")
     return w
 
 
@@ -151,7 +150,6 @@ def refuse_outside(x: Array, bad: Any, need: str) -> None:
 def refuse_constant(spread: float, centre: float, n: float, family: str) -> None:
     """Raise ValueError for a sample that does not vary: the likelihood has no maximum."""
     if not spread > 1e-15 * max(abs(centre), 1e-300):
-        raise ValueError(
-            f"x does not vary (n = {n:g}, all values {centre:g}): the {family} likelihood grows "
-            "without bound as the spread goes to 0"
-        )
+        limit = "grows without bound as the spread goes to 0"
+        same = f"n = {n:g}, all values {centre:g}"
+        raise ValueError(f"x does not vary ({same}): the {family} likelihood {limit}")

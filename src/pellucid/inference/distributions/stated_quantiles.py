@@ -11,13 +11,15 @@ References: van Dorp & Mazzuchi (2000); Cook (2010), Determining distribution pa
 quantiles.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, expit, gammaincinv, ndtri
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike
 
 REACH = 40.0  # of log parameters
 PRECISE = {"xtol": 1e-14, "rtol": 1e-14}
@@ -50,13 +52,36 @@ def two_quantiles(low: float, high: float, probability: Any) -> TwoQuantiles:
     return TwoQuantiles(q1, q2, float(low), float(high))
 
 
+class Stated:
+    """A family of two parameters that two stated quantiles fix."""
+
+    _parameters: Callable[[TwoQuantiles], tuple[float, float]]
+
+    @classmethod
+    def from_quantiles(cls, low: float, high: float, probability: ArrayLike = 0.9) -> Self:
+        """The member with two stated quantiles: a prior from two numbers.
+
+        Between ``low`` and ``high`` lies this probability, as much below as above; a pair gives
+        P(X <= low) and P(X <= high) themselves.
+
+        >>> from pellucid.inference import Beta, Gamma, Normal
+        >>> Normal.from_quantiles(-1.0, 3.0, 0.95).interval().round(6)
+        array([-1.,  3.])
+        >>> Gamma.from_quantiles(1.0, 4.0).interval(0.9).round(6)
+        array([1., 4.])
+        >>> Beta.from_quantiles(0.2, 0.6).interval(0.9).round(6)
+        array([0.2, 0.6])
+        """
+        stated = two_quantiles(low, high, probability)
+        return cls(*cls._parameters(stated))  # type: ignore[call-arg]
+
+
 def refuse_beyond(stated: TwoQuantiles, least: float, most: float) -> None:
     """Both values must lie inside the support."""
-    if not least < stated.x1 < stated.x2 < most:
-        raise ValueError(
-            f"low and high must lie between {least:g} and {most:g}, got {stated.x1:g} and "
-            f"{stated.x2:g}"
-        )
+    x1, x2 = stated.x1, stated.x2
+    if not least < x1 < x2 < most:
+        inside = f"between {least:g} and {most:g}"
+        raise ValueError(f"low and high must lie {inside}, got {x1:g} and {x2:g}")
 
 
 def normal_quantiles(stated: TwoQuantiles) -> tuple[float, float]:

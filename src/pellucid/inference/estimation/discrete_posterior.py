@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.records import text_table
+from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.category_counts import on_simplex
 
 TIE = 1e-12  # difference of logarithms below which two values tie
@@ -24,17 +25,9 @@ TIE = 1e-12  # difference of logarithms below which two values tie
 class DiscretePosterior:
     """A belief over a list of values.
 
-    Parameters
-    ----------
-    values : sequence
-        Numbers or labels, each once.
-    prior : array, default=None
-        Their probabilities; None: all equal.
-    log_likelihood : array, default=None
-        What was seen so far; set by update.
+    ``values`` are numbers or labels, each once, ``prior`` their probabilities; None: all equal.
+    ``log_likelihood`` is what was seen so far, set by update.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import DiscretePosterior
     >>> coin = DiscretePosterior([0.1, 0.5, 0.9], [0.1, 0.8, 0.1])
@@ -62,12 +55,10 @@ class DiscretePosterior:
 
     def update(self, log_likelihood: Callable[[Any], float] | Any) -> "DiscretePosterior":
         """The belief after evidence: a function of a value, or one number for each."""
-        with np.errstate(divide="ignore"):
-            terms = (
-                [float(log_likelihood(v)) for v in self.values.tolist()]
-                if callable(log_likelihood)
-                else log_likelihood
-            )
+        terms = log_likelihood
+        if callable(log_likelihood):
+            with np.errstate(divide="ignore"):
+                terms = [float(log_likelihood(v)) for v in self.values.tolist()]
         terms = np.asarray(terms, dtype=np.float64)
         if terms.shape != self.prior.shape or np.isnan(terms).any() or (terms == np.inf).any():
             raise ValueError(f"log_likelihood must be {len(self.prior)} numbers below infinity")
@@ -131,16 +122,11 @@ class DiscretePosterior:
 
     def sample(self, n: int = 1, random_state: Seed = None) -> Any:
         """Draws of the value."""
-        from pellucid.core.runtime.random import generator
-
         return generator(random_state).choice(self.values, size=n, p=self.probability)
 
     def __str__(self) -> str:
-        rows = list(
-            zip(
-                self.values.tolist(), self.prior, self.log_likelihood, self.probability, strict=True
-            )
-        )
+        columns = self.values.tolist(), self.prior, self.log_likelihood, self.probability
+        rows = list(zip(*columns, strict=True))
         table = text_table(("value", "prior", "log_likelihood", "posterior"), rows)
         text = f"MAP {self.map}, MLE {self.mle}, log evidence {self.log_evidence:.6g}."
         if len(self.maps) > 1:

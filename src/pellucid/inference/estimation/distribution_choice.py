@@ -23,11 +23,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import text_table
 from pellucid.inference.distributions.distribution import Distribution, Univariate
 from pellucid.inference.distributions.samples import Sample, sample_of
-from pellucid.inference.estimation.distribution_fit import (
-    count_parameters,
-    find_family,
-    fit_distribution,
-)
+from pellucid.inference.estimation import distribution_fit as fits
 
 CRITERIA = ("likelihood", "aic", "bic")
 POOR = 1.63  # times 1/sqrt(n): the 1 % point of Kolmogorov's distribution
@@ -69,10 +65,8 @@ class DistributionChoice:
         table = text_table(("name", "log_likelihood", "aic", "bic", "weight", "ks"), rows)
         i = self._place()
         word = "best, but poor" if self.poor else "best"
-        line = (
-            f"{self.names[i]} is {word} by {self.criterion}: its cdf is at most "
-            f"{self.ks[i]:.3g} away from the sample's."
-        )
+        near = f"its cdf is at most {self.ks[i]:.3g} away from the sample's"
+        line = f"{self.names[i]} is {word} by {self.criterion}: {near}."
         return "\n".join([table, line, *self.notes])
 
 
@@ -91,14 +85,14 @@ def ks_distance(law: Univariate, sample: Sample) -> float:
 
 def _candidate(candidate: object, sample: Sample) -> tuple[str, Any, int, str]:
     """Name, distribution, number of fitted parameters, and why it cannot be fitted."""
-    family = find_family(candidate) if isinstance(candidate, str | type) else candidate
+    family = fits.find_family(candidate) if isinstance(candidate, str | type) else candidate
     if not isinstance(family, type):
         return repr(family), family, 0, ""
     try:
-        law = fit_distribution(sample.x, family, sample_weight=sample.w).distribution
+        law = fits.fit_distribution(sample.x, family, sample_weight=sample.w).distribution
     except ValueError as error:
         return family.__name__, None, 0, str(error)
-    return family.__name__, law, count_parameters(law), ""
+    return family.__name__, law, fits.count_parameters(law), ""
 
 
 def _outside(name: str, law: Distribution, sample: Sample) -> str:
@@ -117,24 +111,11 @@ def choose_distribution(
 ) -> DistributionChoice:
     """Compare distributions, or families fitted to the sample.
 
-    Parameters
-    ----------
-    x : array of numbers
-        The sample.
-    candidates : sequence
-        Distributions as given (``Normal(0, 1)``), and names or classes of families to be fitted.
-    criterion : {"likelihood", "aic", "bic"}, default=None
-        None: likelihood where all are given, AIC where some are fitted.
-    sample_weight : array, default=None
-        Numbers of repetitions.
+    ``x`` is the sample, ``sample_weight`` are numbers of repetitions. ``candidates`` are
+    distributions as given (``Normal(0, 1)``), and names or classes of families to be fitted.
+    ``criterion`` is "likelihood", "aic" or "bic"; None: likelihood where all are given, AIC where
+    some are fitted.
 
-    Returns
-    -------
-    DistributionChoice
-        best, names, log_likelihood, aic, bic, weights, ks
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import choose_distribution
     >>> x = np.random.default_rng(0).gamma(2.0, 3.0, 300)
@@ -152,10 +133,8 @@ def choose_distribution(
     check.one_of(CRITERIA, criterion=criterion)
     laws = [law for _, law, _, _ in found]
     if len({law.discrete for law in laws if law is not None}) > 1:
-        raise ValueError(
-            "a probability cannot be compared with a density: candidates must be all discrete or "
-            "all continuous"
-        )
+        alike = "candidates must be all discrete or all continuous"
+        raise ValueError(f"a probability cannot be compared with a density: {alike}")
     notes = [
         f"{name} cannot be fitted: {why}." if law is None else _outside(name, law, sample)
         for name, law, _, why in found

@@ -138,8 +138,7 @@ def estimate(
     family: Any, x: ArrayLike | None, sample_weight: ArrayLike, method: str
 ) -> tuple[Any, Any]:
     """The distribution and the statistics of the sample."""
-    needs_trials = family is discrete.Binomial
-    if needs_trials:
+    if family is discrete.Binomial:
         raise ValueError("the n of a binomial is known: give family=Binomial(n, 0.5)")
     statistics = family.statistics(x, sample_weight)
     if method == "mle":
@@ -164,9 +163,8 @@ def _by_moments(family: Any, x: Any, sample_weight: ArrayLike, statistics: Any) 
     n, mean, scatter = moments_of(sample)
     one = issubclass(cls, discrete.Successes | discrete.Poisson | continuous.Exponential)
     if not scatter > 0 and not one:
-        raise ValueError(
-            f"x does not vary (all values {mean:g}): its variance fits no {cls.__name__}"
-        )
+        values = f"x does not vary (all values {mean:g})"
+        raise ValueError(f"{values}: its variance fits no {cls.__name__}")
     return family._from_moments(mean, scatter / n, sample)
 
 
@@ -175,25 +173,12 @@ def fit_distribution(
 ) -> DistributionFit:
     """Fit a family of distributions to a sample.
 
-    Parameters
-    ----------
-    x : array
-        Numbers; labels of a categorical; rows of a multinomial or Dirichlet sample.
-    family : str or class
-        bernoulli, binomial (as ``Binomial(n, 0.5)``: its n is known), poisson, categorical,
-        multinomial, uniform, exponential, gamma, inverse_gamma, beta, dirichlet, normal, laplace,
-        logistic, student_t, or the class.
-    method : {"mle", "unbiased", "moments"}, default="mle"
-    sample_weight : array, default=None
-        Numbers of repetitions.
+    ``x`` are numbers, labels of a categorical, or rows of a multinomial or Dirichlet sample;
+    ``sample_weight`` are numbers of repetitions. ``family`` is a class or one of bernoulli,
+    binomial (as ``Binomial(n, 0.5)``: its n is known), poisson, categorical, multinomial, uniform,
+    exponential, gamma, inverse_gamma, beta, dirichlet, normal, laplace, logistic, student_t.
+    ``method`` is "mle", "unbiased" or "moments".
 
-    Returns
-    -------
-    DistributionFit
-        distribution, log_likelihood, standard_errors, aic, bic, n; ``interval(level)``
-
-    Examples
-    --------
     >>> from pellucid.inference import fit_distribution
     >>> fit = fit_distribution([2.5, 3.0, 4.5, 5.0, 6.0], "normal")
     >>> fit.distribution.mean, round(fit.log_likelihood, 6), round(fit.standard_errors["mean"], 6)

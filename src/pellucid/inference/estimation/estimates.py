@@ -113,10 +113,8 @@ class Chart(NamedTuple):
         up, down = x - self.low, self.high - x
         with np.errstate(invalid="ignore"):
             both = up * down / (self.high - self.low)
-        two = np.isfinite(up) & np.isfinite(down)
-        return np.where(
-            two, both, np.where(np.isfinite(up), up, np.where(np.isfinite(down), down, 1.0))
-        )
+        one = np.where(np.isfinite(up), up, np.where(np.isfinite(down), down, 1.0))
+        return np.where(np.isfinite(up) & np.isfinite(down), both, one)
 
 
 class Top(NamedTuple):
@@ -129,10 +127,10 @@ class Top(NamedTuple):
 
 def climb_in_box(value: Callable[[Array], float], x: Array, box: Box) -> Top:
     """L-BFGS-B to see which bounds hold, Newton on the rest."""
-    inside = _inside(value, box)
 
     def safe(t: Array) -> float:
-        found = inside(t)
+        inside = (t >= box.low).all() and (t <= box.high).all()  # no derivative across a bound
+        found = value(t) if inside else -np.inf
         return -found if np.isfinite(found) else 1e300
 
     found = lbfgsb(safe, x, jac=False, bounds=list(zip(*box, strict=True)))
@@ -159,15 +157,6 @@ def _charted(
         return float(value(full))
 
     return part
-
-
-def _inside(value: Callable[[Array], float], box: Box) -> Callable[[Array], float]:
-    """-inf outside the box; a one-sided difference there would not be a derivative."""
-
-    def inner(t: Array) -> float:
-        return value(t) if (t >= box.low).all() and (t <= box.high).all() else -np.inf
-
-    return inner
 
 
 def climb_from(value: Callable[[Array], float], x: Array, box: Box, solver: Any) -> Top:
@@ -212,15 +201,19 @@ def errors_at(value: Any, x: Array, box: Box) -> tuple[Array | None, str]:
     return cov, f"coordinate {held} is held by a bound" if held else ""
 
 
+class Search(NamedTuple):
+    """How a maximum is looked for; see ``maximum_likelihood``."""
+
+    bounds: Sequence[tuple[float | None, float | None]] | None
+    solver: Any
+    n_starts: int
+    random_state: Seed
+
+
 def _maximise(
-    value: Callable[[Array], float],
-    start: ArrayLike,
-    kind: str,
-    bounds: Sequence[tuple[float | None, float | None]] | None,
-    solver: Any,
-    n_starts: int,
-    random_state: Seed,
+    value: Callable[[Array], float], start: ArrayLike, kind: str, search: Search
 ) -> Estimate:
+    bounds, solver, n_starts, random_state = search
     check.whole(n_starts=n_starts)
     x = np.atleast_1d(np.asarray(start, dtype=np.float64))
     box = box_of(bounds, len(x))
@@ -269,11 +262,6 @@ def maximum_likelihood(
     random_state : None, int, RandomState or Generator, default=None
         Seed of the further starts.
 
-    Returns
-    -------
-    Estimate
-        estimate, log_value, covariance, standard_errors, kind, modes, history
-
     Examples
     --------
     >>> import numpy as np
@@ -285,11 +273,8 @@ def maximum_likelihood(
     >>> found.estimate.round(4), found.standard_errors.round(4)
     (array([4.2   , 0.2534]), array([0.5762, 0.3162]))
     """
-
-    def value(t: Array) -> float:
-        return float(log_likelihood(t))
-
-    return _maximise(value, start, "MLE", bounds, solver, n_starts, random_state)
+    search = Search(bounds, solver, n_starts, random_state)
+    return _maximise(lambda t: float(log_likelihood(t)), start, "MLE", search)
 
 
 def maximum_a_posteriori(
@@ -304,24 +289,9 @@ def maximum_a_posteriori(
 ) -> Estimate:
     """The mode of the posterior of any model.
 
-    Parameters
-    ----------
-    log_likelihood : callable
-        theta (d,) -> log p(data | theta).
-    start : array of shape (d,)
-        Where the search begins.
-    log_prior : callable
-        theta (d,) -> log p(theta), up to a constant.
-    bounds, solver, n_starts, random_state
-        As in ``maximum_likelihood``.
+    ``log_prior`` is theta (d,) -> log p(theta), up to a constant; ``log_likelihood``, ``start``,
+    ``bounds``, ``solver``, ``n_starts`` and ``random_state`` are as in ``maximum_likelihood``.
 
-    Returns
-    -------
-    Estimate
-        estimate, log_value, covariance, standard_errors, kind, modes, history
-
-    Examples
-    --------
     >>> from pellucid.inference import maximum_a_posteriori
     >>> found = maximum_a_posteriori(
     ...     lambda t: -((t[0] - 4.0) ** 2), [0.0], log_prior=lambda t: -(t[0] ** 2)
@@ -334,7 +304,7 @@ def maximum_a_posteriori(
         prior = float(log_prior(t))
         return prior + float(log_likelihood(t)) if prior > -np.inf else -np.inf
 
-    return _maximise(value, start, "MAP", bounds, solver, n_starts, random_state)
+    return _maximise(value, start, "MAP", Search(bounds, solver, n_starts, random_state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,18 +328,10 @@ def compare_estimates(
 ) -> EstimateTable:
     """MLE, MAP and posterior mean of a conjugate belief, as data come in.
 
-    Parameters
-    ----------
-    belief : conjugate belief
-        The prior; it must know ``maximum_likelihood`` (BetaBernoulli, DirichletCategorical,
-        NormalMean, GammaPoisson).
-    data : array
-        Observations, in order of arrival.
-    n : sequence of int, default=None
-        How many of the data; None: all powers of two and all.
+    ``belief`` is the prior; it must know ``maximum_likelihood`` (BetaBernoulli,
+    DirichletCategorical, NormalMean, GammaPoisson). ``data`` are in order of arrival, ``n`` is how
+    many of them; None: all powers of two and all.
 
-    Examples
-    --------
     >>> from pellucid.inference import BetaBernoulli, compare_estimates
     >>> table = compare_estimates(BetaBernoulli(5, 5), [1] * 7 + [0] * 3, n=(10,))
     >>> table.mle, table.map.round(4), table.mean

@@ -19,7 +19,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng, Seed
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
-from pellucid.inference.distributions.distribution import Distribution, Univariate
+from pellucid.inference.distributions.distribution import Univariate
 from pellucid.inference.estimation.information import cramer_rao
 
 CELLS = 4_000_000  # numbers drawn at a time
@@ -85,9 +85,7 @@ class EstimatorStudy:
         return f"{table}\n{first}; {words[self.consistent]}."
 
 
-def estimates(
-    estimator: Callable[..., Any], law: Distribution, n: int, repeats: int, rng: Rng
-) -> Array:
+def estimates(estimator: Callable[..., Any], law: Any, n: int, repeats: int, rng: Rng) -> Array:
     """The estimate of each of ``repeats`` samples of size n; at once where it takes an axis."""
     whole = takes_axis(estimator)
     out = np.empty(repeats)
@@ -110,11 +108,6 @@ def takes_axis(estimator: Callable[..., Any]) -> bool:
         return "axis" in inspect.signature(estimator).parameters
     except ValueError:  # a builtin without a signature
         return False
-
-
-def bound_at(bound: str | Callable[[int], float], law: Univariate, n: int) -> float:
-    """The bound on the variance: a parameter's name (Cramer-Rao) or a function of n."""
-    return cramer_rao(law, bound, n) if isinstance(bound, str) else float(bound(n))
 
 
 def study_estimator(
@@ -146,11 +139,6 @@ def study_estimator(
     random_state : None, int, RandomState or Generator, default=None
         Seed of the samples.
 
-    Returns
-    -------
-    EstimatorStudy
-        n, bias, variance, mse, bias_se, variance_se, efficiency, unbiased, consistent
-
     Examples
     --------
     >>> import numpy as np
@@ -176,12 +164,14 @@ def study_estimator(
     mse = bias**2 + variance
     efficiency = None
     if bound is not None:
-        least = np.array([bound_at(bound, distribution, size) for size in sizes.tolist()])
+        if isinstance(bound, str):
+            least = np.array([cramer_rao(distribution, bound, k) for k in sizes.tolist()])
+        else:
+            least = np.array([float(bound(k)) for k in sizes.tolist()])
         efficiency = least / np.where(variance > 0, variance, np.nan)
     consistent = None
     if len(sizes) > 1 and (mse > 0).all():
         consistent = bool(np.polyfit(np.log(sizes), np.log(mse), 1)[0] < SLOPE)
     unbiased = np.abs(bias) < SIGMAS * np.maximum(bias_se, 1e-15 * max(abs(truth), 1.0))
-    return EstimatorStudy(
-        sizes, bias, variance, mse, bias_se, variance_se, efficiency, unbiased, consistent
-    )
+    noise = bias_se, variance_se
+    return EstimatorStudy(sizes, bias, variance, mse, *noise, efficiency, unbiased, consistent)

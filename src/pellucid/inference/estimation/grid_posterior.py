@@ -9,6 +9,7 @@ grid is too small: it is reported.
 """
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
+from pellucid.inference.sampling.walks import refuse_shape
 
 MOST_POINTS = 20_000_000
 BORDER = 1e-3  # share of the mass at the border that is reported
@@ -128,13 +130,14 @@ class GridPosterior:
         self.axes = make_axes(low, high, n_points)
         shape = tuple(len(axis) for axis in self.axes)
         values = evaluate(log_density, self.axes, vectorized).reshape(shape)
-        for k, axis in enumerate(self.axes):
-            weights = trapezoid(axis).reshape([-1 if i == k else 1 for i in range(len(shape))])
-            values = values + np.log(weights)
+        each = np.ix_(*(np.log(trapezoid(axis)) for axis in self.axes))
+        for weights in each:
+            values = values + weights
         self.log_evidence = float(logsumexp(values))
         if self.log_evidence == -np.inf:
             raise ValueError("the density is zero at every point of the grid")
-        self._peak = np.unravel_index(int(np.argmax(_unweighted(values, self.axes))), shape)
+        unweighted = reduce(np.subtract, each, values)
+        self._peak = np.unravel_index(int(np.argmax(unweighted)), shape)
         self.probability = np.exp(values - self.log_evidence)
         self._warn_of_borders()
 
@@ -149,12 +152,10 @@ class GridPosterior:
 
     def __str__(self) -> str:
         lines = [repr(self)]
-        for i in range(len(self.axes)):
+        for i, (mean, top) in enumerate(zip(self.mean, self.map, strict=True)):
             low, high = self.interval(i)
-            lines.append(
-                f"coordinate {i}: mean {self.mean[i]:.4g}, 95 % between {low:.4g} and "
-                f"{high:.4g}, highest at {self.map[i]:.4g}"
-            )
+            inside = f"95 % between {low:.4g} and {high:.4g}"
+            lines.append(f"coordinate {i}: mean {mean:.4g}, {inside}, highest at {top:.4g}")
         return "\n".join(lines)
 
     @property
@@ -195,10 +196,8 @@ class GridPosterior:
         kept = np.flatnonzero(mass > 1e-16 * mass.max())
         points = np.stack(np.unravel_index(kept, self.probability.shape), axis=1)
         rows = np.stack([axis[points[:, k]] for k, axis in enumerate(self.axes)], axis=1)
-        total = sum(
-            m * np.asarray(h(row), dtype=np.float64)
-            for m, row in zip(mass[kept], rows, strict=True)
-        )
+        pairs = zip(mass[kept], rows, strict=True)
+        total = sum(m * np.asarray(h(row), dtype=np.float64) for m, row in pairs)
         return float(total) if np.ndim(total) == 0 else total
 
     def sample(self, n: int = 1, random_state: Seed = None) -> Array:
@@ -218,13 +217,6 @@ class GridPosterior:
         return draws
 
 
-def _unweighted(values: Array, axes: list[Array]) -> Array:
-    for k, axis in enumerate(axes):
-        weights = trapezoid(axis).reshape([-1 if i == k else 1 for i in range(len(axes))])
-        values = values - np.log(weights)
-    return values
-
-
 def make_axes(low: ArrayLike, high: ArrayLike, n_points: int | Sequence[int]) -> list[Array]:
     """One axis per coordinate; too many points are refused before any are made."""
     low, high = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (low, high)))
@@ -237,10 +229,8 @@ def make_axes(low: ArrayLike, high: ArrayLike, n_points: int | Sequence[int]) ->
         check.whole(at_least=3, n_points=count)
     total = float(np.prod(np.array(counts, dtype=np.float64)))
     if total > MOST_POINTS:
-        raise ValueError(
-            f"the grid has {total:.3g} points, at most {MOST_POINTS:.3g} are allowed; fewer "
-            "n_points, or metropolis_hastings"
-        )
+        points = f"{total:.3g} points, at most {MOST_POINTS:.3g} are allowed"
+        raise ValueError(f"the grid has {points}; fewer n_points, or metropolis_hastings")
     return [np.linspace(a, b, k) for a, b, k in zip(low, high, counts, strict=True)]
 
 
@@ -255,11 +245,7 @@ def evaluate(log_density: Callable[[Any], Any], axes: list[Array], vectorized: b
         index = np.unravel_index(np.arange(start, min(start + ROWS, len(out))), shape)
         rows = np.stack([axis[i] for axis, i in zip(axes, index, strict=True)], axis=1)
         values = np.asarray(log_density(rows), dtype=np.float64)
-        if values.shape != (len(rows),):
-            raise ValueError(
-                f"log_density with vectorized=True must map rows of shape {rows.shape} to shape "
-                f"({len(rows)},), got {values.shape}"
-            )
+        refuse_shape(values, rows)
         out[start : start + len(rows)] = values
     if np.isnan(out).any() or (out == np.inf).any():
         raise ValueError("log_density must be below infinity and not NaN on the grid")

@@ -72,17 +72,9 @@ def expected_square(law: Any, parameter: str) -> float:
 def fisher_information(distribution: Distribution, parameter: str, n: int = 1) -> float:
     """What n independent values tell about a parameter.
 
-    Parameters
-    ----------
-    distribution : Distribution
-        Of one number, with the parameter's true value.
-    parameter : str
-        A name of ``distribution.parameters``; of a normal also "variance".
-    n : int, default=1
-        Size of the sample.
+    ``distribution`` is of one number, with the true value of ``parameter``: a name of its
+    ``parameters``, of a normal also "variance". ``n`` is the size of the sample.
 
-    Examples
-    --------
     >>> from pellucid.inference import Bernoulli, Normal, fisher_information
     >>> fisher_information(Bernoulli(0.5), "p"), fisher_information(Normal(0.0, 2.0), "mean", n=8)
     (4.0, 2.0)
@@ -92,14 +84,11 @@ def fisher_information(distribution: Distribution, parameter: str, n: int = 1) -
     if not isinstance(distribution, Univariate) or not hasattr(distribution, "free"):
         raise ValueError(f"distribution must be a distribution of one number, got {distribution}")
     if not distribution.regular:
-        raise ValueError(
-            f"the support of {name} depends on its parameters: the expected score is not 0 and "
-            "the Fisher information is not defined"
-        )
+        why = "the expected score is not 0 and the Fisher information is not defined"
+        raise ValueError(f"the support of {name} depends on its parameters: {why}")
     free = tuple(p for p in distribution.free if np.ndim(distribution.parameters[p]) == 0)
-    check.one_of(
-        (*free, *(p for d, p in CLOSED if d == name and p not in free)), parameter=parameter
-    )
+    known = (*free, *(p for d, p in CLOSED if d == name and p not in free))
+    check.one_of(known, parameter=parameter)
     if parameter in ("p", "rate") and distribution.variance == 0:
         raise ValueError(f"{parameter} = {getattr(distribution, parameter)} lies on the boundary")
     if (name, parameter) in CLOSED:
@@ -112,19 +101,9 @@ def cramer_rao(
 ) -> float:
     """The least variance an estimator can have.
 
-    Parameters
-    ----------
-    distribution : Distribution
-        Of one number, with the parameter's true value.
-    parameter : str
-        As in ``fisher_information``.
-    n : int, default=1
-        Size of the sample.
-    mean_slope : float, default=1.0
-        Derivative of the estimator's expectation by the parameter; 1 where it is unbiased.
+    ``distribution``, ``parameter`` and ``n`` are as in ``fisher_information``; ``mean_slope`` is
+    the derivative of the estimator's expectation by the parameter, 1 where it is unbiased.
 
-    Examples
-    --------
     >>> from pellucid.inference import Normal, cramer_rao
     >>> cramer_rao(Normal(0.0, 2.0), "mean", n=16)  # the variance of the sample mean
     0.25

@@ -19,11 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pellucid.core.algebra.derivatives import (
-    numerical_gradient,
-    numerical_hessian,
-    numerical_jacobian,
-)
+from pellucid.core.algebra import derivatives
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.backtrack import backtrack
@@ -75,15 +71,19 @@ def make_target(log_density: Any, gradient: Any, hessian: Callable[[Array], Any]
     def value(x: Array) -> float:
         return float(log_density(x))
 
-    if gradient is None:
-        slope = lambda x: numerical_gradient(value, x).value  # noqa: E731
-        curve = lambda x: numerical_hessian(value, x).value  # noqa: E731
-    else:
-        slope = lambda x: np.asarray(gradient(x), dtype=np.float64)  # noqa: E731
-        curve = lambda x: numerical_jacobian(slope, x).value  # noqa: E731
-    if hessian is not None:
-        curve = lambda x: np.asarray(hessian(x), dtype=np.float64)  # noqa: E731
-    return Target(value, slope, lambda x: symmetric(curve(x)))
+    def slope(x: Array) -> Array:
+        if gradient is None:
+            return derivatives.numerical_gradient(value, x).value
+        return np.asarray(gradient(x), dtype=np.float64)
+
+    def curve(x: Array) -> Array:
+        if hessian is not None:
+            return symmetric(np.asarray(hessian(x), dtype=np.float64))
+        if gradient is None:
+            return symmetric(derivatives.numerical_hessian(value, x).value)
+        return symmetric(derivatives.numerical_jacobian(slope, x).value)
+
+    return Target(value, slope, curve)
 
 
 def symmetric(A: Array) -> Array:
@@ -129,10 +129,9 @@ def refuse_flat(A: Array, x: Array) -> None:
         return
     direction = vectors[:, 0] * np.sign(vectors[np.argmax(np.abs(vectors[:, 0])), 0])
     what = "rises" if values[0] < -1e-8 * max(abs(values[-1]), 1e-300) else "is flat"
-    raise ValueError(
-        f"log_density has no peak: at {np.round(x, 6).tolist()} it {what} along "
-        f"{np.round(direction, 4).tolist()} (its Hessian is not negative definite there)"
-    )
+    place, along = np.round(x, 6).tolist(), np.round(direction, 4).tolist()
+    why = "its Hessian is not negative definite there"
+    raise ValueError(f"log_density has no peak: at {place} it {what} along {along} ({why})")
 
 
 def distinct(found: list[tuple[Peak, Array]]) -> list[tuple[Peak, Array]]:
@@ -169,11 +168,6 @@ def laplace_approximation(
     random_state : None, int, RandomState or Generator, default=None
         Seed of the further starts.
 
-    Returns
-    -------
-    LaplaceApproximation
-        mode, cov, log_evidence, distribution, n_iter, modes
-
     Examples
     --------
     >>> from pellucid.inference import laplace_approximation
@@ -186,9 +180,8 @@ def laplace_approximation(
     x0 = np.atleast_1d(np.asarray(start, dtype=np.float64))
     target = make_target(log_density, gradient, hessian)
     if x0.ndim != 1 or not np.isfinite(target.value(x0)):
-        raise ValueError(
-            f"log_density must be finite at start, got {target.value(x0)} at {x0.tolist()}"
-        )
+        at = f"{target.value(x0)} at {x0.tolist()}"
+        raise ValueError(f"log_density must be finite at start, got {at}")
     rng = generator(random_state)
     starts = [x0]
     while len(starts) < n_starts:
@@ -204,15 +197,11 @@ def laplace_approximation(
         n_iter += run.n_iter
     peaks = distinct(found)
     if len(peaks) > 1:
-        warn(
-            f"log_density has {len(peaks)} modes; one normal density cannot hold them, the highest "
-            "is taken"
-        )
+        only = "one normal density cannot hold them, the highest is taken"
+        warn(f"log_density has {len(peaks)} modes; {only}")
     (mode, value), A = peaks[0]
     cov = symmetric(np.asarray(np.linalg.inv(A), dtype=np.float64))
     d = len(mode)
     log_evidence = value + d / 2 * LOG_2PI - 0.5 * float(np.linalg.slogdet(A)[1])
-    modes = np.array([peak.x for peak, _ in peaks])
-    return LaplaceApproximation(
-        mode, cov, log_evidence, MultivariateNormal(mode, cov), n_iter, modes
-    )
+    modes, law = np.array([peak.x for peak, _ in peaks]), MultivariateNormal(mode, cov)
+    return LaplaceApproximation(mode, cov, log_evidence, law, n_iter, modes)

@@ -24,11 +24,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.predictive import draws_of
 
 STATISTICS: dict[str, Callable[[Any], Any]] = {
-    "mean": np.mean,
-    "median": np.median,
-    "std": np.std,
-    "min": np.min,
-    "max": np.max,
+    name: getattr(np, name) for name in ("mean", "median", "std", "min", "max")
 }
 EXTREME = 0.025
 
@@ -60,10 +56,9 @@ class PredictiveCheck:
             verdict = "smaller than the model explains"
         else:
             verdict = "nothing unusual"
-        return (
-            f"{self.statistic} of the data {self.observed:.4g}, of simulated data {low:.3g} to "
-            f"{high:.3g} (95 %): p = {self.p_value:.3g}, {verdict}."
-        )
+        simulated = f"of simulated data {low:.3g} to {high:.3g} (95 %)"
+        text = f"{self.statistic} of the data {self.observed:.4g}, {simulated}"
+        return f"{text}: p = {self.p_value:.3g}, {verdict}."
 
 
 def predictive_check(
@@ -77,25 +72,11 @@ def predictive_check(
 ) -> PredictiveCheck:
     """Compare a statistic of data with the same statistic of simulated data.
 
-    Parameters
-    ----------
-    x : array or any data that ``statistic`` takes
-    draws : array of shape (N,) or (N, d), Chains, belief or distribution
-        Parameters: of a prior (prior check) or a posterior (posterior check).
-    simulate : callable
-        (theta, rng) -> data like x.
-    statistic : {"mean", "median", "std", "min", "max"} or callable, default="mean"
-    n_draws : int, default=1000
-        Parameters used, drawn from the draws.
-    random_state : None, int, RandomState or Generator, default=None
+    ``x`` is any data that ``statistic`` takes: "mean", "median", "std", "min", "max" or a function.
+    ``draws`` are parameters, as in ``posterior_predictive``: of a prior (prior check) or a
+    posterior (posterior check); ``n_draws`` of them are used. ``simulate`` maps (theta, rng) to
+    data like x; ``random_state`` is the seed.
 
-    Returns
-    -------
-    PredictiveCheck
-        observed, simulated, p_value; ``interval(confidence)``
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import GammaPoisson, predictive_check
     >>> counts = np.array([0, 0, 0, 9, 0, 0, 12, 0])

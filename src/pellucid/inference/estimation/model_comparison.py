@@ -49,16 +49,12 @@ class ModelComparison:
 
     def __str__(self) -> str:
         lines = [f"{name}: probability {p:.4g}" for name, p in self.probability.items()]
-        names = list(self.probability)
-        i = names.index(self.best)
-        for j, other in enumerate(names):
-            if j != i:
-                factor = self.log_bayes_factor[i, j]
+        names, best = list(self.probability), self.best
+        for other, factor in zip(names, self.log_bayes_factor[names.index(best)], strict=True):
+            if other != best:
                 shown = f"{math.exp(factor):.3g}" if factor < 14 else f"exp({factor:.4g})"
-                lines.append(
-                    f"The evidence for {self.best} against {other} is "
-                    f"{self.grade(self.best, other)}: Bayes factor {shown}."
-                )
+                strength = f"is {self.grade(best, other)}: Bayes factor {shown}."
+                lines.append(f"The evidence for {best} against {other} {strength}")
         return "\n".join(lines)
 
 
@@ -69,21 +65,10 @@ def _usable(value: Any) -> bool:
 def compare_models(log_evidence: Mapping[str, Any], prior: Any = None) -> ModelComparison:
     """Posterior probabilities of models from their log evidence.
 
-    Parameters
-    ----------
-    log_evidence : dict
-        Name to log p(data | model). None, NaN or infinity stands for a model of improper prior:
-        it is left out with a warning.
-    prior : dict or array, default=None
-        Probabilities of the models, in the order of the dict; None: equal.
+    ``log_evidence`` is a dict of names to log p(data | model); None, NaN or infinity stands for a
+    model of improper prior, which is left out with a warning. ``prior`` are probabilities of the
+    models, a dict or in the order of the dict; None: equal.
 
-    Returns
-    -------
-    ModelComparison
-        probability, log_bayes_factor, best
-
-    Examples
-    --------
     >>> from pellucid.inference import compare_models
     >>> found = compare_models({"fair": -6.93, "bent": -6.24})
     >>> found.best, round(found.probability["bent"], 3), found.grade("bent", "fair")
@@ -94,9 +79,8 @@ def compare_models(log_evidence: Mapping[str, Any], prior: Any = None) -> ModelC
         raise ValueError("log_evidence must name one model or more, got none")
     if prior is None:
         prior = np.full(len(names), 1 / len(names))
-    weights = on_simplex(
-        [prior[n] for n in names] if isinstance(prior, Mapping) else prior, "prior"
-    )
+    given = [prior[name] for name in names] if isinstance(prior, Mapping) else prior
+    weights = on_simplex(given, "prior")
     if len(weights) != len(names):
         raise ValueError(f"prior must have {len(names)} probabilities, got {len(weights)}")
     kept = [i for i, name in enumerate(names) if _usable(log_evidence[name])]
@@ -110,8 +94,7 @@ def compare_models(log_evidence: Mapping[str, Any], prior: Any = None) -> ModelC
         raise ValueError("no model has both a finite log evidence and a positive prior")
     p = np.exp(joint - logsumexp(joint))
     with np.errstate(invalid="ignore"):
-        factors = np.nan_to_num(
-            value[:, None] - value[None, :], nan=0.0, posinf=np.inf, neginf=-np.inf
-        )
+        gaps = value[:, None] - value[None, :]
+    factors = np.nan_to_num(gaps, nan=0.0, posinf=np.inf, neginf=-np.inf)
     probability = {names[i]: float(q) for i, q in zip(kept, p, strict=True)}
     return ModelComparison(probability, factors, names[kept[int(np.argmax(p))]])

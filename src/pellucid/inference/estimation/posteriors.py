@@ -25,12 +25,27 @@ from pellucid.inference.estimation.predictive import DRAWS, Predictive, posterio
 from pellucid.inference.sampling.proposals import GaussianWalk
 from pellucid.inference.sampling.walks import metropolis_hastings
 
-METHODS = ("map", "laplace", "grid", "sample")
-GIVES_UP = {
-    "map": "all uncertainty: predictions take the mode for the truth; no evidence",
-    "laplace": "skewness, heavy tails and further modes; exact only for normal posteriors",
-    "grid": "more than four unknowns, and mass outside the grid",
-    "sample": "exactness: Monte Carlo error, no evidence, and no proof of convergence",
+METHODS = {  # what each is, how it is found, what it gives up
+    "map": (
+        "the mode of the posterior",
+        "step-halved Newton",
+        "all uncertainty: predictions take the mode for the truth; no evidence",
+    ),
+    "laplace": (
+        "a normal density at the mode",
+        "step-halved Newton",
+        "skewness, heavy tails and further modes; exact only for normal posteriors",
+    ),
+    "grid": (
+        "masses on a grid",
+        "trapezoid rule in logarithms",
+        "more than four unknowns, and mass outside the grid",
+    ),
+    "sample": (
+        "draws of Markov chains",
+        "Metropolis-Hastings",
+        "exactness: Monte Carlo error, no evidence, and no proof of convergence",
+    ),
 }
 REACH = 8.0  # standard deviations of the Laplace approximation that a grid covers by default
 
@@ -104,36 +119,18 @@ class Posterior:
         self, predict: Callable[[Array], Any], noise_std: ArrayLike | None = 0.0
     ) -> Predictive:
         """Predictions averaged over the posterior."""
-        return posterior_predictive(
-            self._draws(), predict, noise_std=noise_std, random_state=self.seed
-        )
+        seed = self.seed
+        return posterior_predictive(self._draws(), predict, noise_std=noise_std, random_state=seed)
 
     def card(self) -> Card:
         """What was computed, how, and what the method gives up."""
-        how = {
-            "map": "step-halved Newton",
-            "laplace": "step-halved Newton",
-            "grid": "trapezoid rule in logarithms",
-            "sample": "Metropolis-Hastings",
-        }
+        kind, how, loss = METHODS[self.method]
         numbers = {"d": len(self.mean), "mean": np.round(self.mean, 6).tolist()}
         if self.method in ("laplace", "grid"):
             numbers["log evidence"] = round(self.log_evidence, 6)
         notes = tuple(self.result.diagnose()) if self.method == "sample" else ()
-        kinds = {
-            "map": "the mode of the posterior",
-            "laplace": "a normal density at the mode",
-            "grid": "masses on a grid",
-            "sample": "draws of Markov chains",
-        }
-        return Card(
-            kinds[self.method],
-            "log likelihood + log prior",
-            how[self.method],
-            numbers,
-            (f"gives up: {GIVES_UP[self.method]}",),
-            notes,
-        )
+        target, scales = "log likelihood + log prior", (f"gives up: {loss}",)
+        return Card(kind, target, how, numbers, scales, notes)
 
     def __str__(self) -> str:
         return str(self.card())
@@ -189,11 +186,6 @@ def posterior(
         standard deviations of the normal approximation where not given) or
         ``metropolis_hastings`` (the proposal is shaped by the normal approximation).
 
-    Returns
-    -------
-    Posterior
-        mean, cov, log_evidence, ``interval expect predictive sample card``
-
     Examples
     --------
     >>> import numpy as np
@@ -204,7 +196,7 @@ def posterior(
     >>> round(float(found.mean[0]), 3), found.interval().round(2)
     (0.612, array([-0.47,  1.75]))
     """
-    check.one_of(METHODS, method=method)
+    check.one_of(tuple(METHODS), method=method)
 
     def log_joint(t: Array) -> float:
         prior = float(log_prior(t))
@@ -212,9 +204,8 @@ def posterior(
 
     seed = int(generator(random_state).integers(2**62))
     if method == "map":
-        result: Any = maximum_a_posteriori(
-            log_likelihood, start, log_prior=log_prior, random_state=seed, **options
-        )
+        options = {"log_prior": log_prior, "random_state": seed, **options}
+        result: Any = maximum_a_posteriori(log_likelihood, start, **options)
     elif method == "laplace":
         result = laplace_approximation(log_joint, start, random_state=seed, **options)
     elif method == "grid":

@@ -69,24 +69,10 @@ def posterior_predictive(
 ) -> Predictive:
     """Average predictions over draws of the parameters.
 
-    Parameters
-    ----------
-    draws : array of shape (N, d) or (N,), Chains, belief or distribution
-        10,000 draws are taken of the last two.
-    predict : callable
-        theta -> a number or an array of predictions.
-    noise_std : float or array, default=0.0
-        Standard deviation of the noise of an observation.
-    random_state : None, int, RandomState or Generator, default=None
-        Seed of the draws and the noise.
+    ``draws`` are (N, d) or (N,), Chains, or 10,000 draws of a belief or distribution. ``predict``
+    maps theta to a number or an array, ``noise_std`` is the standard deviation of the noise of an
+    observation, ``random_state`` the seed of draws and noise.
 
-    Returns
-    -------
-    Predictive
-        mean, std, samples; ``quantile(q)``, ``interval(confidence)``
-
-    Examples
-    --------
     >>> from pellucid.inference import Normal, posterior_predictive
     >>> print(posterior_predictive(Normal(4.0, 0.1), lambda t: 2 * t, noise_std=1, random_state=0))
     8 +/- 1.02
@@ -100,8 +86,6 @@ def posterior_predictive(
         raise ValueError("predict gave NaN or infinity for some draw")
     mean, std = found.mean(axis=0), np.sqrt(found.var(axis=0) + noise**2)
     samples = found + noise * rng.standard_normal(found.shape) if noise.any() else found
-    return (
-        Predictive(float(mean), float(std), samples)
-        if mean.ndim == 0
-        else (Predictive(mean, std, samples))
-    )
+    if mean.ndim == 0:
+        return Predictive(float(mean), float(std), samples)
+    return Predictive(mean, std, samples)

@@ -66,15 +66,9 @@ class EachWalk:
 class AdaptiveWalk:
     """The symmetric random walk whose covariance is learned in the burn-in, chain by chain.
 
-    Parameters
-    ----------
-    scale : float, default=1.0
-        Standard deviation of the first steps.
-    target : float, default=None
-        Share of proposals to accept; None is 0.44 in one dimension and 0.3 in more.
+    ``scale`` is the standard deviation of the first steps, ``target`` the share of proposals to
+    accept; None is 0.44 in one dimension and 0.3 in more.
 
-    Examples
-    --------
     >>> from pellucid.inference import AdaptiveWalk, metropolis_hastings
     >>> thin = lambda x: -0.5 * (x[:, 0] ** 2 / 1e4 + x[:, 1] ** 2)
     >>> chains = metropolis_hastings(

@@ -105,23 +105,23 @@ class Chains:
         """All draws of coordinate i, (N,)."""
         return self.flat[:, i]
 
-    @cached_property
-    def rhat(self) -> Array:
+    def _each(self, function: Callable[..., Any], *args: Any, **options: Any) -> Array:
+        """One number per coordinate, NaN where there are too few draws."""
         if self.draws.shape[1] < LEAST_DRAWS:
             return np.full(self.draws.shape[2], np.nan)
-        return rhat(self.draws, rank=True)
+        return function(self.draws, *args, **options)
+
+    @cached_property
+    def rhat(self) -> Array:
+        return self._each(rhat, rank=True)
 
     @cached_property
     def ess(self) -> Array:
-        if self.draws.shape[1] < LEAST_DRAWS:
-            return np.full(self.draws.shape[2], np.nan)
-        return effective_sample_size(self.draws, "bulk")
+        return self._each(effective_sample_size, "bulk")
 
     @cached_property
     def mcse(self) -> Array:
-        if self.draws.shape[1] < LEAST_DRAWS:
-            return np.full(self.draws.shape[2], np.nan)
-        return self.flat.std(axis=0) / np.sqrt(effective_sample_size(self.draws))
+        return self.flat.std(axis=0) / np.sqrt(self._each(effective_sample_size))
 
     def predictive(self, f: Callable[[Array], Any]) -> Any:
         """The average of f over the draws: predictions are averaged, not parameters."""
@@ -180,36 +180,27 @@ class Chains:
         worst = self.rhat.max()
         if not worst <= RHAT_LIMIT:
             j = int(np.argmax(np.where(np.isnan(self.rhat), np.inf, self.rhat)))
-            found.append(
-                f"the chains disagree: R-hat = {worst:.4g} > {RHAT_LIMIT} at coordinate {j} "
-                "(several modes, or run longer)"
-            )
+            where = f"R-hat = {worst:.4g} > {RHAT_LIMIT} at coordinate {j}"
+            found.append(f"the chains disagree: {where} (several modes, or run longer)")
             means, spread = self.draws.mean(axis=1), self.draws.std(axis=1)
             apart = np.ptp(means, axis=0) > 4 * np.maximum(spread.max(axis=0), 1e-300)
             if apart.any():
-                found.append(
-                    f"the chains sit in separate places along coordinate {int(np.argmax(apart))}: "
-                    "separate modes"
-                )
+                where = f"along coordinate {int(np.argmax(apart))}"
+                found.append(f"the chains sit in separate places {where}: separate modes")
         if not self.ess.min() >= FEW:
-            found.append(
-                f"few effective draws: {self.ess.min():.3g} of {self.flat.shape[0]}; run longer"
-            )
+            draws = f"{self.ess.min():.3g} of {self.flat.shape[0]}"
+            found.append(f"few effective draws: {draws}; run longer")
         return found
 
     def _acceptance(self) -> list[str]:
         rate = self.acceptance_rate
         found = []
         if rate.min() < 0.1:
-            found.append(
-                f"acceptance {rate.min():.3g} < 0.1: correlated parameters or too long steps; "
-                "a smaller or shaped step"
-            )
+            why = "correlated parameters or too long steps; a smaller or shaped step"
+            found.append(f"acceptance {rate.min():.3g} < 0.1: {why}")
         if rate.max() > self.most_accepted:
-            found.append(
-                f"acceptance {rate.max():.3g} > {self.most_accepted:g}: the steps are short; "
-                "larger ones"
-            )
+            limit = f"acceptance {rate.max():.3g} > {self.most_accepted:g}"
+            found.append(f"{limit}: the steps are short; larger ones")
         return found
 
     def _shape(self) -> list[str]:
@@ -220,7 +211,5 @@ class Chains:
         i, j = np.unravel_index(int(np.argmax(R)), R.shape)
         if R[i, j] <= 0.9:
             return []
-        return [
-            f"coordinates {i} and {j} have the correlation {R[i, j]:.3g} in size and the steps are "
-            "circular: give the covariance as scale"
-        ]
+        pair = f"coordinates {i} and {j} have the correlation {R[i, j]:.3g} in size"
+        return [f"{pair} and the steps are circular: give the covariance as scale"]

@@ -38,10 +38,8 @@ def check_draws(draws: ArrayLike) -> Array:
     """Draws as (chains, draws, d)."""
     x = np.asarray(draws, dtype=np.float64)
     if x.ndim not in (2, 3) or x.shape[1] < LEAST_DRAWS:
-        raise ValueError(
-            f"draws must have shape (chain, draw) or (chain, draw, d) with at least {LEAST_DRAWS} "
-            f"draws, got {x.shape}"
-        )
+        need = f"(chain, draw) or (chain, draw, d) with at least {LEAST_DRAWS} draws"
+        raise ValueError(f"draws must have shape {need}, got {x.shape}")
     if not np.isfinite(x).all():
         raise ValueError("draws must be finite numbers, got NaN or infinity")
     return x[:, :, None] if x.ndim == 2 else x
@@ -91,22 +89,12 @@ def rank_rhat(x: Array) -> float:
 def rhat(draws: ArrayLike, split: bool = True, *, rank: bool = False) -> Any:
     """Potential scale reduction R-hat of chains: near 1 where they agree.
 
-    Parameters
-    ----------
-    draws : array of shape (chain, draw) or (chain, draw, d)
-        At least 4 draws; at least 2 chains unless ``split``.
-    split : bool, default=True
-        Compare the halves of the chains, so that a drift within a chain shows.
-    rank : bool, default=False
-        Use normal scores of the ranks, for place and for spread; the larger is given.
+    ``draws`` are (chain, draw) or (chain, draw, d), at least 4 draws, and 2 chains unless
+    ``split``: that compares the halves of the chains, so that a drift within a chain shows.
+    ``rank`` takes normal scores of the ranks, for place and for spread; the larger is given. A
+    number, or one for each coordinate: inf where chains are stuck at different points, NaN where
+    all are stuck at one.
 
-    Returns
-    -------
-    float or ndarray of shape (d,)
-        inf where chains are stuck at different points, NaN where all are stuck at one.
-
-    Examples
-    --------
     >>> from pellucid.inference import rhat
     >>> round(rhat([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 2.0]]), 4)
     0.7559
@@ -172,19 +160,10 @@ KINDS = {"mean": mean_size, "bulk": bulk_size, "tail": tail_size}
 def effective_sample_size(draws: ArrayLike, kind: str = "mean") -> Any:
     """How many independent draws the chains are worth.
 
-    Parameters
-    ----------
-    draws : array of shape (chain, draw) or (chain, draw, d)
-        At least 4 draws per chain; chains are split in halves.
-    kind : {"mean", "bulk", "tail"}, default="mean"
-        For the mean; for normal scores of the ranks; for the 5 % and 95 % quantiles.
+    ``draws`` are (chain, draw) or (chain, draw, d), at least 4 per chain; chains are split in
+    halves. ``kind`` is "mean", "bulk" for normal scores of the ranks, or "tail" for the 5 % and 95
+    % quantiles. A number, or one for each coordinate.
 
-    Returns
-    -------
-    float or ndarray of shape (d,)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import effective_sample_size
     >>> draws = np.random.default_rng(0).normal(size=(4, 1000))

@@ -35,17 +35,10 @@ Rows = Callable[[Array], Array]
 class Hamiltonian:
     """Moves along the gradient of the log density.
 
-    Parameters
-    ----------
-    step_size : float or None, default=None
-        Of a leapfrog step, in units of the standard deviations; None: found in the burn-in.
-    n_steps : int, default=10
-        Leapfrog steps in a move.
-    target : float, default=0.8
-        Share of moves to accept, where the step is found.
+    ``step_size`` of a leapfrog step is in units of the standard deviations; None: found in the
+    burn-in, so that the share ``target`` of moves is accepted. A move has ``n_steps`` leapfrog
+    steps.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import Hamiltonian, metropolis_hastings
     >>> chains = metropolis_hastings(
@@ -101,18 +94,19 @@ class Flow(NamedTuple):
     log_ratio: Array
 
 
+class Place(NamedTuple):
+    """Where the chains are, every row by itself."""
+
+    x: Array
+    value: Array
+    gradient: Array
+
+
 def leapfrog(
-    density: Rows,
-    gradient: Rows,
-    x: Array,
-    value: Array,
-    g: Array,
-    p: Array,
-    step: Array,
-    inverse_mass: Array,
-    n: int,
+    density: Rows, gradient: Rows, start: Place, p: Array, step: Array, inverse_mass: Array, n: int
 ) -> Flow:
-    """n steps from x with momentum p, every row by itself."""
+    """n steps from a place with momentum p, every row by itself."""
+    x, value, g = start
     before = value - 0.5 * (p * p * inverse_mass).sum(axis=1)
     e = step[:, None]
     p = p + 0.5 * e * g
@@ -148,24 +142,18 @@ class Orbit:
         start = np.full(len(x), given) if given is not None else self.reasonable_step()
         self.tuning = begin_tuning(start)
 
+    def flow(self, z: Array, step: Array, n: int) -> Flow:
+        """Where n leapfrog steps lead with the standard normal momenta z."""
+        p, at = z / np.sqrt(self.inverse_mass), Place(self.x, self.value, self.g)
+        with np.errstate(all="ignore"):
+            return leapfrog(self.density, self.gradient, at, p, step, self.inverse_mass, n)
+
     def reasonable_step(self) -> Array:
         """Halved until one leapfrog step is accepted with probability 1/2."""
-        p = np.stack([s.where.standard_normal(self.x.shape[1]) for s in self.streams])
+        z = np.stack([s.where.standard_normal(self.x.shape[1]) for s in self.streams])
         step = np.ones(len(self.x))
         for _ in range(60):
-            with np.errstate(all="ignore"):
-                flow = leapfrog(
-                    self.density,
-                    self.gradient,
-                    self.x,
-                    self.value,
-                    self.g,
-                    p / np.sqrt(self.inverse_mass),
-                    step,
-                    self.inverse_mass,
-                    1,
-                )
-            poor = ~(flow.log_ratio > np.log(0.5))
+            poor = ~(self.flow(z, step, 1).log_ratio > np.log(0.5))
             if not poor.any():
                 break
             step = np.where(poor, step / 2, step)
@@ -182,18 +170,7 @@ class Orbit:
             wide = np.array([s.where.uniform(1 - JITTER, 1 + JITTER) for s in self.streams])
             log_u = np.log1p(-np.array([s.whether.random() for s in self.streams]))
             step = np.exp(self.tuning.log_step if learn else self.tuning.log_mean)
-            with np.errstate(all="ignore"):
-                flow = leapfrog(
-                    self.density,
-                    self.gradient,
-                    self.x,
-                    self.value,
-                    self.g,
-                    z / np.sqrt(self.inverse_mass),
-                    wide * step,
-                    self.inverse_mass,
-                    self.proposal.n_steps,
-                )
+            flow = self.flow(z, wide * step, self.proposal.n_steps)
             yes = log_u <= flow.log_ratio  # NaN never is
             n_nan += int(np.isnan(flow.value).sum())
             if learn:

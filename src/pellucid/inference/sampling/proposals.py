@@ -9,6 +9,7 @@ ahead, which does not depend on where the chain is.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,23 +30,36 @@ def scaled(z: Array, scale: ArrayLike | None) -> Array:
             raise ValueError(f"scale as a covariance must have shape ({d}, {d}), got {s.shape}")
         return z @ lower_root(s, "scale").T
     if s.shape not in ((), (d,)) or not (np.isfinite(s) & (s > 0)).all():
-        raise ValueError(
-            f"scale must be a number > 0, {d} of them or a ({d}, {d}) covariance, got {scale!r}"
-        )
+        need = f"a number > 0, {d} of them or a ({d}, {d}) covariance"
+        raise ValueError(f"scale must be {need}, got {scale!r}")
     return z * s
 
 
+class Steps:
+    """A walk whose noise does not depend on where it is."""
+
+    scale: Any
+
+    def steps(self, rng: Rng, n: int, d: int) -> Array:
+        """The noise of the next n steps, (n, d)."""
+        return scaled(rng.standard_normal((n, d)), self.scale)
+
+    def sample(self, x: Array, rng: Rng) -> Array:
+        """Draw one proposal from ``x``."""
+        return self.move(x, self.steps(rng, 1, len(x))[0])
+
+    @abstractmethod
+    def move(self, x: Array, step: Array) -> Array:
+        """The proposed point."""
+
+
 @dataclass(frozen=True, eq=False)
-class GaussianWalk:
+class GaussianWalk(Steps):
     """The symmetric random walk x + L z.
 
-    Parameters
-    ----------
-    scale : float, array of shape (d,) or (d, d), default=1.0
-        Standard deviation of the steps, one per coordinate, or their covariance.
+    ``scale`` is the standard deviation of the steps, a number or one per coordinate, or their
+    covariance (d, d).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import GaussianWalk
     >>> walk = GaussianWalk(0.5)
@@ -55,17 +69,9 @@ class GaussianWalk:
 
     scale: Any = 1.0
 
-    def steps(self, rng: Rng, n: int, d: int) -> Array:
-        """The noise of the next n steps, (n, d)."""
-        return scaled(rng.standard_normal((n, d)), self.scale)
-
     def move(self, x: Array, step: Array) -> Array:
         """The proposed point: ``x`` plus ``step``."""
         return x + step
-
-    def sample(self, x: Array, rng: Rng) -> Array:
-        """Draw one proposal from ``x``."""
-        return self.move(x, self.steps(rng, 1, len(x))[0])
 
     def log_ratio(self, new: Array, old: Array) -> Any:
         """log q(old | new) - log q(new | old)."""
@@ -73,16 +79,12 @@ class GaussianWalk:
 
 
 @dataclass(frozen=True, eq=False)
-class LogNormalWalk:
+class LogNormalWalk(Steps):
     """The multiplicative walk x exp(L z) for positive coordinates; not symmetric.
 
-    Parameters
-    ----------
-    scale : float, array of shape (d,) or (d, d), default=0.5
-        Standard deviation of the steps of log x, one per coordinate, or their covariance.
+    ``scale`` is the standard deviation of the steps of log x, a number or one per coordinate, or
+    their covariance (d, d).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from pellucid.inference import LogNormalWalk
     >>> round(float(LogNormalWalk().log_ratio(np.array([2.0]), np.array([1.0]))), 4)
@@ -91,17 +93,9 @@ class LogNormalWalk:
 
     scale: Any = 0.5
 
-    def steps(self, rng: Rng, n: int, d: int) -> Array:
-        """The noise of the next n steps of log x, (n, d)."""
-        return scaled(rng.standard_normal((n, d)), self.scale)
-
     def move(self, x: Array, step: Array) -> Array:
         """The proposed point: ``x`` times exp(``step``)."""
         return x * np.exp(step)
-
-    def sample(self, x: Array, rng: Rng) -> Array:
-        """Draw one proposal from ``x``."""
-        return self.move(x, self.steps(rng, 1, len(x))[0])
 
     def log_ratio(self, new: Array, old: Array) -> Any:
         """log q(old | new) - log q(new | old), over the last axis."""

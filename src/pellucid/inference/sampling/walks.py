@@ -59,17 +59,20 @@ def rows_of(log_density: Callable[[Any], Any], vectorized: bool) -> Density:
 
     def many(X: Array) -> Array:
         values = np.asarray(log_density(X), dtype=np.float64)
-        if values.shape != (len(X),):
-            raise ValueError(
-                f"log_density with vectorized=True must map rows of shape {X.shape} to shape "
-                f"({len(X)},), got {values.shape}"
-            )
+        refuse_shape(values, X)
         return values
 
     def one(X: Array) -> Array:
         return np.array([float(log_density(x)) for x in X])
 
     return many if vectorized else one
+
+
+def refuse_shape(values: Array, rows: Array) -> None:
+    """A vectorized density has one value for each row."""
+    if values.shape != (len(rows),):
+        need = f"must map rows of shape {rows.shape} to shape ({len(rows)},)"
+        raise ValueError(f"log_density with vectorized=True {need}, got {values.shape}")
 
 
 def random_steps(proposal: Any, streams: list[Streams], n: int, d: int) -> Array | None:
@@ -220,10 +223,8 @@ def starting_points(
         check_start(density, centre[None])
         points = np.stack([centre, *(disperse(density, centre, proposal, r) for r in rngs[1:])])
     else:
-        raise ValueError(
-            f"start must be one vector or one row for each of the n_chains={n_chains} chains, "
-            f"got shape {given.shape}"
-        )
+        need = f"one vector or one row for each of the n_chains={n_chains} chains"
+        raise ValueError(f"start must be {need}, got shape {given.shape}")
     check_start(density, points)
     return points
 
@@ -232,10 +233,8 @@ def check_start(density: Density, points: Array) -> None:
     values = density(points)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        raise ValueError(
-            f"the density must be positive where a chain starts: log_density is "
-            f"{values[bad[0]]} at {points[bad[0]]}"
-        )
+        at = f"log_density is {values[bad[0]]} at {points[bad[0]]}"
+        raise ValueError(f"the density must be positive where a chain starts: {at}")
 
 
 def disperse(density: Density, centre: Array, proposal: Any, rng: Rng) -> Array:
@@ -284,10 +283,6 @@ def metropolis_hastings(
     gradient : callable, default=None
         Of the log density, rows to rows with ``vectorized``; for ``Hamiltonian``.
 
-    Returns
-    -------
-    Chains
-
     Examples
     --------
     >>> import numpy as np
@@ -308,18 +303,14 @@ def metropolis_hastings(
     if flowing and not callable(gradient):
         raise ValueError("a Hamiltonian proposal needs gradient=, that of the log density")
     learning_flow = flowing and proposal.step_size is None
+    name = type(proposal).__name__
     if (learning or learning_flow) and n_burn < LEAST_BURN:
-        raise ValueError(
-            f"{type(proposal).__name__} learns in the burn-in: n_burn must be >= {LEAST_BURN}, "
-            f"got {n_burn}"
-        )
+        need = f"n_burn must be >= {LEAST_BURN}"
+        raise ValueError(f"{name} learns in the burn-in: {need}, got {n_burn}")
     spread = GaussianWalk(NEAR) if flowing else proposal
-    for method in ("sample", "log_ratio"):
-        if not callable(getattr(spread, method, None)):
-            raise ValueError(
-                f"proposal must have sample(x, rng) and log_ratio(new, old), not just "
-                f"those of {type(proposal).__name__}"
-            )
+    if not all(callable(getattr(spread, method, None)) for method in ("sample", "log_ratio")):
+        need = "sample(x, rng) and log_ratio(new, old)"
+        raise ValueError(f"proposal must have {need}, not just those of {name}")
     seed = int(generator(random_state).integers(2**62))
     density = rows_of(log_density, vectorized)
     rngs = [stream(seed, c, 2) for c in range(n_chains)]

@@ -40,15 +40,8 @@ def _knots(x: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]
 def median_interval(x: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[float, float]:
     """All medians: the m with P(X <= m) >= 1/2 and P(X >= m) >= 1/2, as (low, high).
 
-    Parameters
-    ----------
-    x : vector
-        The sample.
-    sample_weight : vector, optional
-        A weight is a repetition.
+    ``x`` is the sample; a ``sample_weight`` is a repetition.
 
-    Examples
-    --------
     >>> from pellucid.maths import median_interval
     >>> median_interval([2, 4, 5, 10]), median_interval([1, 2, 9])
     ((4.0, 5.0), (2.0, 2.0))
@@ -101,11 +94,8 @@ class L1Profile:
 
     def __str__(self) -> str:
         low, high = self.minimisers
-        where = (
-            f"at {number(low)}"
-            if low == high
-            else f"everywhere between {number(low)} and {number(high)}"
-        )
+        between = f"everywhere between {number(low)} and {number(high)}"
+        where = f"at {number(low)}" if low == high else between
         return folded(
             f"The sum of absolute deviations of {number(self.weight.sum())} values is least, "
             f"{number(self.minimum)}, {where}."
@@ -115,15 +105,8 @@ class L1Profile:
 def l1_profile(x: ArrayLike, sample_weight: ArrayLike | None = None) -> L1Profile:
     """The sum of absolute deviations as a function, with its kinks, slopes and minimisers.
 
-    Parameters
-    ----------
-    x : vector
-        The numbers x_i.
-    sample_weight : vector, optional
-        A weight is a repetition.
+    ``x`` are the numbers x_i; a ``sample_weight`` is a repetition.
 
-    Examples
-    --------
     >>> from pellucid.maths import l1_profile
     >>> profile = l1_profile([2, 4, 5, 10])
     >>> profile.slopes, profile.value([4, 4.5, 5.2]).round(6), profile.minimisers

@@ -68,14 +68,11 @@ class Convexity(NamedTuple):
         ends = f"between {point(chord.a)} and {point(chord.b)}"
         if chord.gap is None:
             return folded(f"{self.verdict}. {point(m)} lies {ends}, but not in the set.")
-        words = (
-            "neither convex nor concave"
-            if self.verdict == "neither"
-            else (f"{self.verdict}. Not convex")
-        )
-        return folded(
-            f"{words}: {ends}, at {point(m)}, the function is {number(chord.gap)} above its chord."
-        )
+        words = f"{self.verdict}. Not convex"
+        if self.verdict == "neither":
+            words = "neither convex nor concave"
+        gap = number(chord.gap)
+        return folded(f"{words}: {ends}, at {point(m)}, the function is {gap} above its chord.")
 
 
 def convexity(
@@ -87,25 +84,11 @@ def convexity(
 ) -> Convexity:
     """Look for chords that refute convexity, strict convexity and concavity in a box.
 
-    Parameters
-    ----------
-    f : function of a vector
-        Returns one number.
-    low, high : numbers or vectors
-        The corners of the box.
-    n_samples : int, default=2000
-        Random chords.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of the chords.
+    ``f`` maps a vector to a number, ``low`` and ``high`` are the corners of the box, ``n_samples``
+    the number of random chords and ``random_state`` their seed. The verdict is "strictly convex:
+    not refuted", "convex: not refuted", "concave: not refuted" or "neither"; the counterexample is
+    the chord with the largest gap, or None.
 
-    Returns
-    -------
-    Convexity
-        ``verdict``: "strictly convex: not refuted", "convex: not refuted", "concave: not refuted"
-        or "neither"; ``counterexample``: the chord with the largest gap, or None.
-
-    Examples
-    --------
     >>> from pellucid.maths import convexity
     >>> convexity(lambda x: x @ x, [-1, -1], [1, 1]).verdict
     'strictly convex: not refuted'
@@ -182,24 +165,10 @@ def convex_set(
 ) -> Convexity:
     """Look for two points of a set whose segment leaves it.
 
-    Parameters
-    ----------
-    contains : function of a vector
-        True inside the set.
-    points : matrix, one point per row
-        Those outside the set are left out; at least two must be inside.
-    n_samples : int, default=2000
-        Segments tried.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of the segments.
+    ``contains`` is True of a vector inside the set. ``points`` are rows: those outside are left
+    out, at least two must be inside. ``n_samples`` segments are tried, with the seed
+    ``random_state``. The verdict is "convex: not refuted" or "not convex".
 
-    Returns
-    -------
-    Convexity
-        ``verdict``: "convex: not refuted" or "not convex".
-
-    Examples
-    --------
     >>> from pellucid.maths import convex_set
     >>> ring = convex_set(lambda x: 1 <= x @ x <= 4, [[2, 0], [-2, 0], [0, 1.5]])
     >>> ring.verdict

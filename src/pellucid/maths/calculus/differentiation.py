@@ -63,12 +63,10 @@ class GradientCheck(NamedTuple):
         return one_line(self)
 
     def __str__(self) -> str:
-        text = (
-            f"The gradient is right to {self.max_error:.1g}"
-            if self.ok
-            else f"The gradient is wrong: coordinate {self.worst} is off by "
-            f"{number(self.max_error)} (relative to max(1, |true slope|))"
-        )
+        text = f"The gradient is right to {self.max_error:.1g}"
+        if not self.ok:
+            off = f"coordinate {self.worst} is off by {number(self.max_error)}"
+            text = f"The gradient is wrong: {off} (relative to max(1, |true slope|))"
         if self.kinks:
             text += f"; f has a kink in coordinate {', '.join(map(str, self.kinks))}"
         return folded(text + ".")
@@ -140,15 +138,9 @@ def gradient(f: Function, x: ArrayLike, full_output: Literal[True]) -> Estimate:
 def gradient(f: Function, x: ArrayLike, full_output: bool = False) -> Any:
     """The gradient of ``f`` at ``x``.
 
-    Parameters
-    ----------
-    f : function of a vector, giving a number
-    x : vector
-    full_output : bool, default=False
-        True gives a record (value, error, kinks) and no warning of kinks.
+    ``f`` maps a vector to a number; ``full_output`` gives a record (value, error, kinks) and no
+    warning of kinks.
 
-    Examples
-    --------
     >>> from pellucid.maths import gradient
     >>> gradient(lambda x: x[0] ** 2 * x[1], [3.0, 2.0]).round(9)
     array([12.,  9.])
@@ -168,15 +160,9 @@ def hessian(f: Function, x: ArrayLike, full_output: Literal[True]) -> Estimate: 
 def hessian(f: Function, x: ArrayLike, full_output: bool = False) -> Any:
     """The matrix of second derivatives of ``f`` at ``x``.
 
-    Parameters
-    ----------
-    f : function of a vector, giving a number
-    x : vector
-    full_output : bool, default=False
-        True gives a record (value, error, kinks) and no warning of kinks.
+    ``f`` maps a vector to a number; ``full_output`` gives a record (value, error, kinks) and no
+    warning of kinks.
 
-    Examples
-    --------
     >>> from pellucid.maths import hessian
     >>> hessian(lambda x: x[0] ** 2 * x[1], [3.0, 2.0]).round(6)
     array([[4., 6.],
@@ -198,19 +184,9 @@ def directional_derivative(
 ) -> float:
     """The slope of f at x in the direction u: gradient . u / |u|.
 
-    Parameters
-    ----------
-    f : function of a vector
-        Returns one number.
-    x : vector
-        Where the slope is taken.
-    u : vector, not zero
-        The direction.
-    normalise : bool, default=True
-        Scale u to length 1; False gives gradient . u.
+    ``f`` maps a vector to a number, ``x`` and ``u`` are vectors, u not zero. Without ``normalise``
+    u keeps its length: gradient . u.
 
-    Examples
-    --------
     >>> from pellucid.maths import directional_derivative
     >>> round(directional_derivative(lambda x: x[0] ** 2 + x[1], [1.0, 0.0], [3.0, 4.0]), 9)
     2.0
@@ -231,19 +207,10 @@ def directional_derivative(
 def check_gradient(f: Function, gradient: Any, x: ArrayLike, tol: float = 1e-5) -> GradientCheck:
     """Compare a gradient with numerical differences.
 
-    Parameters
-    ----------
-    f : function of a vector
-        Returns one number.
-    gradient : function of x, or the vector itself
-        Written by hand, or from autograd, jax or torch.
-    x : vector
-        Where to compare.
-    tol : float, default=1e-5
-        The error |a - b| / max(1, |b|) that is allowed, b the numerical slope.
+    ``f`` maps a vector to a number; ``gradient`` is a function of x or the vector itself, written
+    by hand or from autograd, jax or torch. At ``x`` the error |a - b| / max(1, |b|), b the
+    numerical slope, may be at most ``tol``.
 
-    Examples
-    --------
     >>> from pellucid.maths import check_gradient
     >>> print(check_gradient(lambda x: x[0] * x[1], lambda x: [x[1], 2 * x[0]], [1.0, 3.0]))
     The gradient is wrong: coordinate 1 is off by 1 (relative to max(1, |true slope|)).

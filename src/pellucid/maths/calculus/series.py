@@ -74,17 +74,10 @@ class Taylor(NamedTuple):
 def taylor(f: Callable[[float], float] | str, order: int = 4, x0: float = 0.0) -> Taylor:
     """The Taylor polynomial of f around x0.
 
-    Parameters
-    ----------
-    f : function of one number, or "geometric" (1/(1-x)), "exp", "log1p", "cos", "sin"
-        The words give exact coefficients and the radius of convergence.
-    order : int, default=4
-        The highest power; at most 10 for a function.
-    x0 : float, default=0.0
-        Centre of the expansion.
+    ``f`` is a function of one number, or "geometric" (1/(1-x)), "exp", "log1p", "cos" or "sin",
+    whose coefficients are exact and whose radius of convergence is known. ``order`` is the highest
+    power, at most 10 for a function; ``x0`` the centre of the expansion.
 
-    Examples
-    --------
     >>> from pellucid.maths import taylor
     >>> taylor("log1p", 3).coefficients.round(4), taylor("log1p").radius
     (array([ 0.    ,  1.    , -0.5   ,  0.3333]), 1.0)
@@ -163,15 +156,8 @@ def _monomials(f: Callable[[float], float], x0: float, r: float, degree: int) ->
 def quadratic_model(f: Callable[[Array], Any], x0: ArrayLike) -> Quadratic:
     """The second-order model f(x0) + g'd + d'H d/2, a Quadratic in the step d = x - x0.
 
-    Parameters
-    ----------
-    f : function of a vector
-        Returns one number.
-    x0 : vector
-        Centre of the expansion.
+    ``f`` maps a vector to a number; ``x0`` is the centre of the expansion.
 
-    Examples
-    --------
     >>> from pellucid.maths import quadratic_model
     >>> model = quadratic_model(lambda x: x[0] ** 2 + x[0] * x[1] + 3, [1.0, 2.0])
     >>> round(model.value([0.5, 0.0]), 6), model.gradient([0.0, 0.0]).round(6)

@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.algebra import derivatives
 from pellucid.core.algebra.critical import CriticalPoint, certify
-from pellucid.core.algebra.derivatives import (
-    numerical_gradient,
-    numerical_hessian,
-    numerical_jacobian,
-)
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths.calculus.differentiation import Remembered
@@ -33,21 +29,10 @@ def critical_point(
 ) -> CriticalPoint:
     """Minimum, maximum, saddle point, undecided or not stationary.
 
-    Parameters
-    ----------
-    f : function of a vector
-        Returns one number.
-    x : vector
-        The point to classify.
-    gradient, hessian : functions of x, optional
-        Numerical by default; with a gradient the Hessian is its differences.
-    tol : float, default=1e-5
-        The norm of the gradient up to which x is stationary.
-    convex : bool, default=False
-        f is known to be convex: a stationary point is then a global minimum.
+    ``f`` maps a vector to a number, ``x`` is the point to classify. ``gradient`` and ``hessian``
+    are functions of x, numerical by default; with a gradient the Hessian is its differences. Up to
+    the norm ``tol`` of the gradient x is stationary; with ``convex`` it is then a global minimum.
 
-    Examples
-    --------
     >>> from pellucid.maths import critical_point
     >>> critical_point(lambda x: x[0] ** 2 - x[1] ** 2, [0.0, 0.0]).kind
     'saddle point'
@@ -58,19 +43,18 @@ def critical_point(
     check.boolean(convex=convex)
     x = vector(x, "x")
     p, g = len(x), Remembered(f)
-    slope = (
-        numerical_gradient(g, x).value
-        if gradient is None
-        else vector(gradient(x.copy()), "the gradient", p)
-    )
+    if gradient is None:
+        slope = derivatives.numerical_gradient(g, x).value
+    else:
+        slope = vector(gradient(x.copy()), "the gradient", p)
     small = None
     if hessian is not None:
         H = np.asarray(hessian(x.copy()), dtype=np.float64).reshape(p, p)
     else:
         if gradient is None:
-            found = numerical_hessian(g, x)
+            found = derivatives.numerical_hessian(g, x)
         else:
-            found = numerical_jacobian(lambda z: vector(gradient(z), "the gradient", p), x)
+            found = derivatives.numerical_jacobian(lambda z: vector(gradient(z), "gradient", p), x)
         H = found.value
         small = max(10 * float(found.error.max()), CURVATURE * float(np.abs(H).max()))
     if not (np.isfinite(slope).all() and np.isfinite(H).all()):

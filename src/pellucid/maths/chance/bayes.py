@@ -45,9 +45,8 @@ class BayesResult(NamedTuple):
         best = self.labels[self.best]
         factor = self.support[self.best]
         way = "speaks for" if factor > 1 else "speaks against" if factor < 1 else "leaves alone"
-        all_ = ", ".join(
-            f"{name} {number(p)}" for name, p in zip(self.labels, self.posterior, strict=True)
-        )
+        pairs = zip(self.labels, self.posterior, strict=True)
+        all_ = ", ".join(f"{name} {number(p)}" for name, p in pairs)
         return folded(
             f"Posterior: {all_}. The most probable hypothesis is {best}; the evidence {way} it "
             f"(its probability is {number(factor)} times the prior's)."
@@ -59,17 +58,10 @@ def bayes_rule(
 ) -> BayesResult:
     """Posterior probabilities of hypotheses after some evidence.
 
-    Parameters
-    ----------
-    prior : array of shape (k,), or a number
-        P(H_j), sum 1; one number p stands for (p, 1 - p).
-    likelihood : array of shape (k,) or (k, m)
-        P(E | H_j), or densities; m columns are successive independent pieces of evidence.
-    labels : sequence of k names, optional
-        Names of the hypotheses.
+    ``prior`` is P(H_j), sum 1; one number p stands for (p, 1 - p). ``likelihood`` is P(E | H_j) or
+    densities, (k,) or (k, m): m columns are successive independent pieces of evidence. ``labels``
+    are the k names of the hypotheses.
 
-    Examples
-    --------
     >>> from pellucid.maths import bayes_rule
     >>> test = bayes_rule(0.01, [0.99, 0.05], labels=["ill", "well"])
     >>> test.posterior.round(6)

@@ -66,15 +66,8 @@ class Level(Bound):
 def markov(*, mean: float, a: float) -> Bound:
     """P(X >= a) <= mean / a for a variable that is never negative.
 
-    Parameters
-    ----------
-    mean : float
-        The expectation, >= 0.
-    a : float
-        The level, > 0; the ``eps`` of the answer.
+    ``mean`` is the expectation, >= 0, and ``a`` the level, > 0: the ``eps`` of the answer.
 
-    Examples
-    --------
     >>> float(markov(mean=1.0, a=4.0))
     0.25
     """
@@ -86,17 +79,9 @@ def markov(*, mean: float, a: float) -> Bound:
 def chebyshev(*, variance: float, eps: float, n: int = 1) -> Bound:
     """P(|mean of n - mu| >= eps) <= variance / (n eps^2).
 
-    Parameters
-    ----------
-    variance : float
-        Of one observation, >= 0.
-    eps : float
-        The deviation, > 0.
-    n : int, default=1
-        Independent observations in the mean.
+    ``variance`` of one observation, >= 0; deviation ``eps`` > 0 of the mean of ``n`` independent
+    ones.
 
-    Examples
-    --------
     >>> float(chebyshev(variance=0.25, eps=0.5, n=4))
     0.25
     """
@@ -104,6 +89,19 @@ def chebyshev(*, variance: float, eps: float, n: int = 1) -> Bound:
     check.positive(eps=eps)
     check.whole(n=n)
     return Bound(min(1.0, variance / (n * eps**2)), int(n), float(eps))
+
+
+def two_of_three(name: str, n: int | None, eps: float | None, delta: float | None) -> None:
+    """Refuse anything but two of n, eps and delta."""
+    if sum(value is not None for value in (n, eps, delta)) != 2:
+        given = f"n={n!r}, eps={eps!r}, delta={delta!r}"
+        raise ValueError(f"{name} needs two of n, eps and delta, got {given}")
+    if n is not None:
+        check.whole(n=n)
+    if eps is not None:
+        check.positive(eps=eps)
+    if delta is not None:
+        check.fraction(delta=delta)
 
 
 def hoeffding_deviation(n: int, log_odds: float, squares: float | None = None) -> float:
@@ -126,21 +124,10 @@ def hoeffding(
 ) -> Bound:
     """Hoeffding's bound: two of ``n``, ``eps`` and ``delta`` give the third.
 
-    Parameters
-    ----------
-    n : int, optional
-        Independent observations in the mean; rounded up when it is the answer.
-    eps : float, optional
-        The deviation of the mean from its expectation, > 0.
-    delta : float, optional
-        The probability of a deviation of at least eps, between 0 and 1.
-    width : float or one per observation, default=1.0
-        The range each observation lies in; a vector implies n.
-    two_sided : bool, default=True
-        False bounds the deviation to one side only.
+    The mean of ``n`` independent observations is off its expectation by ``eps`` > 0 or more with
+    probability at most ``delta``; as an answer n is rounded up. ``width`` is the range of each
+    observation, a vector of them implies n; ``two_sided`` False bounds one side only.
 
-    Examples
-    --------
     >>> round(float(hoeffding(n=100, eps=0.1)), 10)
     0.2706705665
     >>> round(hoeffding(n=100, delta=0.05, two_sided=False).eps, 10)
@@ -154,18 +141,8 @@ def hoeffding(
         if n is not None and n != len(widths):
             raise ValueError(f"width gives {len(widths)} ranges, but n is {n!r}")
         n = len(widths)
-    if sum(value is not None for value in (n, eps, delta)) != 2:
-        raise ValueError(
-            "hoeffding needs two of n, eps and delta (a vector width implies n), "
-            f"got n={n!r}, eps={eps!r}, delta={delta!r}"
-        )
+    two_of_three("hoeffding", n, eps, delta)
     c = 2.0 if two_sided else 1.0
-    if n is not None:
-        check.whole(n=n)
-    if eps is not None:
-        check.positive(eps=eps)
-    if delta is not None:
-        check.fraction(delta=delta)
     if n is None:
         assert eps is not None
         assert delta is not None

@@ -76,9 +76,8 @@ class LimitTheorems(NamedTuple):
         if self.frequency is None:
             lines.append("There is no finite mean: the law of large numbers does not apply.")
         elif self.variance is None:
-            lines.append(
-                "The variance is infinite: Chebyshev and the central limit theorem do not apply."
-            )
+            without = "Chebyshev and the central limit theorem do not apply."
+            lines.append(f"The variance is infinite: {without}")
         elif self.distance is None:
             lines.append("The variance is 0: the central limit theorem does not apply.")
         return "\n".join(lines)
@@ -139,9 +138,8 @@ def limit_theorems(
     if variance:
         scaled = zip(deviations, np.sqrt(sizes / variance), strict=True)
         distance = np.array([kolmogorov(d * root) for d, root in scaled])
-    return LimitTheorems(
-        sizes, frequency, cheb, hoef, distance, mu, variance, float(eps), int(repeats)
-    )
+    laws = frequency, cheb, hoef, distance, mu, variance
+    return LimitTheorems(sizes, *laws, float(eps), int(repeats))
 
 
 def kolmogorov(z: Array) -> float:

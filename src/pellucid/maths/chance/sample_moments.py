@@ -93,7 +93,7 @@ def moments(X: Any, sample_weight: Any = None, ddof: float = 0, *, backend: Any 
     array([[1.25]])
     """
     check.non_negative(ddof=ddof)
-    statistic = Statistic(_leaf, merge_moments)
+    statistic = Statistic(lambda rows: leaf_moments(rows.X, rows.w), merge_moments)
     if hasattr(X, "spans"):
         if sample_weight is not None:
             raise ValueError("the weights of blocks are a column: blocks(..., weight='column')")
@@ -109,15 +109,9 @@ def moments(X: Any, sample_weight: Any = None, ddof: float = 0, *, backend: Any 
     return _finish(reduce_rows(statistic, rows, map_threads), ddof, names)
 
 
-def _leaf(rows: Rows) -> Sums:
-    return leaf_moments(rows.X, rows.w)
-
-
 def _finish(sums: Sums, ddof: float, names: tuple[str, ...] = ()) -> Moments:
     if not sums.weight > ddof:
-        raise ValueError(
-            f"the covariance needs a sum of weights above ddof = {ddof:g}, got {sums.weight:g}"
-        )
+        raise ValueError(f"the sum of weights must be above ddof = {ddof:g}, got {sums.weight:g}")
     scatter = sums.scatter
     spread = np.sqrt(np.diag(scatter))
     constant = np.flatnonzero(spread == 0)

@@ -55,15 +55,10 @@ class Union(NamedTuple):
 def inclusion_exclusion(events: Sequence[Any], weights: ArrayLike | None = None) -> Union:
     """The probability that at least one of several events happens.
 
-    Parameters
-    ----------
-    events : boolean matrix (outcomes, events), or dict {(i,): p, (i, j): p, ...}
-        Which outcome lies in which event; or the probabilities of intersections.
-    weights : array of shape (outcomes,), optional
-        Probabilities or counts of the outcomes, divided by their sum; equal by default.
+    ``events`` is a boolean matrix (outcomes, events) of which outcome lies in which event, or a
+    dict {(i,): p, (i, j): p, ...} of the probabilities of intersections. ``weights`` are
+    probabilities or counts of the outcomes, divided by their sum; equal by default.
 
-    Examples
-    --------
     >>> from pellucid.maths import inclusion_exclusion
     >>> found = inclusion_exclusion([[1, 0], [1, 1], [0, 1], [0, 0]])
     >>> found.exact, found.sums
@@ -143,5 +138,5 @@ def _refuse_incoherent(p: dict[frozenset[Any], float], names: list[Any]) -> None
     )
     if found.fun > MISFIT:
         raise ValueError(
-            f"no distribution has these probabilities: the nearest one is off by {found.fun:.3g}"
+            f"no distribution has these probabilities: the nearest is {found.fun:.3g} off"
         )

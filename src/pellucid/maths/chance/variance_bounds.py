@@ -15,7 +15,7 @@ References: Boucheron, Lugosi & Massart (2013), section 2.8; Maurer & Pontil (20
 import math
 
 from pellucid.core.arrays import check
-from pellucid.maths.chance.concentration import ROUNDING, Bound
+from pellucid.maths.chance.concentration import ROUNDING, Bound, two_of_three
 
 
 def bernstein(
@@ -29,23 +29,11 @@ def bernstein(
 ) -> Bound:
     """Bernstein's bound: two of ``n``, ``eps`` and ``delta`` give the third.
 
-    Parameters
-    ----------
-    variance : float
-        Of one observation, >= 0 and at most width^2.
-    n : int, optional
-        Independent observations in the mean; rounded up when it is the answer.
-    eps : float, optional
-        The deviation of the mean from its expectation, > 0.
-    delta : float, optional
-        The probability of a deviation of at least eps, between 0 and 1.
-    width : float, default=1.0
-        No observation is farther than this from its expectation (the range is enough).
-    two_sided : bool, default=True
-        Deviations to both sides; False: to one.
+    ``variance`` of one observation, >= 0 and at most width^2; none is farther than ``width`` from
+    its expectation (the range is enough). The mean of ``n`` independent ones is off by ``eps`` > 0
+    or more with probability at most ``delta``; as an answer n is rounded up. ``two_sided`` False:
+    one side.
 
-    Examples
-    --------
     >>> from pellucid.maths import bernstein, hoeffding
     >>> bernstein(variance=0.01, n=1000, delta=0.05).eps < hoeffding(n=1000, delta=0.05).eps
     True
@@ -53,19 +41,10 @@ def bernstein(
     check.non_negative(variance=variance)
     check.positive(width=width)
     check.boolean(two_sided=two_sided)
-    if sum(value is not None for value in (n, eps, delta)) != 2:
-        raise ValueError(
-            f"bernstein needs two of n, eps and delta, got n={n!r}, eps={eps!r}, delta={delta!r}"
-        )
+    two_of_three("bernstein", n, eps, delta)
     if variance > width**2:
         raise ValueError(f"variance must be at most width^2 = {width**2:g}, got {variance!r}")
     c = 2.0 if two_sided else 1.0
-    if n is not None:
-        check.whole(n=n)
-    if eps is not None:
-        check.positive(eps=eps)
-    if delta is not None:
-        check.fraction(delta=delta)
     if delta is None:
         assert n is not None
         assert eps is not None
@@ -85,21 +64,9 @@ def empirical_bernstein(
 ) -> Bound:
     """The deviation that the mean keeps to, from the variance of the sample itself.
 
-    Parameters
-    ----------
-    variance : float
-        Of the sample, divided by n - 1.
-    n : int
-        Independent observations, at least 2.
-    delta : float
-        The probability that is left, between 0 and 1.
-    width : float, default=1.0
-        The range the observations lie in.
-    two_sided : bool, default=True
-        Deviations to both sides; False: to one.
+    ``variance`` of the sample (divided by n - 1) of ``n`` >= 2 independent observations in a range
+    of ``width``; ``delta`` is the probability that is left. ``two_sided`` False: to one side.
 
-    Examples
-    --------
     >>> from pellucid.maths import empirical_bernstein
     >>> round(empirical_bernstein(variance=0.01, n=1000, delta=0.05).eps, 6)
     0.019597

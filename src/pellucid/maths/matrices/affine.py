@@ -53,13 +53,8 @@ def _span(B: Array) -> tuple[Array, Array, Array]:
 def projection_matrix(B: ArrayLike) -> Array:
     """The matrix P = B (B'B)^-1 B' that projects on the span of the columns (hat matrix).
 
-    Parameters
-    ----------
-    B : matrix; a 1-D array is one vector
-        Dependent columns are allowed: the projection depends on their span only.
+    Dependent columns of ``B`` are allowed: the projection depends on their span only.
 
-    Examples
-    --------
     >>> from pellucid.maths import projection_matrix
     >>> projection_matrix([1, 2])
     array([[0.2, 0.4],
@@ -135,10 +130,8 @@ class AffineSubspace:
     @property
     def normal(self) -> Array:
         if not self.is_hyperplane:
-            raise ValueError(
-                f"only a hyperplane has one normal; this set has dimension {self.dim} in "
-                f"{len(self.point)} dimensions"
-            )
+            flat_ = f"dimension {self.dim} in {len(self.point)} dimensions"
+            raise ValueError(f"only a hyperplane has one normal; this set has {flat_}")
         if self._normal is None:
             full = np.linalg.svd(self._U)[0] if self.dim else np.eye(1)
             n = np.where(np.abs(full[:, -1]) <= len(full) * EPS, 0.0, full[:, -1])
@@ -159,12 +152,9 @@ class AffineSubspace:
         nearest = self.point + self._U @ along
         residual = x - nearest
         residual -= self._U @ (self._U.T @ residual)  # rounding left along the set
-        coefficients = self._V @ (along / self._d) if self.dim else np.zeros(self._shape[1])
+        k = self.directions.shape[1]
+        coefficients = self._V @ (along / self._d) if self.dim else np.zeros(k)
         return Projection(nearest, coefficients, residual, float(np.linalg.norm(residual)))
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return self.directions.shape
 
     def __repr__(self) -> str:
         return f"AffineSubspace(dim={self.dim}, in={len(self.point)})"
@@ -173,11 +163,5 @@ class AffineSubspace:
         text = f"{flat(self.dim)} in {len(self.point)} dimensions through {point(self.point)}"
         if self.is_hyperplane:
             text += f", a hyperplane with normal {point(self.normal)}"
-        return folded(
-            text
-            + (
-                "; 0 is on it, so it is a subspace"
-                if self.is_linear
-                else "; 0 is not on it, so it is no subspace"
-            )
-        )
+        zero = "is on it, so it is a" if self.is_linear else "is not on it, so it is no"
+        return folded(f"{text}; 0 {zero} subspace")

@@ -62,17 +62,10 @@ def conditioning(
 ) -> Conditioning:
     """Rank, uniqueness and condition number of the normal equations of X, with advice.
 
-    Parameters
-    ----------
-    X : array, frame or sparse matrix of shape (n, p)
-        The design as it is: add a column of ones yourself if there is an intercept.
-    y : array-like of shape (n,) or (n, k), optional
-        Then ``exact_fit`` says whether some w has X w = y.
-    feature_names : sequence of str, optional
-        Names for the sentences; by default those of a frame, else x1, x2, ...
+    ``X`` is the design as it is, dense, sparse or a frame: add a column of ones yourself if there
+    is an intercept. With ``y`` (n,) or (n, k) ``exact_fit`` says whether some w has X w = y.
+    ``feature_names`` are for the sentences; by default those of a frame, else x1, x2, ...
 
-    Examples
-    --------
     >>> from pellucid.maths import conditioning
     >>> found = conditioning([[1, 2, 3], [1, 0, 1], [2, 5, 7], [0, 1, 1]])
     >>> found.rank, found.unique, found.combinations

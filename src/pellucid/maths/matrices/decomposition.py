@@ -30,12 +30,19 @@ from pellucid.maths.wording import folded, listed, number, one_line
 KINDS = ("svd", "gram", "eigen", "spectral")
 DEFECTIVE = 0.01 / np.sqrt(EPS)  # condition of P; a Jordan block of size 2 has about 1/sqrt(eps)
 HALF_DIGITS = EPS**0.25
+WORDS = {
+    "svd": ("A = U diag(s) V': turn by V', stretch by the singular values", "turn by U"),
+    "gram": ("A = U diag(s) V' from A'A: turn by V', stretch by the singular values", "turn by U"),
+    "eigen": (
+        "A = P diag(l) P^-1: take coordinates on the eigenvectors, stretch them by the eigenvalues",
+        "go back",
+    ),
+    "spectral": ("A = Q diag(l) Q': turn by Q', stretch by the eigenvalues", "turn back by Q"),
+}
 
 
 class LowRank(NamedTuple):
     """The best matrix of rank k, its Frobenius and spectral error, and the storage it needs.
-
-    ``storage`` is k (m + n + 1) / (m n): numbers kept against numbers in A.
 
     >>> print(decompose([[3, 0], [0, 1]]).low_rank(1))
     misses A by 1 (Frobenius norm), by at most 1 for any x of length 1; 1.25 times the storage
@@ -81,22 +88,7 @@ class Decomposition(NamedTuple):
                 f"eigen: eigenvalues {listed(self.values)}, but too few eigenvectors: "
                 "A is not diagonalizable"
             )
-        words, last = {
-            "svd": ("A = U diag(s) V': turn by V', stretch by the singular values", "turn by U"),
-            "gram": (
-                "A = U diag(s) V' from A'A: turn by V', stretch by the singular values",
-                "turn by U",
-            ),
-            "eigen": (
-                "A = P diag(l) P^-1: take coordinates on the eigenvectors, stretch them by the "
-                "eigenvalues",
-                "go back",
-            ),
-            "spectral": (
-                "A = Q diag(l) Q': turn by Q', stretch by the eigenvalues",
-                "turn back by Q",
-            ),
-        }[self.kind]
+        words, last = WORDS[self.kind]
         return folded(f"{words} {listed(self.values)}, then {last}.")
 
     def _needs_factors(self) -> None:
@@ -125,23 +117,15 @@ class Decomposition(NamedTuple):
         matrix = (self.left[:, keep] * self.values[keep]) @ self.right[keep]
         m, n = len(self.left), len(self.right)
         spectral = float(size[k]) if k < len(size) else 0.0
-        return LowRank(
-            matrix, float(np.linalg.norm(size[k:])), spectral, len(keep) * (m + n + 1) / (m * n)
-        )
+        storage = len(keep) * (m + n + 1) / (m * n)
+        return LowRank(matrix, float(np.linalg.norm(size[k:])), spectral, storage)
 
 
 def decompose(A: ArrayLike, kind: str = "svd") -> Decomposition:
     """Factor A = left diag(values) right.
 
-    Parameters
-    ----------
-    A : matrix of shape (m, n)
-        Square for "eigen", symmetric for "spectral".
-    kind : {"svd", "gram", "eigen", "spectral"}, default="svd"
-        Which factorisation.
+    ``A`` is square for ``kind`` "eigen", symmetric for "spectral", any matrix for "svd" and "gram".
 
-    Examples
-    --------
     >>> from pellucid.maths import decompose
     >>> decompose([[2, 1], [1, 2]], "spectral").values
     array([3., 1.])
@@ -191,9 +175,7 @@ def _spectral(A: Array) -> Decomposition:
     size = np.abs(A).max()
     if not np.abs(A - A.T).max() <= 10 * len(A) * EPS * size:
         i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
-        raise ValueError(
-            f"spectral needs a symmetric matrix, but A[{i}, {j}] = {A[i, j]:g} and "
-            f"A[{j}, {i}] = {A[j, i]:g}; use 'eigen' or 'svd'"
-        )
+        pair = f"A[{i}, {j}] = {A[i, j]:g} and A[{j}, {i}] = {A[j, i]:g}"
+        raise ValueError(f"spectral needs a symmetric matrix, but {pair}; use 'eigen' or 'svd'")
     values, Q = np.linalg.eigh((A + A.T) / 2)
     return Decomposition("spectral", Q[:, ::-1], values[::-1], Q[:, ::-1].T, True)

@@ -19,15 +19,9 @@ from pellucid.maths.inputs import columns, vector
 def norm(x: ArrayLike, p: float = 2) -> float:
     """The l_p norm of a vector, whatever its orientation.
 
-    Parameters
-    ----------
-    x : vector
-        As (n,), (n, 1) or (1, n).
-    p : float in (0, inf], default=2
-        Below 1 the triangle inequality fails (a quasi-norm), and a warning says so.
+    ``x`` may be (n,), (n, 1) or (1, n), ``p`` anything in (0, inf]. Below 1 the triangle inequality
+    fails (a quasi-norm), and a warning says so.
 
-    Examples
-    --------
     >>> from pellucid.maths import norm
     >>> norm([[3, -4]], 1), norm([[3], [-4]], 2), norm([3, -4], float("inf"))
     (7.0, 5.0, 4.0)
@@ -43,16 +37,8 @@ def norm(x: ArrayLike, p: float = 2) -> float:
 
 
 def angle(x: ArrayLike, y: ArrayLike, degrees: bool = True) -> float:
-    """The angle between two vectors ``x`` and ``y``, from 0 to 180 degrees.
+    """The angle between vectors ``x`` and ``y``, not zero, in ``degrees`` from 0 to 180 or radians.
 
-    Parameters
-    ----------
-    x, y : vectors of the same length, not zero
-    degrees : bool, default=True
-        False gives radians.
-
-    Examples
-    --------
     >>> from pellucid.maths import angle
     >>> round(angle([1, 0], [1, 1]), 12), angle([1, 0], [0, 2])
     (45.0, 90.0)
@@ -72,15 +58,8 @@ def angle(x: ArrayLike, y: ArrayLike, degrees: bool = True) -> float:
 def is_orthonormal(V: ArrayLike, tol: float = 1e-9) -> bool:
     """Whether the columns of V have length 1 and are orthogonal to each other.
 
-    Parameters
-    ----------
-    V : matrix
-        A 1-D array is one vector.
-    tol : float, default=1e-9
-        The largest entry of V'V - I that counts as rounding.
+    A 1-D ``V`` is one vector; ``tol`` is the largest entry of V'V - I that counts as rounding.
 
-    Examples
-    --------
     >>> from pellucid.maths import is_orthonormal
     >>> is_orthonormal([[0.6, -0.8], [0.8, 0.6]]), is_orthonormal([[1, 1], [0, 1]])
     (True, False)

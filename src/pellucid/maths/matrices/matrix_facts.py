@@ -56,17 +56,15 @@ class MatrixReport(NamedTuple):
             f"condition {number(self.condition)}",
             f"singular values {listed(values)}",
         ]
-        kinds = [
-            *(["symmetric"] if self.is_symmetric else []),
-            *(["orthogonal (A'A = I)"] if self.is_orthogonal else []),
-            *(
-                ["orthonormal columns (A'A = I)"]
-                if self.has_orthonormal_columns and not self.is_orthogonal
-                else []
-            ),
-            *(["a projection (A A = A)"] if self.is_projection else []),
-            *([self.definiteness.kind] if self.definiteness and self.is_symmetric else []),
-        ]
+        named = {
+            "symmetric": self.is_symmetric,
+            "orthogonal (A'A = I)": self.is_orthogonal,
+            "orthonormal columns (A'A = I)": self.has_orthonormal_columns
+            and not self.is_orthogonal,
+            "a projection (A A = A)": self.is_projection,
+            self.definiteness.kind if self.definiteness else "": self.is_symmetric,
+        }
+        kinds = [kind for kind, holds in named.items() if holds and kind]
         if self.det is None:
             full = "the columns are independent" if not self.nullity else "the columns depend"
             return "\n".join([*lines, ", ".join([*kinds, full])])
@@ -82,14 +80,8 @@ class MatrixReport(NamedTuple):
 def matrix_report(A: Any, tol: float | None = None) -> MatrixReport:
     """Rank, determinant, condition, symmetry, orthogonality and definiteness of ``A``.
 
-    Parameters
-    ----------
-    A : matrix of shape (m, n)
-    tol : float, optional
-        Singular values up to it count as 0; by default max(m, n) eps times the largest.
+    Singular values up to ``tol`` count as 0; by default max(m, n) eps times the largest.
 
-    Examples
-    --------
     >>> from pellucid.maths import matrix_report
     >>> report = matrix_report([[2, 0, 1], [1, 3, 2], [1, 1, 4]])
     >>> report.rank, round(report.det, 10), report.trace, report.is_invertible

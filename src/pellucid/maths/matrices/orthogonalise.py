@@ -43,25 +43,17 @@ class GramSchmidt(NamedTuple):
         if not self.dependent:
             return text + " All columns are independent."
         which = ", ".join(map(str, self.dependent))
-        several = len(self.dependent) > 1
-        return text + (
-            f" Columns {which} depend on those before them."
-            if several
-            else f" Column {which} depends on those before it."
-        )
+        if len(self.dependent) > 1:
+            return text + f" Columns {which} depend on those before them."
+        return text + f" Column {which} depends on those before it."
 
 
 def gram_schmidt(X: ArrayLike, tol: float = 1e-10) -> GramSchmidt:
     """Orthogonalise the columns of the matrix ``X`` from left to right.
 
-    Parameters
-    ----------
-    X : matrix of shape (n, p)
-    tol : float, default=1e-10
-        A column is dependent when what is left of it has at most this share of its length.
+    A column depends on earlier ones when what is left of it has at most the share ``tol`` of its
+    length.
 
-    Examples
-    --------
     >>> from pellucid.maths import gram_schmidt
     >>> found = gram_schmidt([[1, 1], [1, 3]])
     >>> found.Z

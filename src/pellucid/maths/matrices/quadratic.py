@@ -169,10 +169,7 @@ class Quadratic:
         """Centre m and offset f(m) with f(x) = (x - m)'A(x - m) + f(m)."""
         m, _ = self._stationary()
         if m is None:
-            raise ValueError(
-                "the square cannot be completed: b is not in the range of A + A', so the function "
-                "has no stationary point"
-            )
+            raise ValueError("the square cannot be completed: b is not in the range of A + A'")
         return CompletedSquare(m, self.c + 0.5 * float(self.b @ m))
 
     def minimise(self) -> QuadraticMinimum:

@@ -54,15 +54,9 @@ class Definiteness(NamedTuple):
 def definiteness(A: Any, tol: float | None = None) -> Definiteness:
     """Positive or negative (semi)definite, or indefinite.
 
-    Parameters
-    ----------
-    A : matrix of shape (n, n)
-        Need not be symmetric: x'Ax depends on (A + A')/2 only.
-    tol : float, optional
-        Eigenvalues of at most this size are 0; by default n eps times the largest.
+    ``A`` need not be symmetric: x'Ax depends on (A + A')/2 only. Eigenvalues of at most the size
+    ``tol`` are 0; by default n eps times the largest.
 
-    Examples
-    --------
     >>> from pellucid.maths import definiteness
     >>> definiteness([[2, 1], [1, 2]]).kind, definiteness([[1, 2], [2, 1]]).kind
     ('positive definite', 'indefinite')
@@ -85,17 +79,9 @@ def definiteness(A: Any, tol: float | None = None) -> Definiteness:
 def ellipsoid(A: ArrayLike, c: float = 1.0, center: ArrayLike | None = None) -> Ellipsoid:
     """The level set (x - center)'A(x - center) = c, longest axis first.
 
-    Parameters
-    ----------
-    A : matrix of shape (d, d)
-        Positive definite (its symmetric part); refused otherwise, naming the eigenvalue.
-    c : float, default=1.0
-        The level, > 0.
-    center : vector, optional
-        The origin by default.
+    ``A`` is positive definite (its symmetric part), refused otherwise, naming the eigenvalue; ``c``
+    > 0 is the level, ``center`` the origin by default.
 
-    Examples
-    --------
     >>> from pellucid.maths import ellipsoid
     >>> print(ellipsoid([[3, 1], [1, 3]], c=4))
     ellipsoid around (0, 0): radius 1.41421 along (0.7071, -0.7071), radius 1 along (0.7071, 0.7071)
@@ -104,9 +90,9 @@ def ellipsoid(A: ArrayLike, c: float = 1.0, center: ArrayLike | None = None) -> 
     check.positive(c=c)
     found = definiteness(A)
     if not found.is_pd:
+        least = f"{found.eigenvalues[0]:g}"
         raise ValueError(
-            f"A must be positive definite to have an ellipsoid, got the eigenvalue "
-            f"{found.eigenvalues[0]:g}"
+            f"A must be positive definite to have an ellipsoid, got eigenvalue {least}"
         )
     m = np.zeros(len(A)) if center is None else vector(center, "center", len(A))
     return level_ellipsoid((A + A.T) / 2, float(c), m)

@@ -113,16 +113,9 @@ def fundamental_subspaces(
 ) -> Subspaces:
     """Bases of the column, row, null and left null space of ``A``.
 
-    Parameters
-    ----------
-    A : matrix of shape (m, n)
-    basis : {"orthonormal", "pivot"}, default="orthonormal"
-        By SVD, or as by hand from the reduced echelon form.
-    tol : float, optional
-        What counts as zero; by default max(m, n) eps times the largest singular value.
+    ``basis`` is "orthonormal", by SVD, or "pivot", as by hand from the reduced echelon form.
+    ``tol`` is what counts as zero; by default max(m, n) eps times the largest singular value.
 
-    Examples
-    --------
     >>> from pellucid.maths import fundamental_subspaces
     >>> A = [[1, 2, 3], [4, 8, 12], [2, 8, 10], [3, 3, 6]]
     >>> fundamental_subspaces(A, "pivot").null.ravel()
@@ -154,14 +147,8 @@ def _null(found: Echelon, n: int) -> Array:
 def is_independent(V: ArrayLike, tol: float | None = None) -> bool:
     """Whether the columns of ``V`` are linearly independent.
 
-    Parameters
-    ----------
-    V : matrix whose columns are the vectors; a 1-D array is one vector
-    tol : float, optional
-        Of the rank, see :func:`fundamental_subspaces`.
+    A 1-D V is one vector; ``tol`` of the rank as in :func:`fundamental_subspaces`.
 
-    Examples
-    --------
     >>> from pellucid.maths import is_independent
     >>> is_independent([[1, 2], [2, 4]]), is_independent([[1, 0], [2, 1]])
     (False, True)
@@ -173,15 +160,9 @@ def is_independent(V: ArrayLike, tol: float | None = None) -> bool:
 def coordinates(V: Any, x: Any) -> Array | None:
     """The numbers c with V c = x, or None where x is not in the span of the columns.
 
-    Parameters
-    ----------
-    V : matrix
-        Its columns are the vectors; a 1-D array is one vector.
-    x : vector
-        In the span when V c misses it by rounding only. Of many c the shortest is returned.
+    The columns of ``V`` are the vectors, a 1-D array is one; ``x`` is in the span when V c misses
+    it by rounding only. Of many c the shortest is returned.
 
-    Examples
-    --------
     >>> from pellucid.maths import coordinates
     >>> coordinates([[1, 1], [0, 2], [0, 0]], [3, 4, 0]).round(12)
     array([1., 2.])
@@ -200,13 +181,6 @@ def coordinates(V: Any, x: Any) -> Array | None:
 def in_span(V: ArrayLike, x: ArrayLike) -> bool:
     """Whether ``x`` is a linear combination of the columns of ``V``.
 
-    Parameters
-    ----------
-    V : matrix whose columns are the vectors; a 1-D array is one vector
-    x : vector
-
-    Examples
-    --------
     >>> from pellucid.maths import in_span
     >>> in_span([[1, 0], [0, 1], [1, 1]], [2, 3, 5])
     True

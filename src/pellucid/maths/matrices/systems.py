@@ -62,15 +62,8 @@ class LinearSystem(NamedTuple):
 def solve_system(A: Any, b: Any, tol: float | None = None) -> LinearSystem:
     """Solve ``A`` x = ``b``, or say why there is no solution or more than one.
 
-    Parameters
-    ----------
-    A : matrix of shape (m, n)
-    b : vector of m numbers
-    tol : float, optional
-        What counts as zero; by default max(m, n) eps times the largest singular value.
+    ``tol`` is what counts as zero; by default max(m, n) eps times the largest singular value.
 
-    Examples
-    --------
     >>> from pellucid.maths import solve_system
     >>> solve_system([[1, 2], [3, 3]], [5, 9]).x.round(12)
     array([1., 2.])
@@ -96,16 +89,10 @@ def solve_system(A: Any, b: Any, tol: float | None = None) -> LinearSystem:
 def invert(A: Any, if_singular: str = "raise") -> Array | None:
     """The inverse of a square matrix.
 
-    Parameters
-    ----------
-    A : matrix of shape (n, n)
-        Invertible where its rank is n. A condition number above 1/sqrt(eps) warns.
-    if_singular : {"raise", "none", "pseudo"}, default="raise"
-        Refuse, return None, or return the Moore-Penrose pseudo-inverse (then A may be of any
-        shape).
+    ``A`` is invertible where its rank is n; a condition number above 1/sqrt(eps) warns.
+    ``if_singular`` is "raise", "none" (return None) or "pseudo": the Moore-Penrose pseudo-inverse,
+    for an A of any shape.
 
-    Examples
-    --------
     >>> from pellucid.maths import invert
     >>> invert([[1, 2], [3, 3]]).round(4)
     array([[-1.    ,  0.6667],
@@ -121,9 +108,9 @@ def invert(A: Any, if_singular: str = "raise") -> Array | None:
         if if_singular == "none":
             return None
         if if_singular == "raise":
+            rank = f"its rank is {r}, not {len(A)}"
             raise ValueError(
-                f"A is singular: its rank is {r}, not {len(A)}; if_singular='pseudo' gives the "
-                "pseudo-inverse"
+                f"A is singular: {rank}; if_singular='pseudo' gives the pseudo-inverse"
             )
         return np.linalg.pinv(A, rcond=max(A.shape) * EPS)
     if d[0] / d[-1] > POOR:
