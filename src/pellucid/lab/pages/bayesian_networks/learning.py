@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.graphical.learning.learn_tables import DirichletPrior
 from pellucid.graphical.network.network import BayesianNetwork
-from pellucid.lab.drawing import number
+from pellucid.lab.drawing import number, short
 from pellucid.lab.pages.bayesian_networks import parts
 from pellucid.lab.pages.bayesian_networks.parts import HIDDEN, Case, beliefs, cpt_panel, net_panel
 from pellucid.lab.scene import Panel, line, plane, points, table
@@ -26,28 +26,21 @@ def counts_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     sizes = np.unique(np.geomspace(5, params["rows"], 14).round().astype(int))
     prior = DirichletPrior(params["alpha"]) if params["alpha"] > 0 else None
     models = [_model(case, prior).fit(rows[: int(n)]) for n in sizes]
-    frames = tuple(
-        _counted(case, model, rows[: int(n)], test, params, i)
-        for i, (model, n) in enumerate(zip(models, sizes, strict=True))
-    )
-    last = models[-1]
-    return Trace(
-        "BayesianNetwork",
-        params,
-        {"kind": "none", "panels": _static(case)},
-        last.card().to_dict(),
-        frames,
-        f"Tables of {case.name} from counts",
-        "log-likelihood per row",
-        _counts_verdict(last, test, frames[-1]),
+    sized = enumerate(zip(models, sizes.tolist(), strict=True))
+    frames = tuple(_counted(case, m, rows[:n], test, params["alpha"], i) for i, (m, n) in sized)
+    data = {"kind": "none", "panels": _static(case)}
+    code = (
         f"import warnings\n\n{case.code}from pellucid.graphical import BayesianNetwork, "
         f"DirichletPrior\n\nrows = network.sample({params['rows']}, random_state={seed})\n"
         f"prior = {_prior_code(params)}\n"
         "model = BayesianNetwork(network.dag_, states=network.states_, prior=prior)\n"
         "with warnings.catch_warnings():  # parents never seen together are warned of\n"
         '    warnings.simplefilter("ignore")\n    model.fit(rows)\n'
-        "objective = model.score(rows)\n",
+        "objective = model.score(rows)\n"
     )
+    title, verdict = f"Tables of {case.name} from counts", _counts_verdict(models[-1], test)
+    words = (title, "log-likelihood per row", verdict, code)
+    return Trace("BayesianNetwork", params, data, models[-1].card().to_dict(), frames, *words)
 
 
 def _prior_code(params: dict[str, Any]) -> str:
@@ -59,7 +52,7 @@ def _model(case: Case, prior: Any, **more: Any) -> Any:
     return BayesianNetwork(network.dag_, states=network.states_, prior=prior, **more)
 
 
-def _counts_verdict(model: BaseEstimator, test: Any, last: Frame) -> str:
+def _counts_verdict(model: BaseEstimator, test: Any) -> str:
     lost = int(np.isneginf(model.score_samples(test)).sum())
     zeros = parts.zeros_of(model)
     if lost:
@@ -72,52 +65,44 @@ def _counts_verdict(model: BaseEstimator, test: Any, last: Frame) -> str:
 
 def _answer(case: Case, model: BaseEstimator) -> tuple[str, str]:
     """P(query | evidence) under learned tables, in words and as a number, or that there is none."""
-    given = case.evidence
-    yes = case.yes(case.query)
+    given, yes = case.evidence, case.yes(case.query)
     said = ", ".join(f"{n} = {s}" for n, s in given.items())
     left = f"P({case.query} = {yes}{' | ' + said if said else ''})"
     below = model.probability(given) if given else 1.0
     if below == 0:
         return f"{left} = 0 / 0: the evidence has probability 0", "none"
     both = model.probability({**given, case.query: yes})
-    return f"{left} = {number(both)} / {number(below)} = {number(both / below)}", number(
-        both / below
-    )
+    answer = number(both / below)
+    return f"{left} = {number(both)} / {number(below)} = {answer}", answer
 
 
-def _counted(
-    case: Case, model: BaseEstimator, rows: Any, test: Any, params: dict[str, Any], i: int
-) -> Frame:
+def _counted(case: Case, model: BaseEstimator, rows: Any, test: Any, alpha: float, i: int) -> Frame:
     focus = case.query
     N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
-    alpha = params["alpha"]
     j = int(N.sum(axis=1).argmax())
-    yes = case.yes(focus)
     top = f"({number(N[j, 0])} + {number(alpha)})" if alpha else number(N[j, 0])
     below = N[j].sum() + 2 * alpha
-    parents = model.cpds_[focus].parents
-    given = " | parents" if parents else ""
+    given = " | parents" if model.cpds_[focus].parents else ""
+    words, answer = _answer(case, model)
     formula = (
-        f"θ({focus} = {yes}{given}) = (N + α) / (N_j + 2α) = {top} / {number(below)} = "
-        f"{number((N[j, 0] + alpha) / below if below else 0.5)}; {_answer(case, model)[0]}"
+        f"θ({focus} = {case.yes(focus)}{given}) = (N + α) / (N_j + 2α) = {top} / {number(below)} = "
+        f"{number((N[j, 0] + alpha) / below if below else 0.5)}; {words}"
     )
     score = model.score_samples(test)
     lost = np.isneginf(score)
-    known = beliefs(model, {})
-    panels = [
-        net_panel(case, known, {}, path=(focus,), title=f"Learned from {len(rows)} rows"),
-        _counts_panel(case, model, focus),
-        _cells(case, model),
-    ]
-    numbers = {
-        "rows": len(rows),
-        "cells that are 0": parts.zeros_of(model),
-        "new rows impossible": int(lost.sum()),
-        "answer": _answer(case, model)[1],
-        "true answer": number(beliefs(case.network, case.evidence)[focus]),
-    }
+    zeros, true = parts.zeros_of(model), number(beliefs(case.network, case.evidence)[focus])
+    numbers = {"rows": len(rows), "cells that are 0": zeros, "new rows impossible": int(lost.sum())}
+    numbers |= {"answer": answer, "true answer": true}
     held = None if lost.any() else float(score.mean())
-    return Frame(i, float(model.score(rows)), None, formula, numbers, {"panels": panels}, held)
+    state = {"panels": _panels(case, model, f"Learned from {len(rows)} rows")}
+    return Frame(i, float(model.score(rows)), None, formula, numbers, state, held)
+
+
+def _panels(case: Case, model: BaseEstimator, title: str) -> list[Panel]:
+    """What has been learned so far: graph, table and counts, all cells."""
+    known, focus = beliefs(model, {}), case.query
+    graph = net_panel(case, known, {}, path=(focus,), title=title)
+    return [graph, _counts_panel(case, model, focus), _cells(case, model)]
 
 
 def _counts_panel(case: Case, model: BaseEstimator, focus: str) -> Panel:
@@ -176,9 +161,8 @@ def em_trace(case: Case, params: dict[str, Any], seed: int) -> Trace:
     title = f"EM for the tables of {case.name}"
     objective = "log-likelihood per row" if prior is None else "log-posterior per row"
     verdict, code = _em_verdict(fitted, values, hidden), _em_code(case, params, seed, prior)
-    return Trace(
-        "BayesianNetwork", params, data, card, tuple(frames), title, objective, verdict, code
-    )
+    words = (title, objective, verdict, code)
+    return Trace("BayesianNetwork", params, data, card, tuple(frames), *words)
 
 
 def _em_verdict(fitted: BaseEstimator, values: np.ndarray, hidden: str | None) -> str:
@@ -228,15 +212,10 @@ def _em_start(case: Case, values: np.ndarray, rows: Any, params: dict[str, Any])
         f"tables drawn at random; {missing} of {cells} cells are missing: "
         f"log-{'posterior' if params['alpha'] > 0 else 'likelihood'} per row {number(values[0])}"
     )
-    panels = [
-        net_panel(case, None, {}, title="Before the first round"),
-        cpt_panel(case, case.query, {}),
-    ]
-    numbers = {
-        "rows": rows.height,
-        "missing cells": missing,
-        "objective per row": round(float(values[0]), 4),
-    }
+    before = net_panel(case, None, {}, title="Before the first round")
+    panels = [before, cpt_panel(case, case.query, {})]
+    start = round(float(values[0]), 4)
+    numbers = {"rows": rows.height, "missing cells": missing, "objective per row": start}
     return Frame(0, float(values[0]), None, formula, numbers, {"panels": panels})
 
 
@@ -249,7 +228,7 @@ def _em_round(
     theta = number(np.asarray(model.cpds_[focus].values).reshape(-1, 2)[j, 0])
     seen = 0 if focus not in rows.columns else rows.height - rows[focus].null_count()
     yes, which = case.yes(focus), f", parents {j + 1}" if len(N) > 1 else ""
-    made = f"{theta}"
+    made = theta
     if i:
         M = np.asarray(models[i - 1].counts_[focus], float).reshape(-1, 2)[j]
         top, below = number(M[0], 4), number(M.sum(), 4)
@@ -262,18 +241,10 @@ def _em_round(
         f"cells) = {number(N[j, 0], 4)} of {number(N[j].sum(), 4)}"
     )
     score = model.score_samples(test)
-    panels = [
-        net_panel(case, beliefs(model, {}), {}, path=(focus,), title=f"After round {i + 1}"),
-        _counts_panel(case, model, focus),
-        _cells(case, model),
-    ]
-    numbers = {
-        "round": i + 1,
-        "objective per row": round(float(values[i + 1]), 5),
-        f"{focus} observed in": seen,
-        f"E[N({focus})]": float(f"{N[:, 0].sum():.4g}"),
-        "cells that are 0": parts.zeros_of(model),
-    }
+    panels = _panels(case, model, f"After round {i + 1}")
+    numbers = {"round": i + 1, "objective per row": round(float(values[i + 1]), 5)}
+    numbers |= {f"{focus} observed in": seen, f"E[N({focus})]": short(N[:, 0].sum())}
+    numbers |= {"cells that are 0": parts.zeros_of(model)}
     held = float(score.mean()) if np.isfinite(score).all() else None
     gap = float(values[i + 1] - values[i])
     return Frame(i + 1, float(values[i + 1]), gap, formula, numbers, {"panels": panels}, held)

@@ -14,23 +14,10 @@ from pellucid.lab.scene import Panel, graph, table
 
 PLACES = {
     "sprinkler": {"Cloudy": (1, 2), "Sprinkler": (0, 1), "Rain": (2, 1), "Wet": (1, 0)},
-    "earthquake": {
-        "Burglary": (0, 2),
-        "Earthquake": (2, 2),
-        "Alarm": (1, 1),
-        "JohnCalls": (0, 0),
-        "MaryCalls": (2, 0),
-    },
-    "asia": {
-        "asia": (0, 3),
-        "smoke": (3, 3),
-        "tub": (0, 2),
-        "lung": (2, 2),
-        "bronc": (4, 2),
-        "either": (1, 1),
-        "xray": (0, 0),
-        "dysp": (3, 0),
-    },
+    "earthquake": {"Burglary": (0, 2), "Earthquake": (2, 2), "Alarm": (1, 1)}
+    | {"JohnCalls": (0, 0), "MaryCalls": (2, 0)},
+    "asia": {"asia": (0, 3), "smoke": (3, 3), "tub": (0, 2), "lung": (2, 2), "bronc": (4, 2)}
+    | {"either": (1, 1), "xray": (0, 0), "dysp": (3, 0)},
 }
 SPRINKLER = (  # variable, table, parents
     ("Cloudy", [0.5, 0.5], ()),
@@ -116,21 +103,12 @@ def net_panel(
     nodes = []
     for name in names:
         x, y = PLACES[case.name][name]
-        yes = case.yes(name)
+        said = "" if known is None else f"{case.yes(name)} {number(known[name])}"
         if name in evidence:
             said = f"= {evidence[name]}"
-        else:
-            said = "" if known is None else f"{yes} {number(known[name])}"
-        nodes.append(
-            {
-                "x": float(x),
-                "y": float(y),
-                "label": f"{name}\n{said}" if said else name,
-                "lit": name in path,
-                "colour": "warn" if name in evidence else None,
-                "shade": _shade(name, known, evidence),
-            }
-        )
+        look = {"lit": name in path, "colour": "warn" if name in evidence else None}
+        label, shade = f"{name}\n{said}" if said else name, _shade(name, known, evidence)
+        nodes.append({"x": float(x), "y": float(y), "label": label, **look, "shade": shade})
     edges = [
         {"source": names.index(a), "target": names.index(b), "lit": frozenset((a, b)) in steps}
         for a, b in case.network.dag_.sorted_edges
@@ -164,14 +142,11 @@ def cpt_panel(case: Case, variable: str, evidence: dict[str, Any], network: Any 
 def belief_panel(case: Case, before: dict[str, float], now: dict[str, float]) -> Panel:
     rows = [[name, number(before[name]), number(now[name])] for name in PLACES[case.name]]
     at = list(PLACES[case.name]).index(case.query)
-    return table(
-        "beliefs",
+    columns, alt = (
         ["P(first state)", "before", "now"],
-        rows,
-        title="Beliefs",
-        lit_rows=[at],
-        alt="Probability of every variable before and now.",
+        "Probability of every variable before and now.",
     )
+    return table("beliefs", columns, rows, title="Beliefs", lit_rows=[at], alt=alt)
 
 
 def zeros_of(network: Any) -> int:

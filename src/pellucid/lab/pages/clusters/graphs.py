@@ -10,7 +10,7 @@ from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.spectral import SpectralClustering
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
-from pellucid.lab.drawing import literal, number, told, vector
+from pellucid.lab.drawing import literal, number, short, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.clusters.parts import enough_rows, rows_panel
 from pellucid.lab.scene import Mark, circles, line, plane, points, rule, segments
@@ -35,27 +35,21 @@ def density_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     marks = [line(np.arange(1, len(X) + 1), reach, colour="quiet")]
     title = f"Distance to neighbour number {enough - 1}, sorted"
     alt = "Sorted distances; where they bend up rows stop being dense."
-    return Trace(
-        "DBSCAN",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Core rows (joined), borders, noise (grey)", held=False, alt=said),
-                plane("reach", marks, title=title, x="rows", y="distance", alt=alt),
-            ],
-        ),
-        last.card().to_dict(),
-        frames,
-        "DBSCAN",
-        "share of rows that are noise",
+    panels = [
+        rows_panel(data, "Core rows (joined), borders, noise (grey)", held=False, alt=said),
+        plane("reach", marks, title=title, x="rows", y="distance", alt=alt),
+    ]
+    verdict = (
         f"Dense regions: {found}, rows of noise: {noise}, at ε = {number(params['eps'])}; "
-        "no number of clusters was asked for.",
+        "no number of clusters was asked for."
+    )
+    code = (
         f"import numpy as np\n\nfrom pellucid import DBSCAN\n\nX = {literal(X)}\n"
         f"model = DBSCAN({params['eps']!r}, min_samples={enough}).fit(X)\n"
-        "objective = float((model.labels_ == -1).mean())\n",
+        "objective = float((model.labels_ == -1).mean())\n"
     )
+    shown, words = told(data, "points", panels), ("share of rows that are noise", verdict, code)
+    return Trace("DBSCAN", params, shown, last.card().to_dict(), frames, "DBSCAN", *words)
 
 
 def _grown(data: LabData, model: BaseEstimator, i: int, enough: int) -> Frame:
@@ -66,12 +60,11 @@ def _grown(data: LabData, model: BaseEstimator, i: int, enough: int) -> Frame:
     s = int(near.sum(axis=1).argmax())
     n = int(near[s].sum())
     link = np.argwhere(np.triu(near & core[:, None] & core, 1))[:600]
+    border = ~core & (labels >= 0)
     marks: list[Mark] = [
-        segments(X[link[:, 0], 0], X[link[:, 0], 1], X[link[:, 1], 0], X[link[:, 1], 1], width=0.7),
-        *(
-            points(X[of, 0], X[of, 1], group=labels[of], size=size, label=label)
-            for of, size, label in ((core, 1.3, "core"), (~core & (labels >= 0), 1.0, "border"))
-        ),
+        segments(*X[link[:, 0]].T, *X[link[:, 1]].T, width=0.7),
+        points(*X[core].T, group=labels[core], size=1.3, label="core"),
+        points(*X[border].T, group=labels[border], label="border"),
         circles([X[s, 0]], [X[s, 1]], [model.eps], colour="accent", label="ε around a row"),
     ]
     said = f"{'≥' if n >= enough else '<'} {enough}: {'core' if n >= enough else 'not core'}"
@@ -80,13 +73,8 @@ def _grown(data: LabData, model: BaseEstimator, i: int, enough: int) -> Frame:
         f"{vector(X[s])}, the densest"
     )
     noise = labels < 0
-    numbers = {
-        "ε": float(f"{model.eps:.4g}"),
-        "clusters": int(labels.max()) + 1,
-        "core": int(core.sum()),
-        "border": int((~core & ~noise).sum()),
-        "noise": int(noise.sum()),
-    }
+    numbers = {"ε": short(model.eps), "clusters": int(labels.max()) + 1}
+    numbers |= {"core": int(core.sum()), "border": int(border.sum()), "noise": int(noise.sum())}
     panels = [plane("rows", marks), plane("reach", [rule(y=model.eps, colour="accent", label="ε")])]
     return Frame(i, float(noise.mean()), None, formula, numbers, {"panels": panels})
 
@@ -96,65 +84,57 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     X, k = data.X, params["k"]
     enough_rows(X, k)
     near = min(params["neighbours"], len(X))
-    settings: dict[str, Any] = {
-        "affinity": "nearest_neighbors",
-        "n_neighbors": near,
-        "random_state": seed,
-    }
+    graph: dict[str, Any] = {"affinity": "nearest_neighbors", "n_neighbors": near}
+    settings = {**graph, "random_state": seed}
     model = SpectralClustering(k, **settings).fit(X)
     H = model.embedding_
     inner = KMeans(k, n_init=10, stop="labels", random_state=generator(seed)).fit(H)
     W = np.triu(np.asarray(model.affinity_matrix_.todense()), 1)
     link = np.argwhere(W > 0)
-    x1, y1, label = X[link[:, 1], 0], X[link[:, 1], 1], "edges of the graph"
-    edges = segments(X[link[:, 0], 0], X[link[:, 0], 1], x1, y1, width=0.8, label=label)
+    edges = segments(*X[link.T[0]].T, *X[link.T[1]].T, width=0.8, label="edges of the graph")
     cost = _cost(H, model.labels_)
     frames = _stages(data, model, W, edges)
     for row in inner.history_:
         frames.append(_placed(data, model, edges, row, len(frames)))
-    if abs(float(frames[-1].objective or 0.0) - cost) > 1e-9 * max(
-        cost, 1e-300
-    ):  # the labels of the model
+    off = abs(float(frames[-1].objective or 0.0) - cost)
+    if off > 1e-9 * max(cost, 1e-300):  # the labels of the model
         frames.append(_placed(data, model, edges, {"labels": model.labels_}, len(frames)))
     said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
-    values = model.eigenvalues_
     seen = "Rows, edges between near neighbours, colours of the clusters."
     marks = [points(*_two(H), group="quiet", size=0.8)]
-    title = "Embedding: rows of the first eigenvectors"
-    y = "u2" if H.shape[1] > 1 else ""
-    alt = "Each row of the table in the embedding."
-    return Trace(
-        "SpectralClustering",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows and graph", held=False, alt=seen),
-                plane("embedding", marks, title=title, x="u1", y=y, alt=alt),
-                plane(
-                    "spectrum",
-                    [
-                        points(np.arange(1, len(values) + 1), values, group=0),
-                        rule(x=k + 0.5, colour="accent", label=f"k = {k}"),
-                    ],
-                    title="Smallest eigenvalues of the Laplacian",
-                    x="number",
-                    y="λ",
-                    alt="The smallest eigenvalues; a gap after k speaks for k clusters.",
-                ),
-            ],
+    title, y = "Embedding: rows of the first eigenvectors", "u2" if H.shape[1] > 1 else ""
+    panels = [
+        rows_panel(data, "Rows and graph", held=False, alt=seen),
+        plane(
+            "embedding",
+            marks,
+            title=title,
+            x="u1",
+            y=y,
+            alt="Each row of the table in the embedding.",
         ),
-        model.card().to_dict(),
-        tuple(frames),
-        "Spectral clustering",
-        "squared distance to the centres in the embedding, per row",
-        _cut_words(model),
+        _spectrum(model.eigenvalues_, k),
+    ]
+    objective = "squared distance to the centres in the embedding, per row"
+    code = (
         f"import numpy as np\n\nfrom pellucid import SpectralClustering\n\nX = {literal(X)}\n"
         f"model = SpectralClustering({k}, {said}).fit(X)\nH = model.embedding_\n"
         "groups = [H[model.labels_ == j] for j in np.unique(model.labels_)]\n"
-        "objective = float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))\n",
+        "objective = float(sum(((g - g.mean(axis=0)) ** 2).sum() for g in groups) / len(H))\n"
     )
+    shown, card = told(data, "points", panels), model.card().to_dict()
+    words = ("Spectral clustering", objective, _cut_words(model), code)
+    return Trace("SpectralClustering", params, shown, card, tuple(frames), *words)
+
+
+def _spectrum(values: Any, k: int) -> Any:
+    marks = [
+        points(np.arange(1, len(values) + 1), values, group=0),
+        rule(x=k + 0.5, colour="accent", label=f"k = {k}"),
+    ]
+    title = "Smallest eigenvalues of the Laplacian"
+    alt = "The smallest eigenvalues; a gap after k speaks for k clusters."
+    return plane("spectrum", marks, title=title, x="number", y="λ", alt=alt)
 
 
 def _cut_words(model: BaseEstimator) -> str:
@@ -189,25 +169,18 @@ def _stages(data: LabData, model: BaseEstimator, W: np.ndarray, edges: Mark) -> 
         f"W_ij = 1 where i and j are neighbours (½ if one way only); the row {i + 1} has degree "
         f"d = Σ_j W_ij = {number(degree[i])}, the least"
     )
-    scene = {"panels": [plane("rows", [edges])]}
-    first = Frame(0, None, None, degrees, base | {"least degree": float(degree[i])}, scene)
-    second = Frame(
-        1,
-        None,
-        None,
-        (
-            f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i + 1} goes to (u1, u2, …) = "
-            f"{vector(H[i])}"
-        ),
-        {**base, "eigengap after": int(model.eigengap_)},
-        {
-            "panels": [
-                plane("rows", [edges]),
-                plane("embedding", [points(*_two(H), group=None, size=0.8)]),
-            ]
-        },
+    rows = plane("rows", [edges])
+    least = base | {"least degree": float(degree[i])}
+    where = (
+        f"L = I − D^(−½) W D^(−½): λ = {shown}, …; the row {i + 1} goes to (u1, u2, …) = "
+        f"{vector(H[i])}"
     )
-    return [first, second]
+    panels = [rows, plane("embedding", [points(*_two(H), group=None, size=0.8)])]
+    after = {**base, "eigengap after": int(model.eigengap_)}
+    return [
+        Frame(0, None, None, degrees, least, {"panels": [rows]}),
+        Frame(1, None, None, where, after, {"panels": panels}),
+    ]
 
 
 def _placed(data: LabData, model: BaseEstimator, edges: Mark, row: Any, step: int) -> Frame:
@@ -215,23 +188,15 @@ def _placed(data: LabData, model: BaseEstimator, edges: Mark, row: Any, step: in
     cost = _cost(H, labels)
     C = np.array([H[labels == j].mean(axis=0) for j in np.unique(labels)])
     size = np.bincount(labels)
+    centres = points(*_two(C), group=np.unique(labels), size=1.8, ring=np.ones(len(C), bool))
     panels = [
-        plane("rows", [edges, points(X[:, 0], X[:, 1], group=labels)]),
-        plane(
-            "embedding",
-            [
-                points(*_two(H), group=labels, size=0.8),
-                points(*_two(C), group=np.unique(labels), size=1.8, ring=np.ones(len(C), bool)),
-            ],
-        ),
+        plane("rows", [edges, points(*X.T, group=labels)]),
+        plane("embedding", [points(*_two(H), group=labels, size=0.8), centres]),
     ]
     formula = (
         f"k-means on the rows of U: c₁ = mean of {size[size > 0][0]} rows = {vector(C[0])}; "
         f"Σ |u − c|² / n = {number(cost)}"
     )
-    numbers = {
-        "round": step - 1,
-        "J per row": float(f"{cost:.4g}"),
-        "sizes": ", ".join(map(str, size.tolist())),
-    }
+    sizes = ", ".join(map(str, size.tolist()))
+    numbers = {"round": step - 1, "J per row": short(cost), "sizes": sizes}
     return Frame(step, cost, None, formula, numbers, {"panels": panels})

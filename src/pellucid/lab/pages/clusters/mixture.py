@@ -15,6 +15,7 @@ from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 from pellucid.plots.panels.replay import em_rounds
 
 EM_ROUNDS = 50
+_COLUMNS = ["component", "weight π", "N = Σ r", "mean μ"]
 
 
 def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
@@ -22,13 +23,8 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     X, _ = data.train
     k = params["k"]
     enough_rows(X, k)
-    settings: dict[str, Any] = {
-        "covariance_type": params["covariance"],
-        "init_params": "k-means++",
-        "max_iter": EM_ROUNDS,
-        "tol": 1e-4,
-        "random_state": seed,
-    }
+    kind: dict[str, Any] = {"covariance_type": params["covariance"], "init_params": "k-means++"}
+    settings = {**kind, "max_iter": EM_ROUNDS, "tol": 1e-4, "random_state": seed}
     said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     given = ""
     if params["start"] == "one corner":
@@ -43,33 +39,20 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     said = "Rows coloured by the likeliest component, components as ellipses."
     title = "Log-likelihood and the bound that M lifts"
     alt = "Log-likelihood per row and the bound after each M step."
-    return Trace(
-        "GaussianMixture",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows and components (1 and 2 deviations)", held=True, alt=said),
-                plane("bound", [], title=title, x="round", y="per row", alt=alt),
-                table(
-                    "components",
-                    ["component", "weight π", "N = Σ r", "mean μ"],
-                    [],
-                    title="Components",
-                ),
-            ],
-        ),
-        fitted.card().to_dict(),
-        frames,
-        "Gaussian mixture by EM",
-        "log-likelihood per row",
-        _climb(values),
+    panels = [
+        rows_panel(data, "Rows and components (1 and 2 deviations)", held=True, alt=said),
+        plane("bound", [], title=title, x="round", y="per row", alt=alt),
+        table("components", _COLUMNS, [], title="Components"),
+    ]
+    code = (
         f"{'' if fitted.converged_ else 'import warnings' + chr(10)}import numpy as np\n\n"
         f"from pellucid import GaussianMixture\n\nX = {literal(X)}\n"
         f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
-        "objective = model.score(X)\n",
+        "objective = model.score(X)\n"
     )
+    shown, card = told(data, "points", panels), fitted.card().to_dict()
+    words = ("Gaussian mixture by EM", "log-likelihood per row", _climb(values), code)
+    return Trace("GaussianMixture", params, shown, card, frames, *words)
 
 
 def _climb(values: np.ndarray) -> str:
@@ -93,35 +76,20 @@ def _round(data: LabData, models: Any, values: np.ndarray, bound: Any, i: int) -
     model = models[i]
     R = model.predict_proba(X)
     labels, sure = R.argmax(axis=1), R.max(axis=1)
-    marks: list[Mark] = [
-        points(
-            X[:, 0],
-            X[:, 1],
-            group=labels,
-            ring=sure < 0.8,
-            label="rows (ring: no share reaches 0.8)",
-        )
-    ]
+    label = "rows (ring: no share reaches 0.8)"
+    marks: list[Mark] = [points(*X.T, group=labels, ring=sure < 0.8, label=label)]
     for j, mean in enumerate(model.means_):
         marks += ellipse(mean, _covariance(model, j), colour=j)
-    y, ring = model.means_[:, 1], np.ones(R.shape[1], bool)
-    marks.append(points(model.means_[:, 0], y, group=np.arange(R.shape[1]), size=1.8, ring=ring))
+    k = R.shape[1]
+    marks.append(points(*model.means_.T, group=np.arange(k), size=1.8, ring=np.ones(k, bool)))
     N = R.sum(axis=0)
     rows = [
         [j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]
         for j in range(len(N))
     ]
-    panels = [
-        plane("rows", marks),
-        _bound(values, bound, i),
-        table(
-            "components",
-            ["component", "weight π", "N = Σ r", "mean μ"],
-            rows,
-            title="Components",
-            alt="Weight, size and mean of each.",
-        ),
-    ]
+    alt = "Weight, size and mean of each."
+    cells = table("components", _COLUMNS, rows, title="Components", alt=alt)
+    panels = [plane("rows", marks), _bound(values, bound, i), cells]
     unsure = int(sure.argmin())
     if i == 0:
         formula = f"start: μ₁ = {vector(model.means_[0])}, π = {vector(model.weights_)}"
@@ -150,11 +118,8 @@ def _bound(values: np.ndarray, bound: Any, i: int) -> Panel:
         points(t, values[: i + 1], group=0, size=0.7),
     ]
     if i:
-        marks.append(
-            points(t[1:], np.array(bound[:i]), group=1, size=0.7, label="bound after M, before E")
-        )
-        marks.append(
-            segments(t[1:], np.array(bound[:i]), t[1:], values[1 : i + 1], colour=1, width=2.0)
-        )
+        low, label = np.array(bound[:i]), "bound after M, before E"
+        marks.append(points(t[1:], low, group=1, size=0.7, label=label))
+        marks.append(segments(t[1:], low, t[1:], values[1 : i + 1], colour=1, width=2.0))
     marks.append(rule(x=float(i), colour="quiet"))
     return plane("bound", marks)

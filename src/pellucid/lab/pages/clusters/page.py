@@ -60,10 +60,8 @@ def moons(rng: Rng) -> LabData:
 
 
 def rings(rng: Rng) -> LabData:
-    X, _ = make_rings(
-        60, radii=(0.6, 2.4), noise=0.14, random_state=np.random.RandomState(rng.integers(2**31))
-    )
-    return _table(X)
+    random = np.random.RandomState(rng.integers(2**31))
+    return _table(make_rings(60, radii=(0.6, 2.4), noise=0.14, random_state=random)[0])
 
 
 def unequal(rng: Rng) -> LabData:
@@ -72,29 +70,18 @@ def unequal(rng: Rng) -> LabData:
     return _table(np.vstack([wide, small]))
 
 
+COUNTED = tuple(name for name in METHODS if name != "density")  # these are told how many
+LINKAGES = ("single", "average", "complete", "ward")
 SUMMARY = """
 Five ideas of a group: near a centre, likely under a component, merged before others, densely
 connected, cut off in a graph. The same rows can have a different answer in each.
 """
 CONTROLS = (
     choice("method", "Method", METHODS),
-    counter(
-        "k",
-        "Clusters",
-        3,
-        1,
-        8,
-        method=("k-means", "mixture", "agglomerative", "divisive", "spectral"),
-    ),
+    counter("k", "Clusters", 3, 1, 8, method=COUNTED),
     choice("start", "Start", ("k-means++", "one corner"), method=("k-means", "mixture")),
     choice("covariance", "Shape of components", ("full", "tied", "spherical"), method="mixture"),
-    choice(
-        "linkage",
-        "Distance of clusters",
-        ("single", "average", "complete", "ward"),
-        "average",
-        method="agglomerative",
-    ),
+    choice("linkage", "Distance of clusters", LINKAGES, "average", method="agglomerative"),
     slider("eps", "Radius ε", 0.3, 0.01, 10.0, 0.01, log=True, method="density"),
     counter("min_rows", "Rows that make a core", 4, 1, 20, method="density"),
     counter("neighbours", "Neighbours in the graph", 5, 2, 30, method="spectral"),

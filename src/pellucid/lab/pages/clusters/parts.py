@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus
 from pellucid.core.arrays.typing import ArrayLike
-from pellucid.lab.drawing import class_regions, literal, number, quietly, sub, told, vector
+from pellucid.lab.drawing import class_regions, literal, number, quietly, short, sub, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, Panel, around, line, plane, points, segments, table
 from pellucid.lab.trace import Frame, Trace
@@ -65,39 +65,21 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     best = min(KMeans(k, n_init=10, random_state=0).fit(X).inertia_ / len(X), found)
     fit = f"model = KMeans({k}, init=start, n_init=1, max_iter={ROUNDS}, tol=0.0).fit(X)\n"
     alt = "Rows coloured by cluster, centres, and the cell of each centre."
-    return Trace(
-        "KMeans",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows, centres and their cells", held=True, alt=alt),
-                table("clusters", _COLUMNS, [], title="Clusters"),
-                plane(
-                    "elbow",
-                    [
-                        line(np.arange(1, len(curve) + 1), curve, colour="quiet"),
-                        points(np.arange(1, len(curve) + 1), curve, group="quiet", size=0.7),
-                    ],
-                    title="Elbow: least J by number of clusters",
-                    x="k",
-                    y="J per row",
-                    box=(0.6, len(curve) + 0.4, 0.0, 1.1 * top),
-                    alt="The least mean squared distance for one to eight clusters.",
-                ),
-            ],
-        ),
-        fitted.card().to_dict(),
-        tuple(frames),
-        "k-means",
-        "J per row: mean squared distance to the nearest centre",
-        _kmeans_verdict(fitted.n_iter_, moving, found, best),
+    panels = [
+        rows_panel(data, "Rows, centres and their cells", held=True, alt=alt),
+        table("clusters", _COLUMNS, [], title="Clusters"),
+        _elbow_panel(curve),
+    ]
+    code = (
         f"{'import warnings' + chr(10) if moving else ''}import numpy as np\n\n"
         f"from pellucid import KMeans\n\nX = {literal(X)}\nstart = {literal(start)}\n"
         f"{quietly(fit, 'the centres still move') if moving else fit}"
-        "objective = float(model.inertia_ / len(X))\n",
+        "objective = float(model.inertia_ / len(X))\n"
     )
+    objective = "J per row: mean squared distance to the nearest centre"
+    words = (objective, _kmeans_verdict(fitted.n_iter_, moving, found, best), code)
+    shown, card = told(data, "points", panels), fitted.card().to_dict()
+    return Trace("KMeans", params, shown, card, tuple(frames), "k-means", *words)
 
 
 _COLUMNS = ["cluster", "rows", "centre", "share of J"]
@@ -117,10 +99,16 @@ def _kmeans_verdict(rounds: int, moving: bool, found: float, best: float) -> str
 
 
 def _elbow(X: np.ndarray) -> Any:
-    most = min(MOST_K, len(np.unique(X, axis=0)))
-    return np.array(
-        [KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in range(1, most + 1)]
-    )
+    ks = range(1, min(MOST_K, len(np.unique(X, axis=0))) + 1)
+    return np.array([KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in ks])
+
+
+def _elbow_panel(curve: Any) -> Panel:
+    k = np.arange(1, len(curve) + 1)
+    marks = [line(k, curve, colour="quiet"), points(k, curve, group="quiet", size=0.7)]
+    title, box = "Elbow: least J by number of clusters", (0.6, len(k) + 0.4, 0.0, 1.1 * curve.max())
+    alt = "The least mean squared distance for one to eight clusters."
+    return plane("elbow", marks, title=title, x="k", y="J per row", box=box, alt=alt)
 
 
 class _Nearest:
@@ -142,25 +130,18 @@ def _half(
     value = row["after_update"] if step and step % 2 == 0 else row["after_assignment"]
     marks: list[Mark] = [class_regions(_Nearest(C), box, 40)]
     if labels is not None:
-        marks.append(segments(X[:, 0], X[:, 1], C[labels, 0], C[labels, 1], width=0.7))
-        marks.append(points(X[:, 0], X[:, 1], group=labels))
+        marks.append(segments(*X.T, *C[labels].T, width=0.7))
+        marks.append(points(*X.T, group=labels))
     if step and step % 2 == 0:
-        x0, y0, label = before[:, 0], before[:, 1], "way of a centre"
-        moved = segments(x0, y0, C[:, 0], C[:, 1], colour=None, width=2.0, arrow=True, label=label)
-        marks.append(moved)
-    y, ring = C[:, 1], np.ones(len(C), bool)
-    marks.append(points(C[:, 0], y, group=np.arange(len(C)), size=2.0, ring=ring, label="centres"))
+        look = {"width": 2.0, "arrow": True, "label": "way of a centre"}
+        marks.append(segments(*before.T, *C.T, colour=None, **look))
+    ring, k = np.ones(len(C), bool), len(C)
+    marks.append(points(*C.T, group=np.arange(k), size=2.0, ring=ring, label="centres"))
+    here, label = min(value / len(X), top), "this run"
     panels = [
         plane("rows", marks),
         _cluster_table(X, C, labels),
-        plane(
-            "elbow",
-            [
-                points(
-                    [len(C)], [min(value / len(X), top)], group="accent", size=1.2, label="this run"
-                )
-            ],
-        ),
+        plane("elbow", [points([k], [here], group="accent", size=1.2, label=label)]),
     ]
     if step == 0:
         formula = "start: " + ", ".join(f"c{sub(j + 1)} = {vector(c)}" for j, c in enumerate(C[:2]))
@@ -180,15 +161,12 @@ def _half(
             f"M: c_{far + 1} ← mean of its {n} row{'s' if n != 1 else ''} = {vector(C[far])}, "
             f"was {vector(before[far])}"
         )
-    numbers: dict[str, Any] = {
-        "round": (step + 1) // 2,
-        "J per row": float(f"{value / len(X):.5g}"),
-    }
+    numbers: dict[str, Any] = {"round": (step + 1) // 2, "J per row": short(value / len(X), 5)}
     if step:
         numbers["rows that changed cluster"] = int(row.get("changed") or 0)
-        numbers["centres moved by"] = float(f"{row['shift']:.3g}") if step % 2 == 0 else 0.0
+        numbers["centres moved by"] = short(row["shift"], 3) if step % 2 == 0 else 0.0
     else:
-        numbers["clusters"] = len(C)
+        numbers["clusters"] = k
     held = None
     if len(test):
         held = float(((test[:, None] - C) ** 2).sum(axis=2).min(axis=1).mean())

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
 from pellucid.cluster.hierarchy.divisive import DivisiveClustering
-from pellucid.lab.drawing import literal, number, told
+from pellucid.lab.drawing import literal, number, short, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.clusters.parts import enough_rows, rows_panel
 from pellucid.lab.scene import Mark, Panel, line, plane, points, rule, segments
@@ -29,35 +29,30 @@ def tree_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     merging = params["method"] == "agglomerative"
     X, k = data.X, params["k"] if merging else max(params["k"], 2)
     enough_rows(X, k)
-    model: Any = (
-        AgglomerativeClustering(k, linkage=params["linkage"]) if merging else DivisiveClustering(k)
-    )
+    model: Any = DivisiveClustering(k)
+    if merging:
+        model = AgglomerativeClustering(k, linkage=params["linkage"])
     model.fit(X)
     counts = _counts(len(X), k, merging)
     picture = dendrogram(model, most=max(len(X), 2))
-    links = _links(model, X)
-    frames = tuple(_frame(data, params, model, picture, links, m, i) for i, m in enumerate(counts))
+    fit = model, picture, _links(model, X)
+    frames = tuple(_frame(data, params, fit, m, i) for i, m in enumerate(counts))
     name = type(model).__name__
     call = f"{k}, linkage={params['linkage']!r}" if merging else f"{k}"
     alt = "Rows coloured by cluster; rows that are alone are grey."
-    return Trace(
-        name,
-        params,
-        told(
-            data,
-            "points",
-            [rows_panel(data, "Rows and clusters so far", held=False, alt=alt), _tree(picture)],
-        ),
-        model.card().to_dict(),
-        frames,
-        f"Agglomerative, {params['linkage']} linkage" if merging else "Divisive (DIANA)",
-        "height of the last merge" if merging else "largest diameter left",
-        _verdict(model, merging),
+    panels = [rows_panel(data, "Rows and clusters so far", held=False, alt=alt), _tree(picture)]
+    title, objective = "Divisive (DIANA)", "largest diameter left"
+    if merging:
+        title = f"Agglomerative, {params['linkage']} linkage"
+        objective = "height of the last merge"
+    code = (
         f"import numpy as np\n\nfrom pellucid import {name}\n\nX = {literal(X)}\n"
         f"model = {name}({call}).fit(X)\n"
         f"objective = float(model.distances_[len(X) - {k} - 1])"
-        f"{'' if merging else '  # the widest cluster that was not split'}\n",
+        f"{'' if merging else '  # the widest cluster that was not split'}\n"
     )
+    shown, words = told(data, "points", panels), (title, objective, _verdict(model, merging), code)
+    return Trace(name, params, shown, model.card().to_dict(), frames, *words)
 
 
 def _counts(n: int, k: int, merging: bool) -> list[int]:
@@ -68,22 +63,20 @@ def _counts(n: int, k: int, merging: bool) -> list[int]:
 
 def _verdict(model: BaseEstimator, merging: bool) -> str:
     sizes = ", ".join(str(v) for v in np.bincount(model.labels_).tolist())
-    said = (
-        f"cophenetic correlation {number(model.cophenetic_correlation_)}"
-        if merging
-        else f"divisive coefficient {number(model.divisive_coefficient_)}"
-    )
+    if merging:
+        said = f"cophenetic correlation {number(model.cophenetic_correlation_)}"
+    else:
+        said = f"divisive coefficient {number(model.divisive_coefficient_)}"
     return f"Cut into {model.n_clusters_} clusters of {sizes} rows; {said}."
 
 
 def _tree(picture: Any) -> Panel:
     """All brackets, pale."""
     x, y = _brackets(picture, np.ones(len(picture.x), bool))
-    marks, title = [line(x, y, colour="quiet", width=1.0)], "Tree of clusters"
+    marks = [line(x, y, colour="quiet", width=1.0)]
+    title, x = "Tree of clusters", "rows, in the order of the tree"
     alt = "The tree of merges; a bracket stands at its height."
-    return plane(
-        "tree", marks, title=title, x="rows, in the order of the tree", y=picture.ylabel, alt=alt
-    )
+    return plane("tree", marks, title=title, x=x, y=picture.ylabel, alt=alt)
 
 
 def _brackets(picture: Any, chosen: Any) -> tuple[Any, Any]:
@@ -92,16 +85,9 @@ def _brackets(picture: Any, chosen: Any) -> tuple[Any, Any]:
     return x.ravel(), y.ravel()
 
 
-def _frame(
-    data: LabData,
-    params: dict[str, Any],
-    model: BaseEstimator,
-    picture: Any,
-    links: Any,
-    m: int,
-    i: int,
-) -> Frame:
+def _frame(data: LabData, params: dict[str, Any], fit: tuple[Any, ...], m: int, i: int) -> Frame:
     """m clusters."""
+    model, picture, links = fit
     X = data.X
     n, merging = len(X), params["method"] == "agglomerative"
     labels = model.cut(m)
@@ -114,29 +100,18 @@ def _frame(
     group = [int(v) if size[v] > 1 and m <= MOST_COLOURS else "quiet" for v in labels]
     joined = links[: n - m]
     marks: list[Mark] = [
-        segments(
-            X[joined[:, 0], 0],
-            X[joined[:, 0], 1],
-            X[joined[:, 1], 0],
-            X[joined[:, 1], 1],
-            label="merged rows",
-        ),
-        points(X[:, 0], X[:, 1], group=group),
+        segments(*X[joined[:, 0]].T, *X[joined[:, 1]].T, label="merged rows"),
+        points(*X.T, group=group),
     ]
     formula, numbers = _words(model, X, m, params)
     if (merging and m < n) or (not merging and m > 1):
         one, other = X[links[n - m - 1 if merging else n - m]]
-        y0, x1, y1 = [one[1]], [other[0]], [other[1]]
-        marks.append(segments([one[0]], y0, x1, y1, colour="accent", width=3.0, label="this step"))
+        ends = [[v] for v in (*one, *other)]
+        marks.append(segments(*ends, colour="accent", width=3.0, label="this step"))
     below = _brackets(picture, done)
     tree = plane("tree", [line(*below, colour=None, width=1.5), rule(y=at, colour="accent")])
-    numbers = {
-        "clusters": m,
-        "height": float(f"{at:.4g}"),
-        "largest": int(size.max()),
-        "rows alone": int((size == 1).sum()),
-        **numbers,
-    }
+    sizes = {"largest": int(size.max()), "rows alone": int((size == 1).sum())}
+    numbers = {"clusters": m, "height": short(at), **sizes, **numbers}
     return Frame(i, at, None, formula, numbers, {"panels": [plane("rows", marks), tree]})
 
 
@@ -179,7 +154,7 @@ def _words(
         return (
             f"d(A, B) = {MEANS[params['linkage']]} = {height}, the least of all pairs: "
             f"{_rows(a)} and {_rows(b)} merge, {m} clusters are left"
-        ), {"next height": float(f"{model.distances_[min(n - m, n - 2)]:.4g}")}
+        ), {"next height": short(model.distances_[min(n - m, n - 2)])}
     if m == 1:
         return f"all {n} rows are one cluster of diameter {number(model.heights_[0])}", {}
     a, b = _parts(model, m - 1)

@@ -1,5 +1,6 @@
 """Learning by acting: TD, SARSA and Q-learning, by episodes or step by step."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,35 +53,21 @@ def agent_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     frames = [_start(world, run, limit)]
     frames += [_frame(world, params, run, ends, k, limit) for k in shown]
     name = "U(s)" if params["method"] == "TD" else "max Q(s, a)"
-    return Trace(
-        type(run.agent).__name__,
-        params,
-        {
-            "kind": "none",
-            "panels": [
-                values_frame(world),
-                truth_panel(name),
-                table("table", ["state", *_columns(run)], [], title="What the agent knows"),
-            ],
-        },
-        run.agent.card().to_dict(),
-        tuple(frames),
-        params["method"],
-        "distance to the true utilities (root mean square)",
-        _verdict(world, run, frames[-1]),
-        _code(world, params, run, seed),
-    )
+    known = table("table", ["state", *_columns(run)], [], title="What the agent knows")
+    panels = [values_frame(world), truth_panel(name), known]
+    objective = "distance to the true utilities (root mean square)"
+    verdict, code = _verdict(world, run, frames[-1]), _code(world, params, run, seed)
+    words = (params["method"], objective, verdict, code)
+    data, card = {"kind": "none", "panels": panels}, run.agent.card().to_dict()
+    return Trace(type(run.agent).__name__, params, data, card, tuple(frames), *words)
 
 
 def _learn(world: World, params: dict[str, Any], seed: int) -> Run:
     mdp, steps = world.mdp, params["show"] == "steps"
     best = ValueIteration(tol=1e-9).fit(mdp)
-    settings: dict[str, Any] = {
-        "discount": mdp.discount,
-        "step_size": params["step_size"],
-        "random_state": seed,
-        "max_steps": FIRST_STEPS if steps else PATIENCE,
-    }
+    size: dict[str, Any] = {"discount": mdp.discount, "step_size": params["step_size"]}
+    most = FIRST_STEPS if steps else PATIENCE
+    settings = {**size, "random_state": seed, "max_steps": most}
     policy, truth = None, best.values_
     if params["method"] == "TD":
         policy = np.eye(mdp.n_actions)[best.policy_]
@@ -143,10 +130,8 @@ def _frame(
     e = int(np.searchsorted(ends, k))
     first = int(ends[e]) - len(run.walks[e])
     walk = run.walks[e][: k - first]
-    moved = [
-        float(np.abs(run.tables[first + i + 1] - run.tables[first + i]).max())
-        for i in range(len(walk))
-    ]
+    tables = run.tables[first : first + len(walk) + 1]
+    moved = [float(np.abs(after - before).max()) for before, after in pairwise(tables)]
     i = len(walk) - 1 if params["show"] == "steps" else int(np.argmax(moved))
     move, before, after = walk[i], run.tables[first + i], run.tables[first + i + 1]
     so_far = np.zeros(len(run.truth), bool)
@@ -154,12 +139,10 @@ def _frame(
     tables = run.tables[k]
     path = [*(m.state for m in walk), walk[-1].after]
     distance = _distance(world, run, tables)
-    numbers: dict[str, Any] = {
-        "episode": e + 1,
-        "steps in it": len(walk),
-        "reward so far" if k < ends[e] else "return": round(sum(m.reward for m in walk), 3),
-        "distance": round(distance, 4),
-    }
+    paid = round(sum(m.reward for m in walk), 3)
+    numbers: dict[str, Any] = {"episode": e + 1, "steps in it": len(walk)}
+    numbers["reward so far" if k < ends[e] else "return"] = paid
+    numbers["distance"] = round(distance, 4)
     if tables.ndim == 2:
         numbers["Q at the start"] = round(float(tables[int(world.mdp.start.argmax())].max()), 4)
     panels = _panels(world, run, tables, limit, path, move.state, move.action, so_far)
@@ -238,22 +221,15 @@ def _verdict(world: World, run: Run, last: Frame) -> str:
 def _code(world: World, params: dict[str, Any], run: Run, seed: int) -> str:
     name, td = type(run.agent).__name__, params["method"] == "TD"
     names = {name, "ValueIteration", "grid_world"}
-    how = ""
     lines = ["best = ValueIteration(tol=1e-9).fit(mdp)"]
     if td:
-        table_ = (
-            "np.full((mdp.n_states, 4), 0.25)"
-            if params["policy"] == "random"
-            else "np.eye(4)[best.policy_]"
-        )
-        lines.append(f"policy = {table_}")
-        how = "policy, "
-        truth = "mdp.evaluate(policy)"
+        even, best = "np.full((mdp.n_states, 4), 0.25)", "np.eye(4)[best.policy_]"
+        lines.append(f"policy = {even if params['policy'] == 'random' else best}")
+        how, truth = "policy, ", "mdp.evaluate(policy)"
     else:
         rule = "Greedy()" if params["epsilon"] == 0 else f"EpsilonGreedy({params['epsilon']!r})"
         names.add(rule.split("(")[0])
-        how = f"exploration={rule}, "
-        truth = "best.values_"
+        how, truth = f"exploration={rule}, ", "best.values_"
     lines.append(
         f"model = {name}({how}discount={params['discount']!r}, step_size={params['step_size']!r},\n"
         f"    n_episodes={run.agent.n_iter_}, max_steps={run.agent.max_steps}, "

@@ -116,9 +116,8 @@ def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
     steps = np.arange(len(curves))
     marks = [line(steps, curves[:, s], colour="quiet", width=1.0) for s in range(curves.shape[1])]
     marks += [] if ideal is None else [rule(y=float(ideal), colour="accent", label="limit")]
-    return plane(
-        "curves", marks, title=title, x=x, y="U(s)", alt="The value of every state after each step."
-    )
+    alt = "The value of every state after each step."
+    return plane("curves", marks, title=title, x=x, y="U(s)", alt=alt)
 
 
 def truth_panel(name: str) -> Panel:
@@ -131,10 +130,9 @@ def truth_panel(name: str) -> Panel:
 def truth_marks(truth: Any, learned: Any, seen: Any) -> Panel:
     low, high = float(min(truth.min(), learned.min())), float(max(truth.max(), learned.max()))
     ends = [low, high] if high > low else [low - 1, high + 1]
-    return plane(
-        "truth",
-        [
-            line(ends, ends, colour="quiet", dashed=True, width=1.0, label="right"),
-            points(truth, learned, group=0, faint=~seen, label="a state (open: not yet visited)"),
-        ],
-    )
+    label = "a state (open: not yet visited)"
+    marks = [
+        line(ends, ends, colour="quiet", dashed=True, width=1.0, label="right"),
+        points(truth, learned, group=0, faint=~seen, label=label),
+    ]
+    return plane("truth", marks)

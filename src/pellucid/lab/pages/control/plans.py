@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.runtime.random import generator
-from pellucid.lab.drawing import number, quietly
+from pellucid.lab.drawing import number, quietly, short
 from pellucid.lab.pages.control.parts import World, curves_panel, values_frame, values_panel
 from pellucid.lab.scene import Panel, plane, points, rule, table
 from pellucid.lab.trace import Frame, Trace
@@ -15,6 +15,7 @@ from pellucid.reinforcement.planning.planner import shortest_path_policy
 from pellucid.reinforcement.planning.policy_iteration import PolicyIteration, random_policy
 from pellucid.reinforcement.planning.value_iteration import ValueIteration
 
+COLUMNS = ["action", "Σ P U(s')", "Q(s, a)"]
 SWEEPS = 80  # most of value iteration on this page: no more are watched
 
 
@@ -28,11 +29,9 @@ class Stage(NamedTuple):
 def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     """Value or policy iteration."""
     by_values = params["method"] == "value iteration"
-    model: Any = (
-        ValueIteration(tol=1e-4, max_iter=SWEEPS)
-        if by_values
-        else PolicyIteration(random_state=seed, max_iter=SWEEPS)
-    )
+    model: Any = PolicyIteration(random_state=seed, max_iter=SWEEPS)
+    if by_values:
+        model = ValueIteration(tol=1e-4, max_iter=SWEEPS)
     fitted, recorder = watched(model, world.mdp)
     steps = next(iter(recorder.runs.values()))
     zero = np.zeros(world.mdp.n_states)
@@ -43,32 +42,23 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     tell = _value_frame if by_values else _policy_frame
     frames = tuple(tell(world, stages, k, limit) for k in range(len(stages)))
     what = "sweep" if by_values else "improvement"
-    return Trace(
-        type(fitted).__name__,
-        params,
-        {
-            "kind": "none",
-            "panels": [
-                values_frame(world),
-                table("backup", ["action", "Σ P U(s')", "Q(s, a)"], [], title="One state"),
-                curves_panel("Every state's value", curves, None, what),
-            ],
-        },
-        fitted.card().to_dict(),
-        frames,
-        "Value iteration" if by_values else "Policy iteration",
-        "Bellman residual max |B U − U|",
-        _verdict(world, fitted, frames[-1]),
-        _code(world, fitted, by_values, seed),
-    )
+    panels = [
+        values_frame(world),
+        table("backup", COLUMNS, [], title="One state"),
+        curves_panel("Every state's value", curves, None, what),
+    ]
+    title = "Value iteration" if by_values else "Policy iteration"
+    verdict, code = _verdict(world, fitted, frames[-1]), _code(world, fitted, by_values, seed)
+    words = (title, "Bellman residual max |B U − U|", verdict, code)
+    data, card = {"kind": "none", "panels": panels}, fitted.card().to_dict()
+    return Trace(type(fitted).__name__, params, data, card, frames, *words)
 
 
 def _first_policy(world: World, fitted: BaseEstimator, seed: int) -> Any:
     """Where policy iteration began."""
-    replaced = fitted.replaced_
-    return (
-        shortest_path_policy(world.mdp) if replaced else random_policy(world.mdp, generator(seed))
-    )
+    if fitted.replaced_:
+        return shortest_path_policy(world.mdp)
+    return random_policy(world.mdp, generator(seed))
 
 
 def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
@@ -79,9 +69,7 @@ def _backup(world: World, U: Any, s: int, chosen: int) -> Panel:
     rows = [["exit", "0", number(Q[0])]] if mdp.terminal[s] else rows
     title = f"Backup of the state {world.name(s)}"
     alt = f"What can be done in the state {world.name(s)}."
-    return table(
-        "backup", ["action", "Σ P U(s')", "Q(s, a)"], rows, title=title, lit_rows=[chosen], alt=alt
-    )
+    return table("backup", COLUMNS, rows, title=title, lit_rows=[chosen], alt=alt)
 
 
 def _frame(
@@ -93,29 +81,18 @@ def _frame(
     before = U if by_policy else stages[max(k - 1, 0)].values  # what the backup looked at
     chosen = int(mdp.q_values(before)[s].argmax() if policy is None else policy[s])
     chosen = 0 if mdp.terminal[s] else chosen
-    here = plane(
-        "curves",
-        [
-            rule(x=float(k), colour="accent"),
-            points(np.full(len(U), float(k)), U, group=0, size=0.5),
-        ],
-    )
+    now = points(np.full(len(U), float(k)), U, group=0, size=0.5)
     panels = [
         values_panel(world, U, limit, policy=policy, focus=s if k else -1),
         _backup(world, before, s, chosen),
-        here,
+        plane("curves", [rule(x=float(k), colour="accent"), now]),
     ]
     start = int(mdp.start.argmax())
     formula, numbers = said
     gap = residual / (1 - g) if g < 1 else None
-    known = {} if gap is None else {"error at most": float(f"{gap:.3g}")}
-    numbers = {
-        "U(start)": round(float(U[start]), 4),
-        "residual": float(f"{residual:.4g}"),
-        **known,
-        **numbers,
-    }
-    return Frame(k, residual, gap, formula, numbers, {"panels": panels})
+    known = {"U(start)": round(float(U[start]), 4), "residual": short(residual)}
+    known |= {} if gap is None else {"error at most": short(gap, 3)}
+    return Frame(k, residual, gap, formula, known | numbers, {"panels": panels})
 
 
 def _value_frame(world: World, stages: list[Stage], k: int, limit: float) -> Frame:
@@ -133,15 +110,11 @@ def _value_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fra
         f"{number(mdp.discount)} · max({', '.join(number(a) for a in ahead)}) = {number(U[s])}"
     )
     if mdp.terminal[s]:
-        formula = (
-            f"U{world.name(s)} ← R = {number(U[s])}: an exit is worth its reward, nothing follows"
-        )
+        worth = f"U{world.name(s)} ← R = {number(U[s])}"
+        formula = f"{worth}: an exit is worth its reward, nothing follows"
     changed = stages[k].policy != stages[k - 1].policy if k > 1 else ~mdp.terminal
-    numbers = {
-        "largest change": float(f"{moved.max():.4g}"),
-        "at state": world.name(s),
-        "arrows that turned": int(np.sum(changed & ~mdp.terminal)),
-    }
+    numbers = {"largest change": short(moved.max()), "at state": world.name(s)}
+    numbers["arrows that turned"] = int(np.sum(changed & ~mdp.terminal))
     return _frame(world, stages, k, limit, s, (formula, numbers), False)
 
 
@@ -159,11 +132,10 @@ def _policy_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fr
     s = int(gain.argmax()) if turned.any() else start
     a, b = mdp.actions[old[s]], mdp.actions[policy[s]]
     formula = f"U = (I − γ P_π)⁻¹ r_π gives U{world.name(s)} = {number(U[s])}; "
-    formula += (
-        f"π{world.name(s)}: {a} {number(Q[s, old[s]])} → {b} {number(Q[s, policy[s]])}"
-        if turned.any()
-        else "no action is better than the one taken: the policy is optimal"
-    )
+    if turned.any():
+        formula += f"π{world.name(s)}: {a} {number(Q[s, old[s]])} → {b} {number(Q[s, policy[s]])}"
+    else:
+        formula += "no action is better than the one taken: the policy is optimal"
     said = formula, {"arrows that turned": int(turned.sum())}
     return _frame(world, stages, k, limit, s, said, True)
 
@@ -171,11 +143,10 @@ def _policy_frame(world: World, stages: list[Stage], k: int, limit: float) -> Fr
 def _verdict(world: World, fitted: BaseEstimator, last: Frame) -> str:
     residual = float(last.objective or 0.0)
     if isinstance(fitted, ValueIteration) and fitted.n_iter_ >= SWEEPS and residual > 1e-4:
-        why = (
-            "at γ = 1 a sweep no longer shrinks errors, and there need be no finite value at all."
-            if world.mdp.discount == 1
-            else f"a sweep shrinks errors only by γ = {number(world.mdp.discount)}; it needs more."
-        )
+        why = f"a sweep shrinks errors only by γ = {number(world.mdp.discount)}; it needs more."
+        if world.mdp.discount == 1:
+            why = "at γ = 1 a sweep no longer shrinks errors, "
+            why += "and there need be no finite value at all."
         return f"After {SWEEPS} sweeps the values still change by {number(residual)} a sweep: {why}"
     steps = "sweeps" if isinstance(fitted, ValueIteration) else "improvements"
     return f"{fitted.n_iter_} {steps}; the Bellman equation holds to {number(residual)}."

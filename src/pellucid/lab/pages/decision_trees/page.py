@@ -40,17 +40,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     code = rows_code(data, between) + made + ".fit(X, y)\n"
     code += PRUNE_CODE[params["pruning"]].format(alpha=params["alpha"])
     code += "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
-    return Trace(
-        type(model).__name__,
-        params,
-        told(data, "classes", [parts.still(grown)]),
-        model.card().to_dict(),
-        tuple(teller.frames),
-        f"A tree by {params['method']}",
-        "share of training rows that are wrong",
-        verdict(teller, before, params),
-        code,
-    )
+    objective = "share of training rows that are wrong"
+    words = (f"A tree by {params['method']}", objective, verdict(teller, before, params), code)
+    shown, frames = told(data, "classes", [parts.still(grown)]), tuple(teller.frames)
+    return Trace(type(model).__name__, params, shown, model.card().to_dict(), frames, *words)
 
 
 def verdict(teller: Any, before: int, params: dict[str, Any]) -> str:
@@ -63,10 +56,8 @@ def verdict(teller: Any, before: int, params: dict[str, Any]) -> str:
         f"{number(last.held_out)} of the held-out rows are wrong."
     )
     if min(tests) < last.held_out - 1e-9:
-        words += (
-            f" With {least.numbers['leaves']} leaves the held-out error was least, "
-            f"{number(min(tests))}."
-        )
+        leaves, error = least.numbers["leaves"], number(min(tests))
+        words += f" With {leaves} leaves the held-out error was least, {error}."
     if params["pruning"] == "validation" and len(teller.frames) > before:
         words += " The held-out rows chose the cuts, so their error is no longer an honest one."
     return words

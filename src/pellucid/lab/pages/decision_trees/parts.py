@@ -47,8 +47,11 @@ def data_panel(grown: Grown, state: State, node: int) -> Any:
     codes = state.model.predict(cells).astype(int).reshape(CELLS, CELLS)
     train = np.flatnonzero(~held_rows(grown.data))
     here = train[grown.weight[:, node] > 0]
-    X, y = grown.data.X[here], grown.data.y[here]
-    marks = [regions(codes, box), points(X[:, 0], X[:, 1], group=y, ring=np.ones(len(X), bool))]
+    ring = np.ones(len(here), bool)
+    marks = [
+        regions(codes, box),
+        points(*grown.data.X[here].T, group=grown.data.y[here], ring=ring),
+    ]
     if grown.erased.any():
         lost = grown.data.X[grown.erased]
         marks.append(points(*lost.T, group="warn", size=0.6, label=f"no {grown.names[0]}"))
@@ -106,26 +109,16 @@ def tree_panel(grown: Grown, state: State, lit: int) -> Any:
     for node, (x, depth) in place.items():
         share = counts(grown, node)
         inner = node in state.opened
-        label = (
-            f"{question(grown, node)}\n{count_words(share)}"
-            if inner
-            else (f"→ {int(np.argmax(share))}\n{count_words(share)}")
-        )
+        best = int(np.argmax(share))
+        label = f"{question(grown, node) if inner else f'→ {best}'}\n{count_words(share)}"
         more = len(grown.children[node]) - len(shown(grown, node)) if inner else 0
         label += f"\n+ {more} more leaves" if more > 0 else ""
-        colour = None if inner else int(np.argmax(share))
-        nodes.append(
-            {"x": x, "y": -float(depth), "label": label, "colour": colour, "lit": node == lit}
-        )
-        if node and int(grown.parent[node]) in number_of:
-            edges.append(
-                {
-                    "source": number_of[int(grown.parent[node])],
-                    "target": number_of[node],
-                    "label": branch(grown, node),
-                    "arrow": False,
-                }
-            )
+        look = {"label": label, "colour": None if inner else best, "lit": node == lit}
+        nodes.append({"x": x, "y": -float(depth), **look})
+        above = int(grown.parent[node])
+        if node and above in number_of:
+            ends = {"source": number_of[above], "target": number_of[node]}
+            edges.append({**ends, "label": branch(grown, node), "arrow": False})
     alt = f"A tree of {len(state.opened)} questions."
     return graph("tree", nodes, edges, title="The tree (counts of the classes)", alt=alt)
 
@@ -188,9 +181,8 @@ class Teller:
             scene.append(curves(grown, node) if cart else merits(grown, node, self.method))
         scene.append(tree_panel(grown, state, node))
         facts = {"leaves": leaves, **numbers, "training error": train, "held-out error": test}
-        self.frames.append(
-            Frame(len(self.frames), train, None, formula, facts, {"panels": scene}, test)
-        )
+        step, drawn = len(self.frames), {"panels": scene}
+        self.frames.append(Frame(step, train, None, formula, facts, drawn, test))
         return state
 
 
@@ -209,10 +201,8 @@ def grow_frames(teller: Teller) -> list[int]:
     for i, node in enumerate(order):
         opened.append(node)
         if (i + 1) % rest == 0 or i == len(order) - 1:
-            facts = {
-                "rows in the node": float(grown.weight[:, node].sum()),
-                "impurity": float(tree.impurity[node]),
-            }
+            rows = float(grown.weight[:, node].sum())
+            facts = {"rows in the node": rows, "impurity": float(tree.impurity[node])}
             teller.tell(opened, node, split_words(grown, node, teller.method), facts)
     return opened
 
@@ -247,26 +237,19 @@ def cuts_of(grown: Grown, params: dict[str, Any]) -> tuple[list[Any], Any]:
         if not len(grown.y_test):
             raise ValueError("pruning on validation rows needs rows that are held out")
         model = reduced_error_prune(grown.model, grown.test, grown.y_test)
-        cuts = [
-            (
-                s.node,
-                f"cut {question(grown, s.node)}: share right on the held-out rows "
-                f"{number(s.score_before)} → {number(s.score_after)}, no worse: cut",
-                {"nodes left": s.node_count},
-            )
-            for s in model.pruning_log_
-        ]
-        return cuts, model
-    model = pessimistic_prune(grown.model)
-    cuts = [
-        (
-            s.node,
-            f"cut {question(grown, s.node)}: errors to fear N·U₀.₂₅(E, N) of the tree "
-            f"{number(-s.score_before)} → {number(-s.score_after)}",
-            {"nodes left": s.node_count},
+        words = "share right on the held-out rows {} → {}, no worse: cut"
+    else:
+        model, words = (
+            pessimistic_prune(grown.model),
+            "errors to fear N·U₀.₂₅(E, N) of the tree {} → {}",
         )
-        for s in model.pruning_log_
-    ]
+    cuts = []
+    for s in model.pruning_log_:
+        sign = 1.0 if how == "validation" else -1.0
+        said = words.format(number(sign * s.score_before), number(sign * s.score_after))
+        cuts.append(
+            (s.node, f"cut {question(grown, s.node)}: {said}", {"nodes left": s.node_count})
+        )
     return cuts, model
 
 
@@ -276,16 +259,13 @@ def weakest_links(grown: Grown, alpha: float) -> tuple[list[Any], Any]:
         raise ValueError("cost-complexity pruning is for CART: choose CART or another pruning")
     path = pruning_path(grown.model.tree_)
     chosen = [i for i in range(1, len(path.nodes)) if path.ccp_alphas[i] <= alpha]
-    cuts = [
-        (
-            int(path.nodes[i]),
-            f"g(t) = (R(t) − R(T_t)) / (leaves − 1) = "
-            f"{number(path.ccp_alphas[i])} ≤ α = {number(alpha)}: cut {question(grown, int(path.nodes[i]))}",  # noqa: E501
-            {
-                "weakest link g": float(path.ccp_alphas[i]),
-                "impurity of the leaves": float(path.impurities[i]),
-            },
+    cuts = []
+    for i in chosen:
+        node, g = int(path.nodes[i]), float(path.ccp_alphas[i])
+        words = (
+            f"g(t) = (R(t) − R(T_t)) / (leaves − 1) = {number(g)} ≤ α = {number(alpha)}: "
+            f"cut {question(grown, node)}"
         )
-        for i in chosen
-    ]
+        left = float(path.impurities[i])
+        cuts.append((node, words, {"weakest link g": g, "impurity of the leaves": left}))
     return cuts, with_leaves(grown.model, [int(path.nodes[i]) for i in chosen])

@@ -83,17 +83,12 @@ def make_model(params: dict[str, Any], categorical: Any) -> tuple[Any, str]:
         model = DecisionTreeClassifier(criterion=params["criterion"], max_depth=depth)
         imported = "from pellucid import DecisionTreeClassifier\n\n"
         return model, f"{imported}model = DecisionTreeClassifier({words})"
-    settings = {
-        "criterion": METHODS[params["method"]],
-        "max_depth": depth,
-        "categorical_features": np.flatnonzero(categorical).tolist(),
-        "missing": FILL[params["fill"]],
-    }
+    columns = np.flatnonzero(categorical).tolist()
+    settings = {"criterion": METHODS[params["method"]], "max_depth": depth}
+    settings |= {"categorical_features": columns, "missing": FILL[params["fill"]]}
     words = ", ".join(f"{key}={value!r}" for key, value in settings.items())
-    return (
-        MultiwayTreeClassifier(**settings),
-        f"from pellucid import MultiwayTreeClassifier\n\nmodel = MultiwayTreeClassifier({words})",
-    )
+    imported = "from pellucid import MultiwayTreeClassifier\n\n"
+    return MultiwayTreeClassifier(**settings), f"{imported}model = MultiwayTreeClassifier({words})"
 
 
 def grow(data: LabData, params: dict[str, Any], seed: int) -> Grown:
@@ -109,23 +104,10 @@ def grow(data: LabData, params: dict[str, Any], seed: int) -> Grown:
         if above >= 0:
             children[above].append(node)
     names = (*data.names, "row number")[: table.shape[1]]
-    return Grown(
-        model,
-        data,
-        table[~held],
-        data.y[~held],
-        table[held],
-        data.y[held],
-        names,
-        categorical,
-        read,
-        parent,
-        children,
-        weights(model, table[~held], parent),
-        erased,
-        range_edges(data, params),
-        code + "||" + made,
-    )
+    rows, y, weight = table[~held], data.y[~held], weights(model, table[~held], parent)
+    read_as = (names, categorical, read, parent, children, weight, erased)
+    code, edges = f"{code}||{made}", range_edges(data, params)
+    return Grown(model, data, rows, y, table[held], data.y[held], *read_as, edges, code)
 
 
 def weights(model: BaseEstimator, table: Any, parent: Any) -> Any:

@@ -37,17 +37,12 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
         )
     box = parts.parameter_box(problem, rows)
     frames = tuple(frame_of(problem, params, rows, i, box) for i in range(len(rows)))
-    return Trace(
-        type(solver).__name__,
-        params,
-        told(data, "values", [parts.data_panel(data), parts.level_panel(problem, box), *other]),
-        card_of(params, problem, result),
-        frames,
-        "Gradient descent, SGD, Newton",
-        "½ mean squared error",
-        verdict(params, problem, rows, result.reason),
-        code_of(problem, params, text, len(rows) - 1, warned),
-    )
+    panels = [parts.data_panel(data), parts.level_panel(problem, box), *other]
+    shown, card = told(data, "values", panels), card_of(params, problem, result)
+    end = verdict(params, problem, rows)
+    code = code_of(problem, params, text, len(rows) - 1, warned)
+    words = ("Gradient descent, SGD, Newton", "½ mean squared error", end, code)
+    return Trace(type(solver).__name__, params, shown, card, frames, *words)
 
 
 def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, box: Any) -> Frame:
@@ -56,20 +51,19 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
     norm = float(np.linalg.norm(gradient))
     path = clipped(np.array([row["x"] for row in rows[: i + 1]]), box)
     drawn = [
-        line(path[:, 0], path[:, 1], colour="accent", width=1.5),
-        points(path[:, 0], path[:, 1], group=0, size=0.5),
-        points(path[-1:, 0], path[-1:, 1], group=1, size=1.3, label="now"),
+        line(*path.T, colour="accent", width=1.5),
+        points(*path.T, group=0, size=0.5),
+        points(*path[-1:].T, group=1, size=1.3, label="now"),
     ]
-    space = [data_marks(problem, theta, used_rows(problem, params, i))]
+    space = data_marks(problem, theta, used_rows(problem, params, i))
     if i:
-        ahead = path[-2:]
-        y0, x1, y1 = ahead[:1, 1], ahead[1:, 0], ahead[1:, 1]
-        drawn.append(segments(ahead[:1, 0], y0, x1, y1, colour="warn", width=2.0, arrow=True))
+        step = segments(*path[-2:-1].T, *path[-1:].T, colour="warn", width=2.0, arrow=True)
+        drawn.append(step)
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
     if method != "Newton":
         limit, words = critical(problem, params)
         numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
-    state = {"panels": [space[0], plane("parameters", drawn)]}
+    state = {"panels": [space, plane("parameters", drawn)]}
     formula = formula_of(problem, params, rows, i)
     return Frame(i, float(rows[i]["value"]), norm, formula, numbers, state, problem.held_out(theta))
 
@@ -110,9 +104,8 @@ def formula_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int
     """The update that led here, with its numbers."""
     now = np.asarray(rows[i]["x"])
     if i == 0:
-        return (
-            f"θ = (b, w) = {vector(now)},  F = ½ mean (y − b − w x)² = {number(rows[0]['value'])}"
-        )
+        cost = number(rows[0]["value"])
+        return f"θ = (b, w) = {vector(now)},  F = ½ mean (y − b − w x)² = {cost}"
     before = np.asarray(rows[i - 1]["x"])
     start, end = vector(before), vector(now)
     if params["method"] == "Newton":
@@ -130,19 +123,16 @@ def formula_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int
         )
     g = (before - now) / eta
     used = used_rows(problem, params, i)
-    of = (
-        ""
-        if batch_of(params, len(problem.y)) is None
-        else (
-            f"  (g from row {used[0] + 1})"
-            if len(used) == 1
-            else f"  (g from rows {used[0] + 1} to {used[-1] + 1})"
+    of = ""
+    if batch_of(params, len(problem.y)) is not None:
+        rows_used = (
+            f"row {used[0] + 1}" if len(used) == 1 else f"rows {used[0] + 1} to {used[-1] + 1}"
         )
-    )
+        of = f"  (g from {rows_used})"
     return f"θ ← θ − η g = {start} − {number(eta)} · {vector(g)} = {end}{of}"
 
 
-def verdict(params: dict[str, Any], problem: Problem, rows: list[Any], reason: str) -> str:
+def verdict(params: dict[str, Any], problem: Problem, rows: list[Any]) -> str:
     last, steps = float(rows[-1]["value"]), len(rows) - 1
     least = problem.f.value(problem.best)
     if params["method"] == "Newton":
@@ -200,24 +190,16 @@ SIZES = noisy_line(40.0, 120.0, 0.03, 1.0, 0.4)
 ASIDE = {"b0": -1.0, "w0": 1.0}  # a start off the valley
 
 
+RATED = tuple(m for m in METHODS if m != "Newton")
+BATCHED = ("stochastic", "mini-batch")
 SUMMARY = """
 Walk down the cost of a line. The rate decides whether the walk arrives, crawls or runs away; the
 shape of the cost decides which rates are possible.
 """
 CONTROLS = (
     choice("method", "Method", METHODS),
-    slider(
-        "rate",
-        "Rate η",
-        0.4,
-        1e-5,
-        3.0,
-        log=True,
-        method=tuple(m for m in METHODS if m != "Newton"),
-    ),
-    choice(
-        "schedule", "Rate over time", ("constant", "falling"), method=("stochastic", "mini-batch")
-    ),
+    slider("rate", "Rate η", 0.4, 1e-5, 3.0, log=True, method=RATED),
+    choice("schedule", "Rate over time", ("constant", "falling"), method=BATCHED),
     slider("beta", "Momentum β", 0.8, 0.0, 0.99, 0.01, method="momentum"),
     counter("batch", "Rows per update", 5, 2, 50, method="mini-batch"),
     slider("damping", "Damping", 0.0, 0.0, 5.0, 0.1, method="Newton"),

@@ -9,7 +9,7 @@ from pellucid import solvers
 from pellucid.core.arrays.typing import Rng
 from pellucid.lab.drawing import heard
 from pellucid.lab.page import LabData, hold_out
-from pellucid.lab.scene import contours, line, plane, points, rule
+from pellucid.lab.scene import contours, line, plane, points, rule, spanned
 from pellucid.linear import LinearRegression
 from pellucid.solvers import GradientDescent, InverseScaling, LinearObjective, Momentum, Newton
 
@@ -58,10 +58,8 @@ def make_problem(data: LabData, scaled: bool) -> Problem:
     best = np.r_[found.intercept_, found.coef_]
     X_test, y_test = data.test
     test = _cost((X_test[:, 0] - shift) / width, y_test) if len(X_test) else None
-    x_test = f.hessian(best)
-    return Problem(
-        f, x, y, shift, width, best, x_test, rates.maximum, min(rates.condition, 1e15), test
-    )
+    limits = rates.maximum, min(rates.condition, 1e15)
+    return Problem(f, x, y, shift, width, best, f.hessian(best), *limits, test)
 
 
 def _cost(x: np.ndarray, y: np.ndarray) -> LinearObjective:
@@ -123,9 +121,8 @@ def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     box = (rates[0], rates[-1], 0.7 * least, 1.3 * most)
     title = f"Cost after {params['steps']} updates, by rate"
     alt = f"Cost at the end against the rate; beyond {words} it shoots up."
-    return plane(
-        "rates", marks, title=title, x="rate η", y="cost", log_x=True, log_y=True, box=box, alt=alt
-    )
+    axes = {"x": "rate η", "y": "cost", "log_x": True, "log_y": True}
+    return plane("rates", marks, title=title, **axes, box=box, alt=alt)
 
 
 def cost_after(problem: Problem, params: dict[str, Any], rate: float) -> float:
@@ -156,7 +153,7 @@ def parameter_box(problem: Problem, rows: list[Any]) -> tuple[float, float, floa
     low = np.minimum(spots.min(axis=0), problem.best - reach)
     high = np.maximum(spots.max(axis=0), problem.best + reach)
     low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
-    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+    return spanned(low, high)
 
 
 def data_panel(data: LabData) -> Any:
@@ -187,13 +184,8 @@ def level_panel(problem: Problem, box: Sequence[float]) -> Any:
 def clipped(path: Any, box: Any) -> Any:
     """A path that runs away leaves the box, but not the finite numbers."""
     left, right, bottom, top = box
-    wide, high = right - left, top - bottom
-    return np.column_stack(
-        [
-            np.clip(path[:, 0], left - 2 * wide, right + 2 * wide),
-            np.clip(path[:, 1], bottom - 2 * high, top + 2 * high),
-        ]
-    )
+    far = 2 * np.array([right - left, top - bottom])
+    return np.clip(path, np.array([left, bottom]) - far, np.array([right, top]) + far)
 
 
 def noisy_line(
