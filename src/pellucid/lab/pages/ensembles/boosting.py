@@ -38,35 +38,19 @@ def adaptive(where: Plane, model: BaseEstimator) -> list[Frame]:
         weight = weight * np.exp(strength * missed)
         weight = weight / weight.sum()
         test = wrong(votes["test"].argmax(axis=1), where.y_test)
-        numbers = {
-            "members": m + 1,
-            "weighted error ε": row["error"],
-            "weight α": row["alpha"],
-            "largest weight of a row": float(weight.max() * n),
-            "training error": row["train_error"],
-            "held-out error": test,
-        }
-        marks = [
-            regions(np.asarray(said["cells"], int).reshape(CELLS, CELLS), where.box),
-            *parts.weighed_rows(where, before * n),
-        ]
+        numbers = {"members": m + 1, "weighted error ε": row["error"], "weight α": row["alpha"]}
+        numbers |= {"largest weight of a row": float(weight.max() * n)}
+        numbers |= {"training error": row["train_error"], "held-out error": test}
+        codes = np.asarray(said["cells"], int).reshape(CELLS, CELLS)
+        marks = [regions(codes, where.box), *parts.weighed_rows(where, before * n)]
+        alt = "Regions of the newest member; rows that weigh more are larger."
+        alphas = bars(np.arange(1, m + 2), model.alphas_[: m + 1])
+        box, title = (0, len(model.estimators_) + 1, 0, top), "Weight α of every member"
+        words = "Weights of the members so far."
         scene = [
             parts.vote_panel(where, votes["cells"].argmax(axis=1), m + 1),
-            member_panel(
-                where,
-                marks,
-                f"Member {m + 1} and the rows by weight",
-                "Regions of the newest member; rows that weigh more are larger.",
-            ),
-            plane(
-                "weights",
-                [bars(np.arange(1, m + 2), model.alphas_[: m + 1])],
-                title="Weight α of every member",
-                x="member",
-                y="α",
-                box=(0, len(model.estimators_) + 1, 0, top),
-                alt="Weights of the members so far.",
-            ),
+            member_panel(where, marks, f"Member {m + 1} and the rows by weight", alt),
+            plane("weights", [alphas], title=title, x="member", y="α", box=box, alt=words),
         ]
         words = ada_words(row, K, model.learning_rate)
         state, held_out = {"panels": scene}, exponential(votes["test"], where.y_test, total, K)
@@ -101,25 +85,17 @@ def gradual(where: Plane, model: BaseEstimator) -> list[Frame]:
     )
     frames = [start_frame(where, words, first, test)]
     tables = (where.cells, where.X, where.X_test)
-    stages = zip(
-        *([wide(p, model.classes_, K) for p in model.staged_predict_proba(X)] for X in tables),
-        strict=True,
-    )
+    staged = ([wide(p, model.classes_, K) for p in model.staged_predict_proba(X)] for X in tables)
     before = np.tile(prior, (n, 1))
     curves = {"training": [first], "held-out": [test]}
-    for tree, stage in zip(model.estimators_[:, -1], stages, strict=True):
+    for tree, *stage in zip(model.estimators_[:, -1], *staged, strict=True):
         frames.append(tree_frame(where, model, tree, before, stage, curves))
         before = stage[1]
     return frames
 
 
 def tree_frame(
-    where: Plane,
-    model: BaseEstimator,
-    tree: Any,
-    before: Any,
-    stage: Any,
-    curves: dict[str, list[float]],
+    where: Plane, model: BaseEstimator, tree: Any, before: Any, stage: Any, curves: Any
 ) -> Frame:
     """What a tree adds; ``stage`` are the probabilities after it on cells, rows, held-out rows."""
     m = len(curves["training"]) - 1
@@ -134,28 +110,21 @@ def tree_frame(
         heat(values.reshape(CELLS, CELLS), where.box, low=-far, high=far, diverging=True),
         *parts.weighed_rows(where, residual / max(mean, LEAST)),
     ]
-    numbers = {
-        "trees": m + 1,
-        "mean |y − p|": mean,
-        "log loss": loss,
-        "training error": wrong(stage[1].argmax(axis=1), where.y),
-        "held-out log loss": test,
-        "held-out error": wrong(stage[2].argmax(axis=1), where.y_test),
-    }
+    numbers = {"trees": m + 1, "mean |y − p|": mean, "log loss": loss}
+    numbers |= {"training error": wrong(stage[1].argmax(axis=1), where.y)}
+    numbers |= {"held-out log loss": test}
+    numbers |= {"held-out error": wrong(stage[2].argmax(axis=1), where.y_test)}
     formula = (
         f"r = y − p, mean |r| = {number(mean)}; F ← F + ν h = F + {number(model.learning_rate)} · "
         f"h, h from {number(values.min())} to {number(values.max())}; log loss "
         f"{number(curves['training'][-2])} → {number(loss)}"
     )
     top = 1.15 * max(*curves["held-out"], *curves["training"])
+    title = f"Tree {m + 1} fits the residuals y − p"
+    alt = "What the newest tree adds; rows with large residuals are larger."
     scene = [
         parts.vote_panel(where, stage[0].argmax(axis=1), m + 1),
-        member_panel(
-            where,
-            marks,
-            f"Tree {m + 1} fits the residuals y − p",
-            "What the newest tree adds; rows with large residuals are larger.",
-        ),
+        member_panel(where, marks, title, alt),
         parts.curve_panel(curves, model.n_estimators, "Log loss", top),
     ]
     return Frame(m + 1, loss, None, formula, numbers, {"panels": scene}, test)

@@ -16,27 +16,21 @@ from pellucid.lab.pages.ensembles.boosting import adaptive, gradual
 from pellucid.lab.pages.samples import flipped, moons, xor
 from pellucid.lab.trace import Trace
 
-METHODS = ("bagging", "random forest", "AdaBoost", "gradient boosting")
-TELL = {
-    "bagging": parts.parallel,
-    "random forest": parts.parallel,
-    "AdaBoost": adaptive,
-    "gradient boosting": gradual,
-}
-OBJECTIVE = {
-    "bagging": "share of training rows that are wrong",
-    "random forest": "share of training rows that are wrong",
-    "AdaBoost": "mean exponential loss exp(−y F)",
-    "gradient boosting": "mean log loss",
-}
+ERROR = "share of training rows that are wrong"
 ERROR_CODE = "objective = float((model.predict(X) != y).mean())  # share of wrong training rows\n"
-CODE = {
-    "bagging": ERROR_CODE,
-    "random forest": ERROR_CODE,
-    "AdaBoost": 'objective = float(model.history_["objective"][-1])  # mean exponential loss\n',
-    "gradient boosting": "p = model.predict_proba(X)[np.arange(len(y)), y]\n"
-    "objective = float(-np.log(p).mean())  # mean log loss\n",
+EXPONENTIAL = "mean exponential loss exp(−y F)"
+EXPONENTIAL_CODE = 'objective = float(model.history_["objective"][-1])  # mean exponential loss\n'
+LOG_LOSS_CODE = (
+    "p = model.predict_proba(X)[np.arange(len(y)), y]\n"
+    "objective = float(-np.log(p).mean())  # mean log loss\n"
+)
+METHODS = {  # who tells it, its objective, the Python of that
+    "bagging": (parts.parallel, ERROR, ERROR_CODE),
+    "random forest": (parts.parallel, ERROR, ERROR_CODE),
+    "AdaBoost": (adaptive, EXPONENTIAL, EXPONENTIAL_CODE),
+    "gradient boosting": (gradual, "mean log loss", LOG_LOSS_CODE),
 }
+BOOSTED = ("AdaBoost", "gradient boosting")
 
 
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
@@ -45,18 +39,12 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     where = parts.make_plane(data)
     model, made = parts.make_model(params, seed)
     parts.fitted(model, where)
-    frames = TELL[params["method"]](where, model)
-    return Trace(
-        type(model).__name__,
-        params,
-        told(data, "classes", [parts.still(where)]),
-        model.card().to_dict(),
-        tuple(frames),
-        f"A committee by {params['method']}",
-        OBJECTIVE[params["method"]],
-        verdict(frames, params),
-        rows_code(data) + made + CODE[params["method"]],
-    )
+    tell, objective, code = METHODS[params["method"]]
+    frames = tell(where, model)
+    shown, title = told(data, "classes", [parts.still(where)]), f"A committee by {params['method']}"
+    words = (title, objective, verdict(frames, params), rows_code(data) + made + code)
+    card = model.card().to_dict()
+    return Trace(type(model).__name__, params, shown, card, tuple(frames), *words)
 
 
 def verdict(frames: list[Any], params: dict[str, Any]) -> str:
@@ -67,12 +55,11 @@ def verdict(frames: list[Any], params: dict[str, Any]) -> str:
         f"{number(last['held-out error'])} of the held-out rows are wrong."
     )
     if params["method"] in ("bagging", "random forest"):
-        words += (
-            f" The out-of-bag error, {number(last['out-of-bag error'])}, needed no held-out row."
-        )
+        error = number(last["out-of-bag error"])
+        words += f" The out-of-bag error, {error}, needed no held-out row."
     held = [frame.held_out for frame in frames]
     best = int(np.argmin(held))
-    if params["method"] in ("AdaBoost", "gradient boosting") and held[-1] > 1.05 * held[best]:
+    if params["method"] in BOOSTED and held[-1] > 1.05 * held[best]:
         words += (
             f" The held-out loss was least after {best} members, {number(held[best])}, and has "
             f"risen to {number(held[-1])} since."
@@ -95,9 +82,7 @@ CONTROLS = (
     choice("method", "Committee", METHODS, "random forest"),
     counter("rounds", "Members", 25, 1, 60),
     counter("depth", "Depth of a tree", 4, 1, 8),
-    slider(
-        "rate", "Learning rate ν", 1.0, 0.05, 1.0, 0.05, method=("AdaBoost", "gradient boosting")
-    ),
+    slider("rate", "Learning rate ν", 1.0, 0.05, 1.0, 0.05, method=BOOSTED),
 )
 PRESETS = read_presets(
     """

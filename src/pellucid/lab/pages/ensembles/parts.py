@@ -52,35 +52,29 @@ def make_model(params: dict[str, Any], seed: int) -> tuple[Any, str]:
     """The estimator and the Python that makes it."""
     method, rounds, depth = params["method"], params["rounds"], params["depth"]
     tree = f"DecisionTreeClassifier(max_depth={depth})"
+    model: Any
     if method == "bagging":
-        model: Any = BaggingClassifier(
-            DecisionTreeClassifier(max_depth=depth), rounds, random_state=seed
-        )
-        words = f"BaggingClassifier({tree}, {rounds}, random_state={seed})"
+        stump = DecisionTreeClassifier(max_depth=depth)
+        model = BaggingClassifier(stump, rounds, random_state=seed)
+        words = f"{tree}, {rounds}, random_state={seed}"
     elif method == "random forest":
         model = RandomForestClassifier(rounds, max_depth=depth, max_features=1, random_state=seed)
-        words = (
-            f"RandomForestClassifier({rounds}, max_depth={depth}, max_features=1, "
-            f"random_state={seed})"
-        )
+        words = f"{rounds}, max_depth={depth}, max_features=1, random_state={seed}"
     elif method == "AdaBoost":
-        model = AdaBoostClassifier(
-            DecisionTreeClassifier(max_depth=depth),
-            n_estimators=rounds,
-            learning_rate=params["rate"],
-        )
-        words = f"AdaBoostClassifier({tree}, n_estimators={rounds}, learning_rate={params['rate']})"
+        settings = {"n_estimators": rounds, "learning_rate": params["rate"]}
+        model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), **settings)
+        words = f"{tree}, {spelled(settings)}"
     else:
-        model = GradientBoostingClassifier(
-            n_estimators=rounds, max_depth=depth, learning_rate=params["rate"], random_state=seed
-        )
-        words = (
-            f"GradientBoostingClassifier(n_estimators={rounds}, max_depth={depth}, "
-            f"learning_rate={params['rate']}, random_state={seed})"
-        )
+        settings = {"n_estimators": rounds, "max_depth": depth, "learning_rate": params["rate"]}
+        model = GradientBoostingClassifier(**settings, random_state=seed)
+        words = f"{spelled(settings)}, random_state={seed}"
     name = type(model).__name__
     extra = ", DecisionTreeClassifier" if tree in words else ""
-    return model, f"from pellucid import {name}{extra}\n\nmodel = {words}.fit(X, y)\n"
+    return model, f"from pellucid import {name}{extra}\n\nmodel = {name}({words}).fit(X, y)\n"
+
+
+def spelled(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
 def fitted(model: BaseEstimator, where: Plane) -> Any:
@@ -130,14 +124,11 @@ def member_panel(where: Plane, marks: list[Any], title: str, alt: str) -> Any:
 def curve_panel(curves: dict[str, list[float]], last: int, title: str, top: float) -> Any:
     """Curves against the number of members."""
     colours = {"training": "accent", "out of bag": 3, "held-out": 1}
-    marks = [
-        line(np.arange(len(values)), values, colour=colours[name], label=name)
-        for name, values in curves.items()
-    ]
-    marks += [
-        points([len(values) - 1], values[-1:], group=colours[name])
-        for name, values in curves.items()
-    ]
+    marks = []
+    for name, values in curves.items():
+        marks.append(line(np.arange(len(values)), values, colour=colours[name], label=name))
+    for name, values in curves.items():
+        marks.append(points([len(values) - 1], values[-1:], group=colours[name]))
     box, alt = (0, last, 0, top), f"{title}: {', '.join(curves)}."
     return plane("errors", marks, title=title, x="members", y="error", box=box, alt=alt)
 
@@ -149,11 +140,8 @@ def wrong(codes: np.ndarray, y: np.ndarray) -> float:
 def start_frame(where: Plane, words: str, objective: float, held_out: float) -> Frame:
     share = np.bincount(where.y, minlength=where.K) / len(where.y)
     best = int(share.argmax())
-    numbers = {
-        "members": 0,
-        "training error": 1.0 - float(share[best]),
-        "held-out error": wrong(np.full(len(where.y_test), best), where.y_test),
-    }
+    held = wrong(np.full(len(where.y_test), best), where.y_test)
+    numbers = {"members": 0, "training error": 1.0 - float(share[best]), "held-out error": held}
     panel = vote_panel(where, np.full(CELLS * CELLS, best), 0)
     return Frame(0, objective, None, words, numbers, {"panels": [panel]}, held_out)
 
@@ -168,11 +156,8 @@ class Votes:
         share = np.bincount(where.y, minlength=K) / n
         self.top, held = float(share.max()), np.full(len(where.y_test), share.argmax())
         base = 1.0 - self.top
-        self.curves = {
-            "training": [base],
-            "out of bag": [base],
-            "held-out": [wrong(held, where.y_test)],
-        }
+        error = wrong(held, where.y_test)
+        self.curves = {"training": [base], "out of bag": [base], "held-out": [error]}
 
     def add(self, member: Any, drawn: Any) -> tuple[Any, float]:
         """Its codes on the cells, and its own error on the rows that it did not draw."""
@@ -202,31 +187,20 @@ def parallel(where: Plane, model: BaseEstimator) -> list[Frame]:
         drawn = np.bincount(sample, minlength=n)
         codes, alone = votes.add(member, drawn)
         train, out, test = (curves[name][-1] for name in ("training", "out of bag", "held-out"))
-        numbers = {
-            "members": m,
-            "rows it drew": int((drawn > 0).sum()),
-            "its own out-of-bag error": alone,
-            "out-of-bag error": out,
-            "training error": train,
-            "held-out error": test,
-        }
+        rows = int((drawn > 0).sum())
+        numbers = {"members": m, "rows it drew": rows, "its own out-of-bag error": alone}
+        numbers |= {"out-of-bag error": out, "training error": train, "held-out error": test}
         formula = (
-            f"p(c | x) = 1/{m} Σ_(j ≤ {m}) p_j(c | x); member {m} drew {int((drawn > 0).sum())} of "
-            f"{n} rows ({number((drawn > 0).mean())}), alone it is wrong on {number(alone)} of the "
+            f"p(c | x) = 1/{m} Σ_(j ≤ {m}) p_j(c | x); member {m} drew {rows} of {n} "
+            f"rows ({number((drawn > 0).mean())}), alone it is wrong on {number(alone)} of the "
             f"others, all together out of bag on {number(out)}"
         )
-        marks = [
-            regions(codes.reshape(CELLS, CELLS), where.box),
-            *weighed_rows(where, drawn.astype(float)),
-        ]
+        cells = regions(codes.reshape(CELLS, CELLS), where.box)
+        marks = [cells, *weighed_rows(where, drawn.astype(float))]
+        alt = "Regions of the newest member; rows drawn twice are larger."
         scene = [
             vote_panel(where, votes.cells.argmax(axis=1), m),
-            member_panel(
-                where,
-                marks,
-                f"Member {m} and the rows it drew",
-                "Regions of the newest member; rows drawn twice are larger.",
-            ),
+            member_panel(where, marks, f"Member {m} and the rows it drew", alt),
             curve_panel(curves, len(members), "Share of wrong rows", 0.62),
         ]
         frames.append(Frame(m, train, None, formula, numbers, {"panels": scene}, test))

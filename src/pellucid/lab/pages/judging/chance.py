@@ -48,9 +48,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"{number(LEVEL * EXPERIMENTS)}."
     )
     model, _ = heard(lambda: LinearDiscriminantAnalysis().fit(rows.X, rows.y))
-    return Judged(
-        frames, panels, model, "share of false alarms", verdict, code_of(rows, size, warned)
-    )
+    code = code_of(rows, size, warned)
+    return Judged(frames, panels, model, "share of false alarms", verdict, code)
 
 
 def flips(rng: Rng, n: int) -> Any:
@@ -104,19 +103,13 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
         f"({bottom}), p = {number(naive[i])};  corrected T = {number(d.mean())} / ({wide}), "
         f"p = {number(fair[i])}"
     )
-    numbers = {
-        "experiment": i + 1,
-        "mean difference": float(d.mean()),
-        "p, paired": float(naive[i]),
-        "p, corrected": float(fair[i]),
-        "alarms, paired": int((naive[: i + 1] < LEVEL).sum()),
-        "alarms, corrected": int((fair[: i + 1] < LEVEL).sum()),
-    }
-    panels = [
-        plane("data", [points(rows.X[:, 0], rows.X[:, 1], group=y, label="coin flips")]),
-        plane("p", marks),
-        plane("alarms", alarms),
-    ]
+    numbers = {"experiment": i + 1, "mean difference": float(d.mean())}
+    for name, p in (("paired", naive), ("corrected", fair)):
+        numbers |= {f"p, {name}": float(p[i])}
+    for name, p in (("paired", naive), ("corrected", fair)):
+        numbers |= {f"alarms, {name}": int((p[: i + 1] < LEVEL).sum())}
+    data = plane("data", [points(*rows.X.T, group=y, label="coin flips")])
+    panels = [data, plane("p", marks), plane("alarms", alarms)]
     return Frame(i, shares[0], None, formula, numbers, {"panels": panels}, None)
 
 

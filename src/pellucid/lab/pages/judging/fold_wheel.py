@@ -35,16 +35,12 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     frames.append(end(rows, k, train, test, summary))
     box = (0.3, k + 0.7, 0.0, max(0.55, 1.15 * max(test)))
     marks, title = [rule(y=guess, label="always the larger class")], "Error on the fold held out"
+    square, alt = (
+        (-1.1, 1.1, -1.1, 1.1),
+        "A wheel with one piece per fold; the piece held out now is strong.",
+    )
     panels = [
-        plane(
-            "wheel",
-            [],
-            title="Fold wheel",
-            box=(-1.1, 1.1, -1.1, 1.1),
-            equal=True,
-            bare=True,
-            alt="A wheel with one piece per fold; the piece held out now is strong.",
-        ),
+        plane("wheel", [], title="Fold wheel", box=square, equal=True, bare=True, alt=alt),
         plane("errors", marks, x="fold", y="error", box=box, title=title, alt="One bar per fold."),
     ]
     verdict = (
@@ -52,24 +48,19 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         f"to {number(summary.high)}; single folds go from {number(min(test))} to "
         f"{number(max(test))}. Every row was held out once."
     )
-    return Judged(
-        tuple(frames), panels, models[-1], "error rate", verdict, code_of(rows, k, learner, warned)
-    )
+    code = code_of(rows, k, learner, warned)
+    return Judged(tuple(frames), panels, models[-1], "error rate", verdict, code)
 
 
 def start(rows: Rows, k: int, guess: float) -> Frame:
     n = len(rows.y)
-    panels = [plane("data", []), plane("wheel", wheel(k, None, []))]
-    return Frame(
-        0,
-        guess,
-        None,
+    words = (
         f"{n} rows in {k} folds of about {n / k:.3g} rows; "
-        f"always guessing the larger class errs with {number(guess)}",
-        {"rows": n, "folds": k, "error of guessing": guess},
-        {"panels": panels},
-        guess,
+        f"always guessing the larger class errs with {number(guess)}"
     )
+    state = {"panels": [plane("data", []), plane("wheel", wheel(k, None, []))]}
+    numbers = {"rows": n, "folds": k, "error of guessing": guess}
+    return Frame(0, guess, None, words, numbers, state, guess)
 
 
 def one_fold(
@@ -78,16 +69,14 @@ def one_fold(
     X, y = rows.X, rows.y
     inside, outside = cut
     wrong = model.predict(X[outside]) != y[outside]
-    x, label = X[outside, 0], "this fold (ringed: wrong)"
+    label = "this fold (ringed: wrong)"
+    marks = [
+        area_of(model, rows),
+        points(*X[inside].T, group=y[inside], size=0.6),
+        points(*X[outside].T, group=y[outside], size=1.3, ring=wrong, label=label),
+    ]
     panels = [
-        plane(
-            "data",
-            [
-                area_of(model, rows),
-                points(X[inside, 0], X[inside, 1], group=y[inside], size=0.6),
-                points(x, X[outside, 1], group=y[outside], size=1.3, ring=wrong, label=label),
-            ],
-        ),
+        plane("data", marks),
         plane("wheel", wheel(k, i, scores)),
         plane("errors", [bars(np.arange(1, i + 2), scores, colour=["accent"] * i + ["warn"])]),
     ]
@@ -96,40 +85,24 @@ def one_fold(
         f"fold {i + 1}: fitted on {len(inside)} rows, {int(wrong.sum())} of {len(outside)} held out"
         f" are wrong: {number(scores[-1])};  mean of {i + 1} = {number(mean)}"
     )
-    numbers = {
-        "fold": i + 1,
-        "error of this fold": scores[-1],
-        "training error": train,
-        "mean so far": mean,
-    }
+    numbers = {"fold": i + 1, "error of this fold": scores[-1], "training error": train}
+    numbers["mean so far"] = mean
     return Frame(i + 1, train, None, formula, numbers, {"panels": panels}, scores[-1])
 
 
 def end(rows: Rows, k: int, train: list[float], test: list[float], summary: Any) -> Frame:
-    panels = [
-        plane("data", []),
-        plane("wheel", wheel(k, None, test)),
-        plane(
-            "errors",
-            [
-                bars(np.arange(1, k + 1), test),
-                rule(y=summary.mean, colour="warn", dashed=False, label="mean"),
-            ],
-        ),
-    ]
+    mean = rule(y=summary.mean, colour="warn", dashed=False, label="mean")
+    errors = plane("errors", [bars(np.arange(1, k + 1), test), mean])
+    panels = [plane("data", []), plane("wheel", wheel(k, None, test)), errors]
     spread = float(np.std(test, ddof=1))
     formula = (
         f"mean = {number(summary.mean)},  Var(mean) = (1/k + 1/(k − 1)) s² = (1/{k} + 1/{k - 1}) · "
         f"{number(spread)}² = {number(summary.variance_of_mean)}"
     )
-    numbers = {
-        "mean error": summary.mean,
-        "standard error": summary.standard_error,
-        "interval": f"{number(max(summary.low, 0.0))} to {number(summary.high)}",
-    }
-    return Frame(
-        k + 1, float(np.mean(train)), None, formula, numbers, {"panels": panels}, summary.mean
-    )
+    numbers = {"mean error": summary.mean, "standard error": summary.standard_error}
+    numbers["interval"] = f"{number(max(summary.low, 0.0))} to {number(summary.high)}"
+    errors_fit, state = float(np.mean(train)), {"panels": panels}
+    return Frame(k + 1, errors_fit, None, formula, numbers, state, summary.mean)
 
 
 def code_of(rows: Rows, k: int, learner: str, warned: str) -> str:

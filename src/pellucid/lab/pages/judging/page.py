@@ -9,22 +9,18 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
 from pellucid.lab.page import LabData, given, make_page, read_presets
-from pellucid.lab.pages.judging import bound as _bound_steps
-from pellucid.lab.pages.judging import chance as _chance_steps
-from pellucid.lab.pages.judging import fold_wheel as _fold_steps
-from pellucid.lab.pages.judging import threshold as _threshold_steps
-from pellucid.lab.pages.judging import tuning as _tuning_steps
+from pellucid.lab.pages.judging import bound, chance, fold_wheel, threshold, tuning
 from pellucid.lab.pages.judging.parts import LEARNERS, Judged, Rows, split
 from pellucid.lab.scene import plane, points
 from pellucid.lab.trace import Trace
 
 METHODS: dict[str, tuple[Callable[[Rows, dict[str, Any], int], Judged], str]] = {
-    "threshold": (_threshold_steps.steps, "Data space: where P(class 1 | x) reaches t"),
-    "folds": (_fold_steps.steps, "Data space: the fold held out"),
-    "t-tests": (_chance_steps.steps, "Data space: the labels are coin flips"),
-    "bound": (_bound_steps.steps, "Data space: the rows held out"),
-    "tune on the test rows": (_tuning_steps.steps, "Data space: the chosen rule"),
-    "random lines": (_tuning_steps.steps, "Data space: the chosen line"),
+    "threshold": (threshold.steps, "Data space: where P(class 1 | x) reaches t"),
+    "folds": (fold_wheel.steps, "Data space: the fold held out"),
+    "t-tests": (chance.steps, "Data space: the labels are coin flips"),
+    "bound": (bound.steps, "Data space: the rows held out"),
+    "tune on the test rows": (tuning.steps, "Data space: the chosen rule"),
+    "random lines": (tuning.steps, "Data space: the chosen line"),
 }
 CARD_OF_LINES = {
     "representation": "lines drawn at random in the plane",
@@ -41,24 +37,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     found = steps(rows, params, seed)
     card = found.model.card().to_dict() if hasattr(found.model, "card") else CARD_OF_LINES
     faint = data.held_out if params["method"] in ("threshold", "bound") else None
-    panel = plane(
-        "data",
-        [
-            points(
-                rows.X[:, 0],
-                rows.X[:, 1],
-                group=rows.y,
-                data=True,
-                size=0.7,
-                faint=None if faint is None else ~np.asarray(faint),
-            )
-        ],
-        title=title,
-        x=data.names[0],
-        y=data.names[1],
-        box=rows.box,
-        alt="The rows of two classes, and what is judged in this step.",
-    )
+    pale = None if faint is None else ~np.asarray(faint)
+    marks = [points(*rows.X.T, group=rows.y, data=True, size=0.7, faint=pale)]
+    x, y, alt = *data.names, "The rows of two classes, and what is judged in this step."
+    panel = plane("data", marks, title=title, x=x, y=y, box=rows.box, alt=alt)
     shown_data = {**told(data, "classes", [panel, *found.panels]), "curves": list(found.curves)}
     frames, head = found.frames, "Evaluation: thresholds, folds, tests, bounds"
     objective, verdict, code = found.objective, found.verdict, found.code

@@ -28,46 +28,34 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     frames = []
     for i, t in enumerate(THRESHOLDS.tolist()):
         called = p_test >= t
-        counts = (
-            int((called & (y_test == 1)).sum()),
-            int((~called & (y_test == 1)).sum()),
-            int((called & (y_test == 0)).sum()),
-            int((~called & (y_test == 0)).sum()),
+        yes = y_test == 1
+        tp, fn, fp, tn = (
+            int((said & truth).sum()) for truth in (yes, ~yes) for said in (called, ~called)
         )
-        found, _ = heard(partial(rates, *counts))
-        tp, fn, fp, tn = counts
+        found, _ = heard(partial(rates, tp, fn, fp, tn))
         held = (cost * fn + fp) / len(y_test)
         spot = (fp / max(fp + tn, 1), tp / max(tp + fn, 1))
-        where = rows.X[rows.test]
-        wrong = called != (y_test == 1)
-        label = "held out (ringed: wrong)"
+        ring, label = called != (y_test == 1), "held out (ringed: wrong)"
+        marks = [
+            class_shades(grid, rows.box),
+            contours(x, up, grid, [t], colour=None, width=2.0),
+            points(*rows.X[rows.test].T, group=y_test, ring=ring, label=label),
+        ]
         panels = [
-            plane(
-                "data",
-                [
-                    class_shades(grid, rows.box),
-                    contours(x, up, grid, [t], colour=None, width=2.0),
-                    points(where[:, 0], where[:, 1], group=y_test, ring=wrong, label=label),
-                ],
-            ),
+            plane("data", marks),
             plane("scores", [rule(x=t, colour="warn", dashed=False, label=f"t = {t:g}")]),
             plane("roc", [points([spot[0]], [spot[1]], group=1, size=1.4, label="now")]),
         ]
-        numbers = {
-            "threshold": t,
-            "found / missed": f"{tp} / {fn}",
-            "false alarms / left alone": f"{fp} / {tn}",
-            "precision": safe(found.precision),
-            "recall": safe(found.recall),
-            "accuracy": safe(found.accuracy),
-        }
+        numbers = {"threshold": t, "found / missed": f"{tp} / {fn}"}
+        numbers |= {"false alarms / left alone": f"{fp} / {tn}"}
+        for name in ("precision", "recall", "accuracy"):
+            numbers[name] = safe(getattr(found, name))
         formula = (
             f"P ≥ {t:g} is called class 1:  cost = (missed · {number(cost)} + false alarms · 1)/n ="
             f" ({fn} · {number(cost)} + {fp} · 1)/{len(y_test)} = {number(held)}"
         )
-        frames.append(
-            Frame(i, mean_cost(y, p, t, cost), None, formula, numbers, {"panels": panels}, held)
-        )
+        paid, state = mean_cost(y, p, t, cost), {"panels": panels}
+        frames.append(Frame(i, paid, None, formula, numbers, state, held))
     t_best, cost_best = best_threshold(curve, "cost")
     verdict = (
         f"On the rows held out the cost is least ({number(cost_best)}) at P ≥ {number(t_best)}; "
@@ -95,20 +83,16 @@ def panels_of(p: Any, y: np.ndarray, curve: Any) -> list[Any]:
     alt = "Scores by class; the vertical line is the threshold."
     scores = plane("scores", marks, x="P(class 1 | x)", y="class", box=box, title=title, alt=alt)
     fpr = np.r_[0.0, 1 - curve.specificity]
-    roc = plane(
-        "roc",
-        [
-            line(fpr, np.r_[0.0, curve.recall], label="all thresholds"),
-            line([0, 1], [0, 1], colour="quiet", dashed=True, label="guessing"),
-        ],
-        x="false alarms among class 0",
-        y="found among class 1",
-        box=(-0.03, 1.03, -0.03, 1.03),
-        title="ROC curve",
-        equal=True,
-        alt="ROC curve; the point is this threshold.",
-    )
-    return [scores, roc]
+    curves = [
+        line(fpr, np.r_[0.0, curve.recall], label="all thresholds"),
+        line([0, 1], [0, 1], colour="quiet", dashed=True, label="guessing"),
+    ]
+    x, y, square = "false alarms among class 0", "found among class 1", (-0.03, 1.03, -0.03, 1.03)
+    alt = "ROC curve; the point is this threshold."
+    return [
+        scores,
+        plane("roc", curves, x=x, y=y, box=square, title="ROC curve", equal=True, alt=alt),
+    ]
 
 
 def code_of(rows: Rows, cost: float, warned: str) -> str:

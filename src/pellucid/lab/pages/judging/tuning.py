@@ -5,7 +5,7 @@ is fitted). Candidates are lines drawn at random, or settings of k nearest neigh
 and weights.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,19 @@ from pellucid.lab.trace import Frame
 from pellucid.neighbors import KNeighborsClassifier
 
 DELTA = 0.05
+
+
+class Tries(NamedTuple):
+    """Candidates tried one after the other, and the best of the first so many."""
+
+    counts: list[int]
+    best: list[int]
+    found: Any  # error of each on the rows that choose
+    truth: Any  # and on fresh rows
+    grid: Any  # what each says on the cells
+    names: list[str]
+    chooser: Any
+    fresh: Any
 
 
 def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
@@ -38,10 +51,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     truth = (called[:, fresh] != rows.y[fresh]).mean(axis=1)
     counts = tried(len(called))
     best = [int(np.argmin(found[:m])) for m in counts]
-    frames = tuple(
-        frame_of(rows, counts, best, found, truth, called[:, n:], names, i, (chooser, fresh))
-        for i in range(len(counts))
-    )
+    tries = Tries(counts, best, found, truth, called[:, n:], names, chooser, fresh)
+    frames = tuple(frame_of(rows, tries, i) for i in range(len(counts)))
     m, last = counts[-1], best[-1]
     limit = validation_bound(float(found[last]), len(chooser), n_models=m, delta=DELTA)
     verdict = (
@@ -83,20 +94,9 @@ def lines(rows: Rows, places: Any, count: int) -> tuple[Any, Any, list[str]]:
     return (score > 0).astype(int), A, [f"line {i + 1}" for i in range(count)]
 
 
-def frame_of(
-    rows: Rows,
-    counts: list[int],
-    best: list[int],
-    found: Any,
-    truth: Any,
-    grid: Any,
-    names: list[str],
-    i: int,
-    parts: Any,
-) -> Frame:
+def frame_of(rows: Rows, tries: Tries, i: int) -> Frame:
+    counts, best, found, truth, grid, names, chooser, fresh = tries
     m, w = counts[i], best[i]
-    chooser, fresh = parts
-    place = rows.X[chooser]
     curve = [
         line(counts[: i + 1], found[best[: i + 1]], colour=0, label="rows that choose"),
         line(counts[: i + 1], truth[best[: i + 1]], colour=1, label="fresh rows"),
@@ -105,55 +105,34 @@ def frame_of(
     size = len(chooser)
     tally = np.bincount((found[:m] * size).round().astype(int), minlength=size + 1)
     colours = ["warn" if j == round(found[w] * size) else "accent" for j in range(size + 1)]
-    label = "rows that choose"
-    panels = [
-        plane(
-            "data",
-            [
-                regions(grid[w].reshape(CELLS, CELLS), rows.box),
-                points(place[:, 0], place[:, 1], group=rows.y[chooser], size=1.3, label=label),
-            ],
-        ),
-        plane("errors", curve),
-        plane(
-            "tally",
-            [
-                bars(np.arange(size + 1) / size, tally / m, colour=colours, width=0.8 / size),
-                rule(x=float(found[w]), colour="warn", label="best"),
-            ],
-        ),
+    data = [
+        regions(grid[w].reshape(CELLS, CELLS), rows.box),
+        points(*rows.X[chooser].T, group=rows.y[chooser], size=1.3, label="rows that choose"),
     ]
+    tallied = [
+        bars(np.arange(size + 1) / size, tally / m, colour=colours, width=0.8 / size),
+        rule(x=float(found[w]), colour="warn", label="best"),
+    ]
+    panels = [plane("data", data), plane("errors", curve), plane("tally", tallied)]
     gap = validation_bound(float(found[w]), size, n_models=m, delta=DELTA).gap
     formula = (
         f"best of {m}: {names[w]}, {round(found[w] * size)} of {size} wrong = {number(found[w])};  "
         f"fresh rows: {round(truth[w] * len(fresh))} of {len(fresh)} = {number(truth[w])};  bound "
         f"√(ln({m}/{DELTA})/(2 · {size})) = {number(gap)}"
     )
-    numbers = {
-        "candidates": m,
-        "chosen": names[w],
-        "error that chose it": float(found[w]),
-        "error on fresh rows": float(truth[w]),
-        "gap allowed by the bound": gap,
-    }
+    numbers = {"candidates": m, "chosen": names[w], "error that chose it": float(found[w])}
+    numbers |= {"error on fresh rows": float(truth[w]), "gap allowed by the bound": gap}
     return Frame(i, float(found[w]), None, formula, numbers, {"panels": panels}, float(truth[w]))
 
 
 def panels_of(most: int) -> list[Any]:
-    many = most > 60
+    guess, wide = [rule(y=0.5, label="guessing")], (0.9, 1.1 * most, -0.02, 0.85)
+    look = {"title": "Error of the chosen one", "x": "candidates tried", "y": "error"}
+    falls = "The error that chose it falls with the candidates, the fresh error does not."
     x, y, box = "error on the rows that choose", "share of candidates", (-0.05, 1.05, 0.0, 0.5)
     alt = "How many candidates have which error."
     return [
-        plane(
-            "errors",
-            [rule(y=0.5, label="guessing")],
-            x="candidates tried",
-            y="error",
-            log_x=many,
-            box=(0.9, 1.1 * most, -0.02, 0.85),
-            title="Error of the chosen one",
-            alt="The error that chose it falls with the candidates, the fresh error does not.",
-        ),
+        plane("errors", guess, log_x=most > 60, box=wide, alt=falls, **look),
         plane("tally", [], x=x, y=y, box=box, title="All candidates so far", alt=alt),
     ]
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, slider
@@ -16,7 +15,7 @@ from pellucid.lab.drawing import heard, hushed, literal, number, told, vector
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.least_squares import parts
 from pellucid.lab.pages.least_squares.parts import COLUMNS, MODELS, Problem, ball_mark, formula_of
-from pellucid.lab.scene import line, plane, points, rule
+from pellucid.lab.scene import line, plane, points, rule, spanned
 from pellucid.lab.trace import Frame, Trace
 
 METHODS = ("least squares", "ridge", "lasso")
@@ -33,56 +32,42 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     thetas = np.array([problem.theta(model) for model in models])
     q = {"ridge": 2, "lasso": 1}.get(method, 0) if problem.Z.shape[1] == 2 else 0
     boxes = data_box(data), parts.plane_box(thetas, q)
-    frames = tuple(
-        frame_of(problem, method, i, at, models[i], thetas, boxes) for i in range(len(models))
-    )
+    path = (at, models, thetas)
+    frames = tuple(frame_of(problem, method, path, i, boxes) for i in range(len(models)))
     static = [
         data_panel(data, boxes[0]),
         parts.loss_panel(problem, boxes[1], equal=q > 0),
         parts.path_panel(problem, method, at, thetas),
     ]
-    return Trace(
-        type(models[-1]).__name__,
-        params,
-        told(data, "values", static),
-        models[-1].card().to_dict(),
-        frames,
-        "Least squares, ridge, lasso",
-        "mean squared error",
-        verdict(problem, method, frames, thetas[-1]),
-        code_of(problem, method, alpha),
-    )
+    shown, card = told(data, "values", static), models[-1].card().to_dict()
+    end = verdict(problem, method, frames, thetas[-1])
+    words = ("Least squares, ridge, lasso", "mean squared error", end)
+    code = code_of(problem, method, alpha)
+    return Trace(type(models[-1]).__name__, params, shown, card, frames, *words, code)
 
 
 def data_box(data: LabData) -> tuple[float, float, float, float]:
-    x, y = data.X[:, 0], np.asarray(data.y)
-    air = 0.08 * (np.ptp(x) or 1.0), 0.12 * (np.ptp(y) or 1.0)
-    return (
-        float(x.min() - air[0]),
-        float(x.max() + air[0]),
-        float(y.min() - air[1]),
-        float(y.max() + air[1]),
-    )
+    rows = np.column_stack([data.X[:, 0], data.y])
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    air = np.array([0.08, 0.12]) * np.where(high > low, high - low, 1.0)
+    return spanned(low - air, high + air)
 
 
 def data_panel(data: LabData, box: Sequence[float]) -> Any:
-    marks = [
-        points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)")
-    ]
+    label = "rows (pale: held out)"
+    marks = [points(data.X[:, 0], data.y, faint=data.held_out, data=True, label=label)]
     title = "Data space: the squares of the residuals"
     alt = "The rows, the fitted curve and a square for every residual."
     return plane("data", marks, title=title, x=data.names[0], y="y", box=box, alt=alt)
 
 
-def frame_of(
-    problem: Problem, method: str, i: int, at: Any, model: BaseEstimator, thetas: Any, boxes: Any
-) -> Frame:
-    theta, rows = thetas[i], method == "least squares"
+def frame_of(problem: Problem, method: str, path: Any, i: int, boxes: Any) -> Frame:
+    at, models, thetas = path
+    model, theta, rows = models[i], thetas[i], method == "least squares"
     m = int(at[i]) if rows else len(problem.y)
-    left, right = boxes[0][:2]
-    grid = np.linspace(left, right, 60)
-    reach = boxes[0][3] - boxes[0][2]
-    curve = np.clip(model.predict(problem.design(grid)), boxes[0][2] - reach, boxes[0][3] + reach)
+    left, right, bottom, top = boxes[0]
+    grid, reach = np.linspace(left, right, 60), top - bottom
+    curve = np.clip(model.predict(problem.design(grid)), bottom - reach, top + reach)
     seen = [*parts.squares(problem, model, m, boxes[0]), line(grid, curve, label="fit")]
     if rows:
         new = slice(int(at[i - 1]) if i else 0, m)
@@ -92,19 +77,16 @@ def frame_of(
     inside = np.clip(walk, [boxes[1][0], boxes[1][2]], [boxes[1][1], boxes[1][3]])
     drawn = [
         *ball_mark(problem, method, theta, boxes[1]),
-        line(inside[:, 0], inside[:, 1], colour="warn", width=1.5),
-        points(inside[-1:, 0], inside[-1:, 1], group=1, size=1.3, label="now"),
+        line(*inside.T, colour="warn", width=1.5),
+        points(*inside[-1:].T, group=1, size=1.3, label="now"),
     ]
     now = [rule(x=float(at[i]), colour="warn"), points([at[i]] * 2, theta, group=[0, 1], size=1.2)]
     names = problem.names
     numbers: dict[str, Any] = {"rows seen" if rows else "penalty α": m if rows else float(at[i])}
     numbers |= {names[0]: float(theta[0]), names[1]: float(theta[1])}
     if not rows:
-        zero = int((np.atleast_1d(model.coef_) == 0).sum())
-        numbers |= {
-            "size of w": float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1)),
-            "zeros": zero,
-        }
+        size = float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1))
+        numbers |= {"size of w": size, "zeros": int((np.atleast_1d(model.coef_) == 0).sum())}
     formula = formula_of(problem, method, float(at[i]), model)
     state = {"panels": [plane("data", seen), plane("parameters", drawn), plane("path", now)]}
     return Frame(i, problem.error(model), None, formula, numbers, state, problem.held_out(model))
@@ -121,10 +103,8 @@ def verdict(problem: Problem, method: str, frames: Any, theta: Any) -> str:
         columns = f"; the condition number of the columns is {k}" if k else ""
         return f"{words}: no other weights have smaller squares on these rows. {w}{columns}."
     zeros = int((np.asarray(theta if problem.Z.shape[1] == 2 else theta[1:]) == 0).sum())
-    more = {0: "no coefficient is exactly 0", 1: "one coefficient is exactly 0"}.get(
-        zeros, "both coefficients are exactly 0"
-    )
-    return f"{words}. {w}; {more}."
+    more = ("no coefficient is", "one coefficient is", "both coefficients are")[min(zeros, 2)]
+    return f"{words}. {w}; {more} exactly 0."
 
 
 def code_of(problem: Problem, method: str, alpha: float) -> str:

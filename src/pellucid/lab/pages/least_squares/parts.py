@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import heard, number, vector
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import area, contours, line, plane, points, rule
+from pellucid.lab.scene import area, contours, line, plane, points, rule, spanned
 from pellucid.linear import Lasso, LinearRegression, Ridge
 from pellucid.plots.pictures.shrinkage.penalty_contours import ball
 
@@ -146,15 +146,13 @@ def squares(problem: Problem, model: BaseEstimator, m: int, box: Sequence[float]
     found = []
     for xi, yi, fi in zip(x, y, np.clip(f, box[2] - reach, box[3] + reach), strict=True):
         side = abs(yi - fi) * stretch * (1 if yi < fi else -1)
-        found.append(
-            area([xi, xi + side, xi + side, xi], [yi, yi, fi, fi], colour="warn", opacity=0.13)
-        )
+        x_corners = [xi, xi + side, xi + side, xi]
+        found.append(area(x_corners, [yi, yi, fi, fi], colour="warn", opacity=0.13))
     return found
 
 
 def plane_box(thetas: Any, q: int) -> tuple[float, float, float, float]:
-    """Around the solution, the origin and most of the path; the whole ball of the
-    norm q where there is one (0: none)."""
+    """Around the solution and most of the path; the whole ball of the norm q if there is one."""
     last = thetas[-1]
     if q:
         half = 1.2 * max(float(np.linalg.norm(thetas, q, axis=1).max()), 1e-3)
@@ -162,12 +160,7 @@ def plane_box(thetas: Any, q: int) -> tuple[float, float, float, float]:
     usual = np.percentile(np.abs(thetas - last), 80, axis=0)
     reach = 1.25 * np.maximum(np.abs(last), usual)
     reach = np.maximum(reach, 0.3 * reach.max() + 1e-6)
-    return (
-        float(last[0] - reach[0]),
-        float(last[0] + reach[0]),
-        float(last[1] - reach[1]),
-        float(last[1] + reach[1]),
-    )
+    return spanned(last - reach, last + reach)
 
 
 def loss_panel(problem: Problem, box: Sequence[float], *, equal: bool) -> Any:
@@ -219,13 +212,8 @@ def path_panel(problem: Problem, method: str, at: Any, thetas: Any) -> Any:
         high = max(np.percentile(calm, 97), calm[-1].max())
         air = 0.3 * (high - low) + 0.2
         box = (float(at[0]), float(at[-1]), min(low - air, -air), max(high + air, air))
-    return plane(
-        "path",
-        [rule(y=0.0, dashed=False), *marks],
-        log_x=not rows,
-        box=box,
-        title="Parameters by number of rows" if rows else "Parameters by penalty α",
-        x="rows seen" if rows else "penalty α",
-        y="value",
-        alt="Two parameters along the path; a dot marks this step.",
-    )
+    x = "rows seen" if rows else "penalty α"
+    title = "Parameters by number of rows" if rows else "Parameters by penalty α"
+    look = {"title": title, "alt": "Two parameters along the path; a dot marks this step."}
+    marks = [rule(y=0.0, dashed=False), *marks]
+    return plane("path", marks, x=x, y="value", log_x=not rows, box=box, **look)

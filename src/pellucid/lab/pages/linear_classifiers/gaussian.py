@@ -60,35 +60,30 @@ def frame_of(rows: Rows, model: BaseEstimator, i: int, two: bool) -> Frame:
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
         marks += ellipse(mean, covariances[k], colour=k)
-    x, y, ring = means[:, 0], means[:, 1], np.ones(len(means), bool)
-    marks.append(points(x, y, group=np.arange(len(means)), size=1.8, ring=ring, label="means"))
+    k, ring = np.arange(len(means)), np.ones(len(means), bool)
+    marks.append(points(*means.T, group=k, size=1.8, ring=ring, label="means"))
     panels = [plane("data", marks)]
     if two:
         log_p = model.predict_log_proba(rows.X)
         panels.append(sigmoid_rows(log_p[:, 1] - log_p[:, 0], rows.y))
-    panels.append(
-        table(
-            "moments",
-            ("class", "share", "μ₁", "μ₂", "Σ₁₁", "Σ₁₂", "Σ₂₂"),
-            [
-                [k, *(number(v, 2) for v in (model.priors_[k], *means[k], *S[np.triu_indices(2)]))]
-                for k, S in enumerate(covariances)
-            ],
-            title="What the classes are taken to be",
-            alt="Share, mean and covariance of each class.",
-        )
-    )
+    panels.append(moments_table(model, means, covariances))
     held = loss(model, rows.X_test, rows.y_test) if len(rows.y_test) else None
     where = "held-out" if len(rows.y_test) else "training"
-    numbers = {
-        "γ (to round)": model.gamma,
-        "α (own covariance)": model.alpha,
-        f"{where} accuracy": accuracy(model, rows),
-        "wrong rows": int((model.predict(rows.X) != rows.y).sum()),
-    }
-    return Frame(
-        i, loss(model, rows.X, rows.y), None, formula_of(model), numbers, {"panels": panels}, held
-    )
+    numbers = {"γ (to round)": model.gamma, "α (own covariance)": model.alpha}
+    numbers[f"{where} accuracy"] = accuracy(model, rows)
+    numbers["wrong rows"] = int((model.predict(rows.X) != rows.y).sum())
+    objective, state = loss(model, rows.X, rows.y), {"panels": panels}
+    return Frame(i, objective, None, formula_of(model), numbers, state, held)
+
+
+def moments_table(model: BaseEstimator, means: Any, covariances: Any) -> Any:
+    rows = []
+    for k, S in enumerate(covariances):
+        values = (model.priors_[k], *means[k], *S[np.triu_indices(2)])
+        rows.append([k, *(number(v, 2) for v in values)])
+    columns = ("class", "share", "μ₁", "μ₂", "Σ₁₁", "Σ₁₂", "Σ₂₂")
+    title, alt = "What the classes are taken to be", "Share, mean and covariance of each class."
+    return table("moments", columns, rows, title=title, alt=alt)
 
 
 def matrix(S: Any) -> str:

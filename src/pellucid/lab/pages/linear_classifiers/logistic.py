@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from pellucid.lab.drawing import class_shades, heard, hushed, literals, number, vector
 from pellucid.lab.pages.linear_classifiers import parts
 from pellucid.lab.pages.linear_classifiers.parts import Rows, Steps, boundary, sigmoid_panel
-from pellucid.lab.scene import contours, lattice, line, plane, points, segments
+from pellucid.lab.scene import contours, lattice, line, plane, points, segments, spanned
 from pellucid.lab.trace import Frame
 from pellucid.linear import LogisticRegression
 from pellucid.solvers import GradientDescent, LinearObjective, Newton
@@ -19,31 +19,20 @@ CELLS = 40
 def steps(rows: Rows, params: dict[str, Any]) -> Steps:
     """The fit, watched through its history."""
     newton = params["solver"] == "Newton"
-    solver: Any = (
-        Newton(max_iter=params["steps"])
-        if newton
-        else GradientDescent(params["rate"], max_iter=params["steps"], tol=None)
-    )
+    solver: Any = Newton(max_iter=params["steps"])
+    text = f"Newton(max_iter={params['steps']})"
+    if not newton:
+        solver = GradientDescent(params["rate"], max_iter=params["steps"], tol=None)
+        text = f"GradientDescent({params['rate']!r}, max_iter={params['steps']}, tol=None)"
     C = np.inf if params["penalty"] == 0 else 1 / params["penalty"]
     model = LogisticRegression(C=C, solver=solver)
     warned = heard(lambda: model.fit(rows.X, rows.y))[1]
     path = np.array([row["parameters"] for row in model.history_])
-    objective = LinearObjective(rows.X, rows.y.astype(float), loss="logistic", intercept=True)
-    held = None
-    if len(rows.y_test):
-        held = LinearObjective(
-            rows.X_test, rows.y_test.astype(float), loss="logistic", intercept=True
-        )
+    objective = _mean_loss(rows.X, rows.y)
+    held = _mean_loss(rows.X_test, rows.y_test) if len(rows.y_test) else None
     box = weight_box(path)
-    frames = tuple(
-        frame_of(rows, model.history_, path, i, objective, held, box, params)
-        for i in range(len(path))
-    )
-    text = (
-        f"Newton(max_iter={params['steps']})"
-        if newton
-        else f"GradientDescent({params['rate']!r}, max_iter={params['steps']}, tol=None)"
-    )
+    run = (model.history_, path, objective, held, params)
+    frames = tuple(frame_of(rows, run, i) for i in range(len(path)))
     panels = [sigmoid_panel(), likelihood_panel(objective, path, box)]
     shown_objective = "mean −log P(class | x)" + (" + penalty" if params["penalty"] else "")
     code = code_of(rows, text, params["penalty"], warned)
@@ -55,12 +44,11 @@ def weight_box(path: Any) -> tuple[float, float, float, float]:
     w = np.vstack([path[:, 1:], [0.0, 0.0]])
     low, high = w.min(axis=0), w.max(axis=0)
     centre, half = (low + high) / 2, 0.65 * max(float((high - low).max()), 0.5)
-    return (
-        float(centre[0] - half),
-        float(centre[0] + half),
-        float(centre[1] - half),
-        float(centre[1] + half),
-    )
+    return spanned(centre - half, centre + half)
+
+
+def _mean_loss(X: Any, y: Any) -> LinearObjective:
+    return LinearObjective(X, y.astype(float), loss="logistic", intercept=True)
 
 
 def likelihood_panel(objective: Any, path: Any, box: Any) -> Any:
@@ -75,53 +63,35 @@ def likelihood_panel(objective: Any, path: Any, box: Any) -> Any:
     return plane("weights", marks, x="w₁", y="w₂", box=box, title=title, alt=alt)
 
 
-def frame_of(
-    rows: Rows,
-    history: Any,
-    path: Any,
-    i: int,
-    objective: Any,
-    held: Any,
-    box: Any,
-    params: dict[str, Any],
-) -> Frame:
+def frame_of(rows: Rows, run: Any, i: int) -> Frame:
+    """``run``: history, parameters, mean loss here and on held-out rows, settings."""
+    history, path, objective, held, params = run
     theta, row = path[i], history[i]
     b, w = float(theta[0]), theta[1:]
     _, _, cells = lattice(rows.box, CELLS)
     shade = class_shades(1 / (1 + np.exp(-np.clip(b + cells @ w, -60, 60))), rows.box)
     score = b + rows.X @ w
+    way = path[: i + 1, 1:]
     drawn = [
-        line(path[: i + 1, 1], path[: i + 1, 2], width=1.5),
-        points(path[: i + 1, 1], path[: i + 1, 2], group=0, size=0.5),
-        points([w[0]], [w[1]], group=1, size=1.3, label="now"),
+        line(*way.T, width=1.5),
+        points(*way.T, group=0, size=0.5),
+        points(*way[-1:].T, group=1, size=1.3, label="now"),
     ]
     if i:
-        x0, y0 = path[i - 1 : i, 1], path[i - 1 : i, 2]
-        drawn.append(segments(x0, y0, [w[0]], [w[1]], colour="warn", width=2.0, arrow=True))
+        step = segments(*way[-2:-1].T, *way[-1:].T, colour="warn", width=2.0, arrow=True)
+        drawn.append(step)
     wrong = int(((score > 0) != (rows.y == 1)).sum())
     gap = None if row["gap"] is None else float(row["gap"])
-    numbers = {
-        "b": b,
-        "w₁": float(w[0]),
-        "w₂": float(w[1]),
-        "log-likelihood": -len(rows.y) * objective.value(theta),
-        "wrong rows": wrong,
-    }
-    return Frame(
-        i,
-        float(row["objective"]),
-        gap,
-        formula_of(path, i, objective, params),
-        numbers,
-        {
-            "panels": [
-                plane("data", [shade, *boundary(b, w, rows.box)]),
-                parts.sigmoid_rows(score, rows.y),
-                plane("weights", drawn),
-            ]
-        },
-        None if held is None else float(held.value(theta)),
-    )
+    numbers = {"b": b, "w₁": float(w[0]), "w₂": float(w[1])}
+    numbers |= {"log-likelihood": -len(rows.y) * objective.value(theta), "wrong rows": wrong}
+    panels = [
+        plane("data", [shade, *boundary(b, w, rows.box)]),
+        parts.sigmoid_rows(score, rows.y),
+        plane("weights", drawn),
+    ]
+    value, formula = float(row["objective"]), formula_of(path, i, objective, params)
+    test = None if held is None else float(held.value(theta))
+    return Frame(i, value, gap, formula, numbers, {"panels": panels}, test)
 
 
 def formula_of(path: Any, i: int, objective: Any, params: dict[str, Any]) -> str:
@@ -134,9 +104,8 @@ def formula_of(path: Any, i: int, objective: Any, params: dict[str, Any]) -> str
     if params["solver"] == "Newton":
         return f"θ ← θ − H⁻¹ g = {vector(before)} − {vector(before - now)} = {vector(now)}"
     g = (before - now) / params["rate"]
-    return (
-        f"θ ← θ − η g = {vector(before)} − {number(params['rate'])} · {vector(g)} = {vector(now)}"
-    )
+    move = f"{number(params['rate'])} · {vector(g)}"
+    return f"θ ← θ − η g = {vector(before)} − {move} = {vector(now)}"
 
 
 def verdict(model: BaseEstimator, frames: Any, n: int) -> str:

@@ -8,17 +8,16 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages.linear_classifiers import gaussian as _gaussian_steps
-from pellucid.lab.pages.linear_classifiers import logistic as _logistic_steps
-from pellucid.lab.pages.linear_classifiers import perceptron as _perceptron_steps
+from pellucid.lab.pages import PAGES
+from pellucid.lab.pages.linear_classifiers import gaussian, logistic, perceptron
 from pellucid.lab.pages.linear_classifiers.parts import data_panel, split
 from pellucid.lab.trace import Trace
 
 METHODS = {  # the steps, and what the data panel shows
-    "logistic regression": (_logistic_steps.steps, "Data space: P(class 1 | x)"),
-    "perceptron": (_perceptron_steps.steps, "Data space: the row that is wrong moves the line"),
-    "LDA": (_gaussian_steps.steps, "Data space: Gaussian classes, one covariance"),
-    "QDA": (_gaussian_steps.steps, "Data space: Gaussian classes, own covariances"),
+    "logistic regression": (logistic.steps, "Data space: P(class 1 | x)"),
+    "perceptron": (perceptron.steps, "Data space: the row that is wrong moves the line"),
+    "LDA": (gaussian.steps, "Data space: Gaussian classes, one covariance"),
+    "QDA": (gaussian.steps, "Data space: Gaussian classes, own covariances"),
 }
 
 
@@ -29,13 +28,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     make, title = METHODS[method]
     rows = split(data, None if method in ("LDA", "QDA") else 2)
     found = make(rows, params)
-    algorithm = type(found.model).__name__
-    shown_data = told(data, "classes", [data_panel(data, rows.box, title), *found.panels])
-    card, head = found.model.card().to_dict(), "Logistic regression, perceptron, LDA, QDA"
-    verdict, code = found.verdict, found.code
-    return Trace(
-        algorithm, params, shown_data, card, found.frames, head, found.objective, verdict, code
-    )
+    shown = told(data, "classes", [data_panel(data, rows.box, title), *found.panels])
+    words = (PAGES["linear_classifiers"], found.objective, found.verdict, found.code)
+    card = found.model.card().to_dict()
+    return Trace(type(found.model).__name__, params, shown, card, found.frames, *words)
 
 
 def clouds(centres: Any, covariances: Any, n: int) -> Any:
@@ -66,25 +62,17 @@ ASIDE = clouds(((1.2, 2.6), (3.0, 1.4)), ([[0.16, 0.05], [0.05, 0.2]],) * 2, 28)
 RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0], [0.0, 3.0]]), 28)
 
 
+LOGISTIC = {"method": "logistic regression"}
 SUMMARY = """
 Four ways to a boundary: climb the likelihood, correct one mistake at a time, or describe every
 class by a Gaussian.
 """
 CONTROLS = (
     choice("method", "Method", METHODS),
-    choice("solver", "Solver", ("Newton", "gradient descent"), method="logistic regression"),
-    slider(
-        "rate",
-        "Rate η",
-        0.5,
-        0.01,
-        5.0,
-        log=True,
-        method="logistic regression",
-        solver="gradient descent",
-    ),
-    counter("steps", "Steps", 12, 1, 60, method="logistic regression"),
-    slider("penalty", "Penalty 1/C", 0.0, 0.0, 10.0, 0.1, method="logistic regression"),
+    choice("solver", "Solver", ("Newton", "gradient descent"), **LOGISTIC),
+    slider("rate", "Rate η", 0.5, 0.01, 5.0, log=True, solver="gradient descent", **LOGISTIC),
+    counter("steps", "Steps", 12, 1, 60, **LOGISTIC),
+    slider("penalty", "Penalty 1/C", 0.0, 0.0, 10.0, 0.1, **LOGISTIC),
     counter("epochs", "Epochs at most", 8, 1, 30, method="perceptron"),
 )
 PRESETS = read_presets(
@@ -110,7 +98,7 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     given(RINGS, method="QDA"),
     given(APART, method="logistic regression", steps=15),
     given(xor, method="perceptron", epochs=2),
-    given(xor, method="logistic regression"),
+    given(xor, **LOGISTIC),
     given(RINGS, method="LDA"),
 )
 QUESTIONS = """

@@ -84,25 +84,15 @@ def frame_of(
     marks = [regions(codes, rows.box), *boundary(b, w, rows.box)] if i else []
     path = thetas[max(i - TAIL, 0) : i + 1, 1:]
     drawn = [
-        line(path[:, 0], path[:, 1], colour="quiet", width=1.0),
+        line(*path.T, colour="quiet", width=1.0),
         segments([0.0], [0.0], [w[0]], [w[1]], colour="accent", width=2.0, arrow=True, label="w"),
     ]
     if update.row is not None:
         x = rows.X[update.row]
-        marks.append(
-            points(
-                [x[0]],
-                [x[1]],
-                group=[int(rows.y[update.row])],
-                size=1.5,
-                ring=[True],
-                label="wrong row",
-            )
-        )
-        before = thetas[i - 1, 1:]
-        x0, y0, x1 = [before[0]], [before[1]], [w[0]]
-        y1 = [w[1]]
-        drawn.append(segments(x0, y0, x1, y1, colour="warn", width=2.0, arrow=True, label="step"))
+        group = [int(rows.y[update.row])]
+        marks.append(points(x[:1], x[1:], group=group, size=1.5, ring=[True], label="wrong row"))
+        ends = [[v] for v in (*thetas[i - 1, 1:], *w)]
+        drawn.append(segments(*ends, colour="warn", width=2.0, arrow=True, label="step"))
     held = errors(update.theta, rows.X_test, rows.y_test) if len(rows.y_test) else None
     numbers = {"epoch": update.epoch, "updates": i, "b": b, "w₁": float(w[0]), "w₂": float(w[1])}
     formula = formula_of(rows, thetas, update, i)

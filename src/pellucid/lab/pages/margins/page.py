@@ -37,23 +37,13 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     soft = C is not None
     settings = f"kernel={table.kernel!r}" + (f", C={C!r}" if soft else "")
     settings += f", max_iter={parts.MOST_STEPS}" if steps >= parts.MOST_STEPS else ""
-    made = CODE.format(
-        model=type(model).__name__,
-        kernel_name=type(table.kernel).__name__,
-        settings=settings,
-        objective=SOFT if soft else HARD,
-    )
-    return Trace(
-        type(model).__name__,
-        params,
-        told(data, "classes", [parts.still(table)]),
-        model.card().to_dict(),
-        tuple(frames),
-        f"The widest margin, {params['method']} kernel",
-        SOFT if soft else HARD,
-        verdict(frames, refusal),
-        rows_code(data) + made,
-    )
+    name, objective = type(model).__name__, SOFT if soft else HARD
+    kernel = type(table.kernel).__name__
+    made = CODE.format(model=name, kernel_name=kernel, settings=settings, objective=objective)
+    shown, title = told(data, "classes", [parts.still(table)]), "The widest margin, {} kernel"
+    words = (title.format(params["method"]), objective, verdict(frames, refusal))
+    card, code = model.card().to_dict(), rows_code(data) + made
+    return Trace(name, params, shown, card, tuple(frames), *words, code)
 
 
 def verdict(frames: list[Any], refusal: str) -> str:

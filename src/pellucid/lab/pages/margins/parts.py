@@ -77,14 +77,13 @@ def data_panel(table: Table, model: BaseEstimator) -> Any:
         edge = contours(x, y, f, [-1.0, 1.0], colour=None, width=1.2)
         marks += [{**edge, "dashed": True}, contours(x, y, f, [0.0], colour=None, width=2.4)]
     support = model.multipliers_ > 0
-    marks.append(
-        points(*table.X[support].T, group=table.y[support], ring=np.ones(int(support.sum()), bool))
-    )
+    n = int(support.sum())
+    marks.append(points(*table.X[support].T, group=table.y[support], ring=np.ones(n, bool)))
     for kind, words in WORDS.items():
         here = (model.categories_ == kind) & support
         if here.any():
             marks.append(points(*table.X[here].T, group=KINDS[kind], size=0.55, label=words))
-    alt = f"Boundary and margins; {int(support.sum())} support vectors."
+    alt = f"Boundary and margins; {n} support vectors."
     return plane("data", marks, box=table.box, alt=alt)
 
 
@@ -154,27 +153,20 @@ def lift_panel(table: Table, model: BaseEstimator, turn: float) -> Any:
 
 
 def frame(
-    table: Table,
-    model: BaseEstimator,
-    step: int,
-    words: str,
-    top: float,
-    *,
-    price: float | None,
-    gap: float | None,
+    table: Table, model: BaseEstimator, step: int, words: str, top: float, *, price: Any, gap: Any
 ) -> Frame:
     """What one state of the machine looks like."""
     f = model.decision_function(table.X_test)
     slack = np.maximum(0.0, 1.0 - (2.0 * table.y_test - 1.0) * f)
-    norm = 0.0 if not np.isfinite(model.margin_) else model.margin_**-2
+    norm = squared_weights(model)
     held = None
     if price is not None:
         held = 0.5 * norm + price * len(table.y) * float(slack.mean())
-    kinds = model.categories_
+    broken = np.isin(model.categories_, ("inside", "misclassified"))
     numbers = {
         "margin 1/|w|": float(model.margin_) if norm > 0 else "∞",
         "support vectors": int((model.multipliers_ > 0).sum()),
-        "inside or wrong": int(np.isin(kinds, ("inside", "misclassified")).sum()),
+        "inside or wrong": int(broken.sum()),
         "training error": float((model.predict(table.X) != table.y).mean()),
         "held-out error": float((model.predict(table.X_test) != table.y_test).mean()),
     }
@@ -183,6 +175,10 @@ def frame(
     panels = [data_panel(table, model), multiplier_panel(table, model, top, price), third]
     objective = float(model.primal_objective_)
     return Frame(step, objective, gap, words, numbers, {"panels": panels}, held)
+
+
+def squared_weights(model: BaseEstimator) -> float:
+    return 0.0 if not np.isfinite(model.margin_) else model.margin_**-2
 
 
 def soft(table: Table, C: float) -> tuple[Any, list[Frame], int]:
@@ -211,7 +207,7 @@ def smo_words(model: BaseEstimator, before: Any, k: int, C: float) -> str:
         return f"a = 0, so f = 0 and every slack is 1: P = C · n = {number(C)} · {len(a)}"
     moved = np.flatnonzero(np.abs(a - before) > 1e-12)[:2]
     pair = ", ".join(f"a[{i + 1}]: {number(before[i])} → {number(a[i])}" for i in moved)
-    half = 0.5 * (0.0 if not np.isfinite(model.margin_) else model.margin_**-2)
+    half = 0.5 * squared_weights(model)
     return (
         f"step {k}: {pair or 'no change'}; D = Σa − ½|w|² = {number(a.sum())} − {number(half)} = "
         f"{number(model.dual_objective_)}; P = ½|w|² + C Σξ = {number(half)} + {number(C)}·"
@@ -243,10 +239,9 @@ def hard(table: Table) -> tuple[Any, list[Frame]]:
 
 def rising(table: Table) -> tuple[Any, list[Frame]]:
     """Soft margins whose price grows: what happens where no hard margin exists."""
-    models = []
-    for C in PRICES:
-        with warnings.catch_warnings(action="ignore"):
-            models.append(MaximumMarginClassifier(C=C, kernel=table.kernel).fit(table.X, table.y))
+    with warnings.catch_warnings(action="ignore"):
+        machines = [MaximumMarginClassifier(C=C, kernel=table.kernel) for C in PRICES]
+        models = [machine.fit(table.X, table.y) for machine in machines]
     frames = []
     for i, (C, model) in enumerate(zip(PRICES, models, strict=True)):
         total = float(model.slack_.sum())

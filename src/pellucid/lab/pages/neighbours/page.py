@@ -15,11 +15,12 @@ from pellucid.lab.pages.neighbours import parts
 from pellucid.lab.pages.samples import blobs, labelled, moons
 from pellucid.lab.trace import Trace
 
-WORDS = {
-    "regions by k": "the regions as k grows",
-    "one query": "the neighbours of one query, nearest first",
-    "Voronoi cells": "the cells of one nearest neighbour, as rows arrive",
+METHODS = {
+    "regions by k": (parts.by_k, "the regions as k grows"),
+    "one query": (parts.by_neighbour, "the neighbours of one query, nearest first"),
+    "Voronoi cells": (parts.by_row, "the cells of one nearest neighbour, as rows arrive"),
 }
+VOTED = ("regions by k", "one query")
 CODE = """from pellucid import KNeighborsClassifier
 model = KNeighborsClassifier({k}, weights={weights!r}, metric={metric!r}).fit(X, y)
 objective = float((model.predict(X) != y).mean())  # share of training rows that are wrong
@@ -30,28 +31,15 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """Fit KNeighborsClassifier for every step and write down what it does."""
     assert data is not None
     space = parts.make_space(data, params, seed)
-    steps = {
-        "regions by k": parts.by_k,
-        "one query": parts.by_neighbour,
-        "Voronoi cells": parts.by_row,
-    }
-    made = steps[params["method"]](space, params)
-    settings = {
-        "k": made.model.n_neighbors,
-        "weights": made.model.weights,
-        "metric": params["metric"],
-    }
-    return Trace(
-        "KNeighborsClassifier",
-        params,
-        told(data, "classes", made.panels),
-        made.model.card().to_dict(),
-        tuple(made.frames),
-        f"Nearest neighbours: {WORDS[params['method']]}",
-        "share of training rows that are wrong",
-        verdict(made, params),
-        rows_code(data, space.noise_code) + space.scale_code + CODE.format(**settings),
-    )
+    steps, title = METHODS[params["method"]]
+    made = steps(space, params)
+    k, weights, metric = made.model.n_neighbors, made.model.weights, params["metric"]
+    objective = "share of training rows that are wrong"
+    fit = CODE.format(k=k, weights=weights, metric=metric)
+    code = rows_code(data, space.noise_code) + space.scale_code + fit
+    words = (f"Nearest neighbours: {title}", objective, verdict(made, params), code)
+    shown, card = told(data, "classes", made.panels), made.model.card().to_dict()
+    return Trace("KNeighborsClassifier", params, shown, card, tuple(made.frames), *words)
 
 
 def verdict(made: Any, params: dict[str, Any]) -> str:
@@ -84,13 +72,13 @@ Keep the rows; a new one gets the label of most of the rows around it. The dista
 near.
 """
 CONTROLS = (
-    choice("method", "What to watch", WORDS),
-    counter("k", "Neighbours k at most", 25, 2, 60, method=("regions by k", "one query")),
+    choice("method", "What to watch", METHODS),
+    counter("k", "Neighbours k at most", 25, 2, 60, method=VOTED),
     choice(
         "weights",
         "Weights of the votes",
         ("uniform", "distance"),
-        method=("regions by k", "one query"),
+        method=VOTED,
     ),
     choice("metric", "Distance", ("euclidean", "manhattan", "chebyshev")),
     switch("standardise", "Standardise the columns"),

@@ -10,7 +10,17 @@ from sklearn.base import BaseEstimator
 from pellucid import KNeighborsClassifier, StandardScaler
 from pellucid.lab.drawing import held_rows, number, row_points, sub
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import around, lattice, line, plane, points, regions, rule
+from pellucid.lab.scene import (
+    around,
+    lattice,
+    line,
+    place_in,
+    plane,
+    points,
+    regions,
+    rule,
+    spanned,
+)
 from pellucid.lab.trace import Frame
 from pellucid.neighbors import select_n_neighbors, voronoi_cells
 
@@ -72,23 +82,11 @@ def make_space(data: LabData, params: dict[str, Any], seed: int) -> Space:
         return rows if scaler is None else scaler.inverse_transform(rows)
 
     box = roomy(around(data.X))
-    query = [
-        box[0] + params["query_x"] * (box[1] - box[0]),
-        box[2] + params["query_y"] * (box[3] - box[2]),
-    ]
-    return Space(
-        data,
-        scaled(X[~held]),
-        data.y[~held],
-        scaled(X[held]),
-        data.y[held],
-        lift,
-        None if columns else drop,
-        np.array(query),
-        box,
-        NOISE_CODE.format(seed=seed, columns=columns) if columns else "",
-        "" if scaler is None else SCALE_CODE,
-    )
+    query = place_in(box, params["query_x"], params["query_y"])
+    noise_code = NOISE_CODE.format(seed=seed, columns=columns) if columns else ""
+    code = (noise_code, "" if scaler is None else SCALE_CODE)
+    rows = (scaled(X[~held]), data.y[~held], scaled(X[held]), data.y[held])
+    return Space(data, *rows, lift, None if columns else drop, query, box, *code)
 
 
 def roomy(box: Sequence[float]) -> Any:
@@ -177,6 +175,13 @@ def distance_panel(all_distances: Any, k: int) -> Any:
     return plane("distances", marks, title=title, x=x, y="distance", box=box, alt=alt)
 
 
+def query_panel(space: Space, model: Any, vote: Any, params: dict[str, Any], alt: str) -> Any:
+    """The regions, and the neighbours that the query asks."""
+    edge = circle(space, float(vote.distances[-1]), params["metric"])
+    marks = [painted(model, space), edge, voters(space, vote), asked(space)]
+    return data_panel(space, marks, alt)
+
+
 def usable_ks(space: Space, most: int, steps: int) -> list[int]:
     """1, 2, 3, ..., then farther apart, up to the largest k asked for."""
     top = min(most, len(space.y) - 1)
@@ -189,44 +194,25 @@ def usable_ks(space: Space, most: int, steps: int) -> list[int]:
 def by_k(space: Space, params: dict[str, Any]) -> Made:
     """One frame for every k: regions, the circle of the query, the errors so far."""
     ks = usable_ks(space, params["k"], MOST_STEPS)
-    alone = select_n_neighbors(
-        space.Z, space.y, ks, weights=params["weights"], metric=params["metric"]
-    )
-    whole = np.sort(
-        neighbours(space, params, len(space.y)).explain(space.lift(space.query[None]))[0].distances
-    )
+    how = {"weights": params["weights"], "metric": params["metric"]}
+    alone = select_n_neighbors(space.Z, space.y, ks, **how)
+    place, everyone = space.lift(space.query[None]), neighbours(space, params, len(space.y))
+    whole = np.sort(everyone.explain(place)[0].distances)
     models = [neighbours(space, params, k) for k in ks]
     made = [errors(model, space) for model in models]
     top = 1.1 * max(0.1, float(np.max(made)), float(alone.errors.max()))
     frames = []
     for i, (k, model) in enumerate(zip(ks, models, strict=True)):
-        vote = model.explain(space.lift(space.query[None]))[0]
-        so_far = np.array(made[: i + 1])
-        radius = float(vote.distances[-1])
-        numbers = {
-            "k": k,
-            "training error": made[i][0],
-            "leave-one-out": float(alone.errors[i]),
-            "held-out error": made[i][1],
-            "radius of the query": radius,
-        }
+        vote = model.explain(place)[0]
+        train, test = made[i]
+        numbers = {"k": k, "training error": train, "leave-one-out": float(alone.errors[i])}
+        numbers |= {"held-out error": test, "radius of the query": float(vote.distances[-1])}
         scene = [
-            data_panel(
-                space,
-                [
-                    painted(model, space),
-                    circle(space, radius, params["metric"]),
-                    voters(space, vote),
-                    asked(space),
-                ],
-                f"Regions of {k} neighbours.",
-            ),
-            error_panel(ks[: i + 1], so_far, alone.errors[: i + 1], ks[-1], top),
+            query_panel(space, model, vote, params, f"Regions of {k} neighbours."),
+            error_panel(ks[: i + 1], np.array(made[: i + 1]), alone.errors[: i + 1], ks[-1], top),
             distance_panel(whole, k),
         ]
-        frames.append(
-            Frame(i, made[i][0], None, vote_words(vote, k), numbers, {"panels": scene}, made[i][1])
-        )
+        frames.append(Frame(i, train, None, vote_words(vote, k), numbers, {"panels": scene}, test))
     tests = [test for _, test in made]
     return Made(model, [still(space)], frames, ks, tests, contrast(whole))
 
@@ -258,31 +244,12 @@ def by_neighbour(space: Space, params: dict[str, Any]) -> Made:
         vote = model.explain(place)[0]
         train, test = errors(model, space)
         tests.append(test)
-        radius = float(vote.distances[-1])
-        row = int(vote.indices[-1])
-        formula = (
-            f"d(x, x{sub(k)}) = {number(radius)}, y{sub(k)} = {space.y[row]}; {vote_words(vote, k)}"
-        )
-        numbers = {
-            "k": k,
-            "distance": radius,
-            "its class": int(space.y[row]),
-            "winner": int(vote.winner),
-            "farthest / nearest": contrast(whole),
-        }
-        scene = [
-            data_panel(
-                space,
-                [
-                    painted(model, space),
-                    circle(space, radius, params["metric"]),
-                    voters(space, vote),
-                    asked(space),
-                ],
-                f"The {k} nearest rows of the query.",
-            ),
-            distance_panel(whole, k),
-        ]
+        radius, y = float(vote.distances[-1]), int(space.y[vote.indices[-1]])
+        formula = f"d(x, x{sub(k)}) = {number(radius)}, y{sub(k)} = {y}; {vote_words(vote, k)}"
+        numbers = {"k": k, "distance": radius, "its class": y, "winner": int(vote.winner)}
+        numbers["farthest / nearest"] = contrast(whole)
+        alt = f"The {k} nearest rows of the query."
+        scene = [query_panel(space, model, vote, params, alt), distance_panel(whole, k)]
         frames.append(Frame(i, train, None, formula, numbers, {"panels": scene}, test))
     return Made(model, [still(space)], frames, ks, tests, contrast(whole))
 
@@ -302,12 +269,8 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
             f"cell of x{sub(m)} = {{z : |z − x{sub(m)}| ≤ |z − xᵢ| for i ≤ {m}}}; the query is in "
             f"cell {near + 1} (distance {number(distance[0, 0])}) → class {space.y[near]}"
         )
-        numbers = {
-            "rows so far": m,
-            "cell of the query": near + 1,
-            "training rows wrong": train,
-            "held-out error": test,
-        }
+        numbers = {"rows so far": m, "cell of the query": near + 1}
+        numbers |= {"training rows wrong": train, "held-out error": test}
         marks = [painted(model, space), *cell_lines(space, m, params), asked(space)]
         panel = data_panel(space, marks, f"Cells of the first {m} rows.")
         frames.append(Frame(i, train, None, formula, numbers, {"panels": [panel]}, test))
@@ -316,22 +279,12 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
 
 def cell_lines(space: Space, m: int, params: dict[str, Any]) -> list[Any]:
     """The edges of the exact cells, where the distance has straight ones."""
-    seen = points(
-        *space.data.X[~held_rows(space.data)][:m].T,
-        group=space.y[:m].astype(int),
-        ring=np.ones(m, bool),
-    )
+    rows = space.data.X[~held_rows(space.data)][:m]
+    seen = points(*rows.T, group=space.y[:m].astype(int), ring=np.ones(m, bool))
     if space.drop is None or params["metric"] != "euclidean":
         return [seen]
     corners = space.lift(np.array([[space.box[0], space.box[2]], [space.box[1], space.box[3]]]))
-    bounds = (corners[0, 0], corners[1, 0], corners[0, 1], corners[1, 1])
-    gap = np.full((1, 2), np.nan)
-    path = np.vstack(
-        [
-            part
-            for cell in voronoi_cells(space.Z[:m], bounds=bounds).polygons
-            if len(cell)
-            for part in (space.drop(np.vstack([cell, cell[:1]])), gap)
-        ]
-    )
-    return [line(path[:, 0], path[:, 1], colour="quiet", width=1.0), seen]
+    gap, path = np.full((1, 2), np.nan), []
+    for cell in voronoi_cells(space.Z[:m], bounds=spanned(*corners)).polygons:
+        path += [space.drop(np.vstack([cell, cell[:1]])), gap] if len(cell) else []
+    return [line(*np.vstack(path).T, colour="quiet", width=1.0), seen]

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import ArrayLike
-from pellucid.lab.drawing import number, quietly, row_points, rows_code, told
+from pellucid.lab.drawing import number, quietly, rows_code, short, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.networks import parts
 from pellucid.lab.pages.networks.parts import accuracy, classes_of, flow_panel, target, unit_name
-from pellucid.lab.scene import around, plane
+from pellucid.lab.scene import plane
 from pellucid.lab.trace import Frame, Trace
 from pellucid.neural.mlp_classifier import MLPClassifier
 from pellucid.plots.panels.replay import Recorder
@@ -53,23 +53,11 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     shown = np.unique(np.r_[0, np.geomspace(1, last, MOST_FRAMES).round().astype(int)])
     row = min(params["row"], len(X)) - 1
     frames = tuple(_frame(data, params, networks, int(i), k, row) for i in shown)
-    marks, title, x = [row_points(data)], "Rows and what the network says", data.names[0]
-    alt = "Rows by class on the surface of the network's answers."
-    return Trace(
-        "MLPClassifier",
-        params,
-        told(
-            data,
-            "classes",
-            [plane("rows", marks, title=title, x=x, y=data.names[1], box=around(data.X), alt=alt)],
-        ),
-        model.card().to_dict(),
-        frames,
-        "A network in training",
-        "mean cross-entropy",
-        _verdict(data, networks, k),
-        _code(data, params, k, seed, bool(caught) or params["start"] == "zeros"),
-    )
+    loud = bool(caught) or params["start"] == "zeros"
+    verdict, code = _verdict(data, networks, k), _code(data, params, k, seed, loud)
+    shown, card = told(data, "classes", [parts.rows_panel(data)]), model.card().to_dict()
+    words = ("A network in training", "mean cross-entropy", verdict, code)
+    return Trace("MLPClassifier", params, shown, card, frames, *words)
 
 
 def _values(network: Any, x: np.ndarray) -> list[list[str]]:
@@ -89,13 +77,10 @@ def _frame(data: LabData, params: dict[str, Any], networks: Any, i: int, k: int,
     panels = [plane("rows", parts.surface(network, data, k, row)), *beside]
     test, truth = data.test
     held = float(network.loss_value(test, target(truth, k))) if len(test) else None
-    numbers: dict[str, Any] = {
-        "epoch": i,
-        "loss": round(loss, 4),
-        "accuracy": round(accuracy(network, X, y), 3),
-        "δ first / last hidden": float(f"{found.ratio:.3g}"),
-        "units without gradient": f"{100 * float(found.dead_fraction.mean()):.0f} %",
-    }
+    right, dead = round(accuracy(network, X, y), 3), 100 * float(found.dead_fraction.mean())
+    numbers: dict[str, Any] = {"epoch": i, "loss": round(loss, 4), "accuracy": right}
+    numbers["δ first / last hidden"] = short(found.ratio, 3)
+    numbers["units without gradient"] = f"{dead:.0f} %"
     if len(test):
         numbers["held-out accuracy"] = round(accuracy(network, test, truth), 3)
     return Frame(i, loss, None, formula, numbers, {"panels": panels}, held)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import ArrayLike
-from pellucid.lab.drawing import class_shades, number
+from pellucid.lab.drawing import class_shades, number, row_points
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, Panel, around, graph, lattice, line, plane, points, regions
 from pellucid.neural.diagnosis import gradient_flow
@@ -29,20 +29,17 @@ def start_network(params: dict[str, Any], k: int, seed: int) -> Network:
         return network
     b = [np.full(len(b), -5.0) for b in network.biases[:-1]]
     names = [*([params["activation"]] * params["layers"]), last.activation]
-    return Network.from_weights(
-        network.weights, [*b, network.biases[-1]], activations=names, loss=loss
-    )
+    biases = [*b, network.biases[-1]]
+    return Network.from_weights(network.weights, biases, activations=names, loss=loss)
 
 
 def start_code(params: dict[str, Any], k: int, seed: int) -> str:
     """Python of ``start_network``."""
     init = STARTS[params["start"]]
     one = f"Dense({params['units']}, {params['activation']!r}, init={init!r})"
-    last, loss = (
-        ("Dense(1, 'logistic'", "binary_cross_entropy")
-        if k == 2
-        else (f"Dense({k}, 'softmax'", "cross_entropy")
-    )
+    last, loss = f"Dense({k}, 'softmax'", "cross_entropy"
+    if k == 2:
+        last, loss = "Dense(1, 'logistic'", "binary_cross_entropy"
     code = (
         f"hidden = [{one}] * {params['layers']}\n"
         f"start = Network([*hidden, {last}, init={init!r})], loss={loss!r},\n"
@@ -56,6 +53,13 @@ def start_code(params: dict[str, Any], k: int, seed: int) -> str:
             f"                             loss={loss!r})\n"
         )
     return code
+
+
+def rows_panel(data: LabData) -> Panel:
+    """The plane of the rows, without any answers yet."""
+    x, y, title = *data.names, "Rows and what the network says"
+    alt = "Rows by class on the surface of the network's answers."
+    return plane("rows", [row_points(data)], title=title, x=x, y=y, box=around(data.X), alt=alt)
 
 
 def classes_of(y: ArrayLike) -> int:
@@ -94,17 +98,10 @@ def network_panel(
     for layer, n in enumerate(sizes):
         for j in range(n):
             number_of[layer, j] = len(nodes)
-            name = unit_name(layer, j, sizes)
-            said = words[layer][j]
-            nodes.append(
-                {
-                    "x": 2.0 * layer,
-                    "y": 1.2 * ((n - 1) / 2 - j),
-                    "round": False,
-                    "label": f"{name}\n{said}" if said and not deep else said or name,
-                    "lit": (layer, j) in lit,
-                }
-            )
+            name, said = unit_name(layer, j, sizes), words[layer][j]
+            label = f"{name}\n{said}" if said and not deep else said or name
+            place = {"x": 2.0 * layer, "y": 1.2 * ((n - 1) / 2 - j), "round": False}
+            nodes.append({**place, "label": label, "lit": (layer, j) in lit})
     every = [
         (abs(float(w)), layer, i, j, float(w))
         for layer, W in enumerate(network.weights)
@@ -112,18 +109,12 @@ def network_panel(
     ]
     few = len(every) <= MOST_WORDS
     kept = sorted(every, key=lambda e: ((e[1], e[2], e[3]) not in lit_edges, -e[0]))[:MOST_EDGES]
-    edges = [
-        {
-            "source": number_of[layer, i],
-            "target": number_of[layer + 1, j],
-            "arrow": False,
-            "colour": 0 if w >= 0 else 1,
-            "dashed": w < 0,
-            "lit": (layer, i, j) in lit_edges,
-            **({"label": number(w, 2)} if few or (layer, i, j) in lit_edges else {}),
-        }
-        for _, layer, i, j, w in sorted(kept, key=lambda e: e[1:4])
-    ]
+    edges = []
+    for _, layer, i, j, w in sorted(kept, key=lambda e: e[1:4]):
+        strong = (layer, i, j) in lit_edges
+        ends = {"source": number_of[layer, i], "target": number_of[layer + 1, j], "arrow": False}
+        look = {"colour": 0 if w >= 0 else 1, "dashed": w < 0, "lit": strong}
+        edges.append({**ends, **look, **({"label": number(w, 2)} if few or strong else {})})
     alt = "The units of the network and the weights between them."
     return graph("network", nodes, edges, title=title, alt=alt)
 
@@ -138,11 +129,9 @@ def surface(network: Network, data: LabData, k: int, ring: int | None = None) ->
     else:
         marks = [regions(out.argmax(axis=1).reshape(CELLS, CELLS), box)]
     if ring is not None:
-        x = data.train[0][ring]
-        y, label = [x[1]], "the row that is followed"
-        marks.append(
-            points([x[0]], y, group=[int(data.train[1][ring])], size=1.5, ring=[True], label=label)
-        )
+        x, group = data.train[0][ring], [int(data.train[1][ring])]
+        label = "the row that is followed"
+        marks.append(points(x[:1], x[1:], group=group, size=1.5, ring=[True], label=label))
     return marks
 
 

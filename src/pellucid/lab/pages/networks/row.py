@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import ArrayLike
-from pellucid.lab.drawing import literal, number, quietly, row_points, told
+from pellucid.lab.drawing import literal, number, quietly, short, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.networks import parts
 from pellucid.lab.pages.networks.parts import classes_of, network_panel, surface, target, unit_name
-from pellucid.lab.scene import Panel, around, plane, table
+from pellucid.lab.scene import Panel, plane, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.neural.training.training import train
 from pellucid.solvers.gradient_descent import GradientDescent
@@ -41,38 +41,28 @@ def row_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     row = min(params["row"], len(X)) - 1
     x, t = X[row : row + 1], target(y[row : row + 1], k)
     with warnings.catch_warnings(action="ignore"):  # equal weights are what one preset shows
-        network = parts.start_network(params, k, seed)
         frames: list[Frame] = []
+        names = [params["activation"]] * params["layers"]
+        flow = _Pass(parts.start_network(params, k, seed), x, t, names)
+        solver = GradientDescent(params["rate"], max_iter=1, tol=None)
         for _ in range(UPDATES):
-            flow = _Pass(network, x, t, [params["activation"]] * params["layers"])
-            frames += _half_steps(data, params, flow, t, k, row, len(frames))
-            solver = GradientDescent(params["rate"], max_iter=1, tol=None)
-            after = train(network, x, t, solver=solver).network
-            frames.append(_moved(data, params, flow, after, x, t, k, row, len(frames)))
-            network = after
+            frames += _half_steps(data, flow, t, row, len(frames))
+            moved = _Pass(train(flow.network, x, t, solver=solver).network, x, t, names)
+            frames.append(_moved(data, params["rate"], flow, moved, row, len(frames)))
+            flow = moved
     first, last = float(frames[0].objective or 0.0), float(frames[-1].objective or 0.0)
-    marks, title, box = [row_points(data)], "Rows and what the network says", around(data.X)
-    alt = "Rows by class on the surface of the network's answers."
-    return Trace(
-        "Network",
-        params,
-        told(
-            data,
-            "classes",
-            [plane("rows", marks, title=title, x=data.names[0], y=data.names[1], box=box, alt=alt)],
-        ),
-        {
-            "representation": "layers of weighted sums and activations: a = g(W'x + b)",
-            "evaluation": "cross-entropy of one row",
-            "optimisation": f"back-propagation and gradient descent with η = {params['rate']:g}",
-        },
-        tuple(frames),
-        "One row forward and back",
-        "cross-entropy of the row",
+    card = {
+        "representation": "layers of weighted sums and activations: a = g(W'x + b)",
+        "evaluation": "cross-entropy of one row",
+        "optimisation": f"back-propagation and gradient descent with η = {params['rate']:g}",
+    }
+    verdict = (
         f"{UPDATES} updates on this row took its loss from {number(first)} to "
-        f"{number(last)}; the held-out curve says what that did to the others.",
-        _code(data, params, k, seed, row),
+        f"{number(last)}; the held-out curve says what that did to the others."
     )
+    shown, code = told(data, "classes", [parts.rows_panel(data)]), _code(data, params, k, seed, row)
+    words = ("One row forward and back", "cross-entropy of the row", verdict, code)
+    return Trace("Network", params, shown, card, tuple(frames), *words)
 
 
 def _code(data: LabData, params: dict[str, Any], k: int, seed: int, row: int) -> str:
@@ -93,19 +83,18 @@ def _code(data: LabData, params: dict[str, Any], k: int, seed: int, row: int) ->
     )
 
 
-def _held(network: Any, data: LabData, k: int) -> float | None:
+def _held(network: Any, data: LabData) -> float | None:
     test, truth = data.test
-    return float(network.loss_value(test, target(truth, k))) if len(test) else None
+    T = target(truth, classes_of(data.y))
+    return float(network.loss_value(test, T)) if len(test) else None
 
 
-def _half_steps(
-    data: LabData, params: dict[str, Any], flow: _Pass, t: Any, k: int, row: int, first: int
-) -> list[Frame]:
+def _half_steps(data: LabData, flow: _Pass, t: Any, row: int, first: int) -> list[Frame]:
     """Forward layer by layer, then back layer by layer."""
     frames: list[Frame] = []
     n = len(flow.sums)
-    rows = plane("rows", surface(flow.network, data, k, row))
-    held = _held(flow.network, data, k)
+    rows = plane("rows", surface(flow.network, data, classes_of(data.y), row))
+    held = _held(flow.network, data)
     said = [[""] * size for size in flow.sizes]
     said[0] = [number(v, 2) for v in flow.values[0]]
 
@@ -113,19 +102,19 @@ def _half_steps(
         title = "Back: δ = ∂L/∂z of the units" if back else "Forward: values of the units"
         lit = [(layer, j) for j in range(flow.sizes[layer])]
         units = network_panel(flow.network, [list(w) for w in said], lit=lit, title=title)
-        numbers = {"layer": layer, "loss of the row": float(f"{flow.loss:.5g}"), **numbers}
+        numbers = {"layer": layer, "loss of the row": short(flow.loss, 5), **numbers}
         state = {"panels": [rows, units, _table(flow, layer, back)]}
         step = first + len(frames)
         frames.append(Frame(step, flow.loss, None, formula, numbers, state, held))
 
     for layer in range(1, n + 1):
         said[layer] = [number(v, 2) for v in flow.values[layer]]
-        top = float(f"{np.abs(flow.values[layer]).max():.4g}")
+        top = short(np.abs(flow.values[layer]).max())
         add(_forward(flow, layer), layer, False, {"largest |a|": top})
     said[1:] = [[""] * size for size in flow.sizes[1:]]
     for layer in range(n, 0, -1):
         said[layer] = [f"δ {number(v, 2)}" for v in flow.deltas[layer - 1]]
-        size = float(f"{np.abs(flow.deltas[layer - 1]).max():.4g}")
+        size = short(np.abs(flow.deltas[layer - 1]).max())
         add(_back(flow, layer, t), layer, True, {"largest |δ|": size})
     return frames
 
@@ -185,42 +174,28 @@ def _back(flow: _Pass, layer: int, t: Any) -> str:
     )
 
 
-def _moved(
-    data: LabData,
-    params: dict[str, Any],
-    flow: _Pass,
-    after: Any,
-    x: ArrayLike,
-    t: Any,
-    k: int,
-    row: int,
-    step: int,
-) -> Frame:
+def _moved(data: LabData, rate: float, flow: _Pass, moved: _Pass, row: int, step: int) -> Frame:
     """The weights after the update."""
     top = [float(np.abs(g).max()) for g in flow.gradients]
     layer = int(np.argmax(top))
     g = flow.gradients[layer]
     a, b = (int(v) for v in np.unravel_index(np.abs(g).argmax(), g.shape))
     name = f"w({unit_name(layer, a, flow.sizes)} → {unit_name(layer + 1, b, flow.sizes)})"
-    old, new = float(flow.network.weights[layer][a, b]), float(after.weights[layer][a, b])
+    old, new = (float(one.network.weights[layer][a, b]) for one in (flow, moved))
     value, delta = float(flow.values[layer][a]), float(flow.deltas[layer][b])
     slope = number(value * delta) if value * delta >= 0 else f"({number(value * delta)})"
     back = number(delta) if delta >= 0 else f"({number(delta)})"
     formula = (
         f"∂L/∂{name} = a δ = {number(value)} · {back} = {number(value * delta)}; "
-        f"w ← {number(old)} − {number(params['rate'])} · {slope} = {number(new)}"
+        f"w ← {number(old)} − {number(rate)} · {slope} = {number(new)}"
     )
-    loss = float(after.loss_value(x, t))
-    moved = _Pass(after, x, t, flow.names)
     words = [[number(v, 2) for v in layer_] for layer_ in moved.values]
+    after, edge, title = moved.network, (layer, a, b), "After the update: values"
     panels = [
-        plane("rows", surface(after, data, k, row)),
-        network_panel(after, words, lit_edges=[(layer, a, b)], title="After the update: values"),
+        plane("rows", surface(after, data, classes_of(data.y), row)),
+        network_panel(after, words, lit_edges=[edge], title=title),
         _table(moved, len(flow.sums), True),
     ]
-    numbers = {
-        "loss before": float(f"{flow.loss:.5g}"),
-        "loss after": float(f"{loss:.5g}"),
-        "largest |∂L/∂w|": float(f"{max(top):.4g}"),
-    }
-    return Frame(step, loss, None, formula, numbers, {"panels": panels}, _held(after, data, k))
+    numbers = {"loss before": short(flow.loss, 5), "loss after": short(moved.loss, 5)}
+    numbers["largest |∂L/∂w|"] = short(max(top))
+    return Frame(step, moved.loss, None, formula, numbers, {"panels": panels}, _held(after, data))

@@ -14,20 +14,17 @@ from pellucid.evaluation import SimulatedDraw, decompose_squared
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import heard, hushed, literal, number, told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages.polynomials.parts import (
-    METHODS,
-    TRUTHS,
-    Sweep,
-    complexities,
-    equation,
-    fitted,
-    maker,
-)
+from pellucid.lab.pages import PAGES
+from pellucid.lab.pages.polynomials import parts as curves_of
+from pellucid.lab.pages.polynomials.parts import METHODS, TRUTHS, Sweep, equation, fitted
 from pellucid.lab.scene import line, plane, points, rule
 from pellucid.lab.trace import Frame, Trace
 
 SETS = 50  # training sets
 GRID = 81  # places of a curve
+PIPELINE = """from pellucid import LinearRegression
+from pellucid.features import {}
+from sklearn.pipeline import make_pipeline"""
 FLOOR = 1e-5  # of bias and variance on a logarithmic axis
 
 
@@ -35,33 +32,27 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """One frame per degree, number of knots or degrees of freedom."""
     assert data is not None
     sweep = make_sweep(data, params, seed)
-    values = complexities(params["method"], params["most"], len(np.unique(sweep.x)))
+    values = curves_of.complexities(params["method"], params["most"], len(np.unique(sweep.x)))
     steps = [heard(partial(fit_step, sweep, params, value))[0] for value in values]
     box = data_box(data, sweep)
     top = max(float(step["parts"].total) for step in steps)
     frames = tuple(frame_of(sweep, params, steps, i, box) for i in range(len(steps)))
     word = METHODS[params["method"]]
     parts_box = (values[0] - 0.4, values[-1] + 0.4, FLOOR, 3 * max(top, 1.0))
+    noise, title = (
+        [rule(y=max(sweep.noise**2, FLOOR), label="noise")],
+        "Bias², variance, total error",
+    )
+    alt, y = "Bias, variance and total error against flexibility.", "squared error"
     static = [
         data_panel(data, sweep, box),
-        plane(
-            "parts",
-            [rule(y=max(sweep.noise**2, FLOOR), label="noise")],
-            x=word,
-            y="squared error",
-            title="Bias², variance, total error",
-            box=parts_box,
-            log_y=True,
-            alt="Bias, variance and total error against flexibility.",
-        ),
+        plane("parts", noise, x=word, y=y, title=title, box=parts_box, log_y=True, alt=alt),
     ]
     last = steps[-1]["model"]
     card = (last[-1] if hasattr(last, "steps") else last).card().to_dict()
-    algorithm, shown_data = params["method"], told(data, "values", static)
-    title, objective = "Polynomials, splines, bias and variance", "mean squared error"
-    shown_verdict = verdict(params, steps, frames)
-    code = code_of(sweep, params["method"], values[-1])
-    return Trace(algorithm, params, shown_data, card, frames, title, objective, shown_verdict, code)
+    shown, code = told(data, "values", static), code_of(sweep, params["method"], values[-1])
+    words = (PAGES["polynomials"], "mean squared error", verdict(params, steps, frames), code)
+    return Trace(params["method"], params, shown, card, frames, *words)
 
 
 def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
@@ -69,9 +60,8 @@ def make_sweep(data: LabData, params: dict[str, Any], seed: int) -> Sweep:
     X, y = data.train
     x = np.asarray(X[:, 0], float)
     if len(np.unique(x)) < 4:
-        raise ValueError(
-            f"the training rows have {len(np.unique(x))} different x: the page needs at least 4"
-        )
+        found = len(np.unique(x))
+        raise ValueError(f"the training rows have {found} different x: the page needs at least 4")
     truth, noise = TRUTHS[params["truth"]], params["noise"]
     draw = SimulatedDraw(lambda X: truth(X[:, 0]), x[:, None], noise)
     rng = np.random.default_rng([seed, 50])
@@ -89,21 +79,24 @@ def fit_step(sweep: Sweep, params: dict[str, Any], value: int) -> dict[str, Any]
     """The reader's rows and all training sets at one flexibility."""
     model = fitted(params["method"], value, sweep.x[:, None], sweep.y)
     places = np.r_[sweep.inside, sweep.shown][:, None]
-    every = maker(params["method"], value, model)(sweep.x[:, None], sweep.Y, places)  # (places, B)
+    every = curves_of.maker(params["method"], value, model)(
+        sweep.x[:, None], sweep.Y, places
+    )  # (places, B)
     inner, outer = every[: len(sweep.inside)], every[len(sweep.inside) :]
     truth = sweep.truth(sweep.inside)
     noisy = np.vstack([truth + sweep.noise, truth - sweep.noise])  # variance noise^2 exactly
-    held = sweep.x_test
+    errors = [
+        float(np.mean((y - model.predict(x[:, None])) ** 2)) if len(x) else None
+        for x, y in ((sweep.x, sweep.y), (sweep.x_test, sweep.y_test))
+    ]
     return {
         "value": value,
         "model": model,
         "curves": outer,
         "own": model.predict(sweep.shown[:, None]),
         "parts": decompose_squared(inner.T, truth=truth, y=noisy),
-        "train": float(np.mean((sweep.y - model.predict(sweep.x[:, None])) ** 2)),
-        "test": None
-        if not len(held)
-        else float(np.mean((sweep.y_test - model.predict(held[:, None])) ** 2)),
+        "train": errors[0],
+        "test": errors[1],
     }
 
 
@@ -149,14 +142,10 @@ def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box
             line(at, heights, colour=colour, label=name),
             points(at[-1:], heights[-1:], group=colour, size=0.9),
         ]
-    edge = step["curves"][-1]
-    numbers = {
-        METHODS[params["method"]]: step["value"],
-        "bias²": float(parts.bias2),
-        "variance": float(parts.variance),
-        "total": float(parts.total),
-        "spread at the right edge": float(edge.std()),
-    }
+    flexibility, edge = METHODS[params["method"]], step["curves"][-1]
+    numbers = {flexibility: step["value"], "bias²": float(parts.bias2)}
+    numbers |= {"variance": float(parts.variance), "total": float(parts.total)}
+    numbers |= {"spread at the right edge": float(edge.std())}
     noise = number(parts.noise or 0.0)
     formula = (
         f"error {number(parts.total)} = bias² {number(parts.bias2)} + variance "
@@ -186,17 +175,13 @@ def code_of(sweep: Sweep, method: str, value: int) -> str:
     if method == "smoothing spline":
         imports, model = "from pellucid import SmoothingSpline", f"SmoothingSpline(df={value})"
     elif method == "polynomial":
-        imports = """from pellucid import LinearRegression
-from pellucid.features import MinMaxScaler, PolynomialFeatures
-from sklearn.pipeline import make_pipeline"""
+        imports = PIPELINE.format("MinMaxScaler, PolynomialFeatures")
         model = (
             "make_pipeline(\n    MinMaxScaler(feature_range=(-1, 1)),\n"
             f"    PolynomialFeatures({value}),\n    LinearRegression(fit_intercept=False),\n)"
         )
     else:
-        imports = """from pellucid import LinearRegression
-from pellucid.features import NaturalSplineBasis
-from sklearn.pipeline import make_pipeline"""
+        imports = PIPELINE.format("NaturalSplineBasis")
         model = f"make_pipeline(NaturalSplineBasis({value}), LinearRegression())"
     warned = heard(lambda: fitted(method, value, sweep.x[:, None], sweep.y))[1]
     return f"""import numpy as np

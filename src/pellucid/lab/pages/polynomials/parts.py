@@ -46,11 +46,8 @@ def complexities(method: str, most: int, distinct: int) -> list[int]:
 
 def make_model(method: str, value: int) -> Any:
     if method == "polynomial":
-        return make_pipeline(
-            MinMaxScaler(feature_range=(-1, 1)),
-            PolynomialFeatures(value),
-            LinearRegression(fit_intercept=False),
-        )
+        scale, powers = MinMaxScaler(feature_range=(-1, 1)), PolynomialFeatures(value)
+        return make_pipeline(scale, powers, LinearRegression(fit_intercept=False))
     if method == "natural spline":
         return make_pipeline(NaturalSplineBasis(value), LinearRegression())
     return SmoothingSpline(df=value)

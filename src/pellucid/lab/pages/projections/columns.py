@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.decomposition.pca import PCA
-from pellucid.lab.drawing import literal, number, told
+from pellucid.lab.drawing import literal, number, short, told
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.projections.parts import feet, rows_panel
 from pellucid.lab.scene import bars, line, plane, points
@@ -31,35 +31,29 @@ def columns_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     frames = tuple(_frame(data, seen, whole, d) for d in range(len(whole.eigenvalues_) + 1))
     share = np.cumsum(whole.eigenvalues_) / whole.eigenvalues_.sum()
     enough = int(np.searchsorted(share, 0.9) + 1)
-    count = np.arange(1, len(whole.eigenvalues_) + 1)
     d = len(whole.eigenvalues_)
-    marks = [bars(count, whole.eigenvalues_, colour=["quiet"] * len(count), width=0.6)]
+    marks = [bars(np.arange(1, d + 1), whole.eigenvalues_, colour=["quiet"] * d, width=0.6)]
     scree = "Scree: eigenvalues of six columns"
     bars_alt = "The eigenvalues of six columns as bars; those in use are coloured."
     title = "The ringed row, column by column"
     alt = "The six values of a row and their reconstruction."
-    return Trace(
-        "PCA",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows, and where the rebuilt ones lie"),
-                plane("scree", marks, title=scree, x="component", y="variance", alt=bars_alt),
-                plane("row", [], title=title, x="column", y="value", alt=alt),
-            ],
-        ),
-        whole.card().to_dict(),
-        frames,
-        "PCA of six columns that measure two",
-        "mean squared reconstruction error",
+    panels = [
+        rows_panel(data, "Rows, and where the rebuilt ones lie"),
+        plane("scree", marks, title=scree, x="component", y="variance", alt=bars_alt),
+        plane("row", [], title=title, x="column", y="value", alt=alt),
+    ]
+    verdict = (
         f"{enough} of {COLUMNS} components hold {share[enough - 1]:.0%} of the variance; "
-        "those after the elbow carry noise.",
+        "those after the elbow carry noise."
+    )
+    code = (
         f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(Z)}\n"
         f"model = PCA({d}, ddof=0).fit(X)\n"
-        "objective = float(model.reconstruction_errors(X).mean())\n",
+        "objective = float(model.reconstruction_errors(X).mean())\n"
     )
+    title, objective = "PCA of six columns that measure two", "mean squared reconstruction error"
+    shown, words = told(data, "points", panels), (title, objective, verdict, code)
+    return Trace("PCA", params, shown, whole.card().to_dict(), frames, *words)
 
 
 def _measured(data: LabData, noise: float, seed: int) -> Seen:
@@ -92,29 +86,21 @@ def _frame(data: LabData, seen: Seen, whole: Any, d: int) -> Frame:
     error = error if error > 1e-14 * float(values.sum()) else 0.0  # all components: rounding only
     X, at = data.train[0], seen.mean + R @ seen.back
     F = at[seen.train]
-    marks = [feet(X, F), points(F[:, 0], F[:, 1], group=0, size=0.7, label="rebuilt")]
+    marks = [feet(X, F), points(*F.T, group=0, size=0.7, label="rebuilt")]
     row = int(((X - seen.mean) ** 2).sum(axis=1).argmax())
-    ring = points(X[[row], 0], X[[row], 1], group="warn", ring=[True])
+    ring = points(*X[[row]].T, group="warn", ring=[True])
     column = np.arange(1, COLUMNS + 1)
     used = bars(np.arange(1, d + 1), values[:d], colour=[0] * d, width=0.6, label="in use")
+    measured = points(column, seen.Z[seen.train][row], group="quiet", label="measured")
     panels = [
         plane("rows", [*marks, ring]),
         plane("scree", [used] if d else []),
-        plane(
-            "row",
-            [
-                points(column, seen.Z[seen.train][row], group="quiet", label="measured"),
-                line(column, R[seen.train][row], label="rebuilt"),
-            ],
-        ),
+        plane("row", [measured, line(column, R[seen.train][row], label="rebuilt")]),
     ]
     left = " + ".join(number(v, 2) for v in values[d:]) or "0"
     sums = "".join(f" + z{i} v{i}" for i in range(1, min(d, 3) + 1)) + (" + …" if d > 3 else "")
     formula = f"d = {d}: x̂ = x̄{sums}; mean |x − x̂|² = dropped λ = {left} = {number(error)}"
-    numbers = {
-        "components": d,
-        "error": float(f"{error:.4g}"),
-        "share explained": round(float(values[:d].sum() / values.sum()), 4),
-    }
+    explained = round(float(values[:d].sum() / values.sum()), 4)
+    numbers = {"components": d, "error": short(error), "share explained": explained}
     held = float(errors[~seen.train].mean()) if (~seen.train).any() else None
     return Frame(d, error, None, formula, numbers, {"panels": panels}, held)

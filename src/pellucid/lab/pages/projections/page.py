@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Rng
 from pellucid.decomposition.pca import PCA
 from pellucid.lab.controls import choice, slider, switch
-from pellucid.lab.drawing import literal, number, told, vector
+from pellucid.lab.drawing import literal, number, short, told, vector
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
 from pellucid.lab.pages.projections.columns import columns_trace
 from pellucid.lab.pages.projections.parts import feet, ppca_trace, rows_panel, scree
@@ -39,37 +39,26 @@ def pca_trace(data: LabData, params: dict[str, Any]) -> Trace:
     models = [_turned(fitted, angle) for angle in angles]
     errors = np.array([model.reconstruction_errors(X).mean() for model in models])
     spread = float(errors[0] + errors[TURNS // 2])  # of two orthogonal directions: all there is
-    frames = [
-        _frame(k, m, a, data, spread) for k, (m, a) in enumerate(zip(models, angles, strict=True))
-    ]
+    turned = enumerate(zip(models, angles, strict=True))
+    frames = [_frame(k, model, angle, data, spread) for k, (model, angle) in turned]
     v = fitted.components_[0]
     best = float(np.arctan2(v[1], v[0]) % np.pi)
     frames.append(_solution(TURNS, fitted, best, data, whole, spread))
     frames.append(_rebuilt(TURNS + 1, fitted, best, data, spread))
     marks, title = scree(whole.eigenvalues_), "Scree: eigenvalues of S"
     alt = "The eigenvalues as bars."
-    return Trace(
-        "PCA",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows and their feet on the direction"),
-                _curve(fitted, X, spread),
-                plane("scree", marks, title=title, x="component", y="variance", alt=alt),
-            ],
-        ),
-        fitted.card().to_dict(),
-        tuple(frames),
-        "Principal component analysis",
-        "mean squared distance to the line (reconstruction error"
-        + (", in deviations)" if params["standardize"] else ")"),
-        _verdict(whole, data, params),
+    bars = plane("scree", marks, title=title, x="component", y="variance", alt=alt)
+    rows = rows_panel(data, "Rows and their feet on the direction")
+    units = ", in deviations" if params["standardize"] else ""
+    objective = f"mean squared distance to the line (reconstruction error{units})"
+    code = (
         f"import numpy as np\n\nfrom pellucid import PCA\n\nX = {literal(X)}\n"
         f"model = PCA(1, ddof=0, standardize={params['standardize']}).fit(X)\n"
-        "objective = float(model.reconstruction_errors(X).mean())\n",
+        "objective = float(model.reconstruction_errors(X).mean())\n"
     )
+    shown = told(data, "points", [rows, _curve(fitted, X, spread), bars])
+    words = ("Principal component analysis", objective, _verdict(whole, data, params), code)
+    return Trace("PCA", params, shown, fitted.card().to_dict(), tuple(frames), *words)
 
 
 def _scaled(model: BaseEstimator) -> bool:
@@ -105,8 +94,8 @@ def _panels(
     away = model.inverse_transform(np.array([[-reach], [reach]]))
     marks = [
         feet(X, F),
-        line(away[:, 0], away[:, 1], label="direction"),
-        points(F[:, 0], F[:, 1], group=0, size=0.6, label="feet"),
+        line(*away.T, label="direction"),
+        points(*F.T, group=0, size=0.6, label="feet"),
     ]
     degrees = float(np.degrees(angle))
     here = [
@@ -120,8 +109,8 @@ def _panels(
 def _numbers(model: BaseEstimator, angle: float, error: float, spread: float) -> dict[str, Any]:
     return {
         "angle (degrees)": round(float(np.degrees(angle)), 1),
-        "error": float(f"{error:.4g}"),
-        "variance along v": float(f"{spread - error:.4g}"),
+        "error": short(error),
+        "variance along v": short(spread - error),
         "share explained": round((spread - error) / spread, 4) if spread > 0 else 0.0,
     }
 
@@ -167,7 +156,7 @@ def _rebuilt(k: int, model: BaseEstimator, angle: float, data: LabData, spread: 
     i = int(model.reconstruction_errors(X).argmax())
     z = float(model.transform(X[i : i + 1])[0, 0])
     foot = model.inverse_transform(np.array([[z]]))[0]
-    ring = points(X[i : i + 1, 0], X[i : i + 1, 1], group="warn", ring=[True], size=1.2)
+    ring = points(*X[i : i + 1].T, group="warn", ring=[True], size=1.2)
     panels = [plane("rows", [*frame.state["panels"][0]["marks"], ring]), *frame.state["panels"][1:]]
     score, back = ("v'((x − x̄)/s)", "x̄ + s z v") if _scaled(model) else ("v'(x − x̄)", "x̄ + z v")
     formula = (
@@ -175,11 +164,6 @@ def _rebuilt(k: int, model: BaseEstimator, angle: float, data: LabData, spread: 
         f"x̂ = {back} = {vector(foot)}"
     )
     return frame._replace(formula=formula, state={"panels": panels})
-
-
-def _overlap(intervals: Any) -> bool:
-    """Whether the second eigenvalue may be as large as the first."""
-    return bool(intervals[1, 1] >= intervals[0, 0])
 
 
 def _verdict(whole: Any, data: LabData, params: dict[str, Any]) -> str:
@@ -192,7 +176,8 @@ def _verdict(whole: Any, data: LabData, params: dict[str, Any]) -> str:
             f"{number(spread.max() / spread.min())} times the other's. The units decided, not the "
             "rows."
         )
-    if _overlap(whole.eigenvalue_intervals()):
+    intervals = whole.eigenvalue_intervals()
+    if intervals[1, 1] >= intervals[0, 0]:
         return (
             f"The first direction holds {share:.0%}, but the 95 % intervals of the two eigenvalues "
             "overlap: other rows of the same kind would give another direction."

@@ -9,7 +9,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.decomposition import probabilistic
 from pellucid.decomposition.probabilistic import Loadings, ProbabilisticPCA, log_likelihood
 from pellucid.lab import scene
-from pellucid.lab.drawing import held_rows, literal, number, quietly, told, vector
+from pellucid.lab.drawing import held_rows, literal, number, quietly, short, told, vector
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, Panel, around, bars, contours, line, plane, points, rule
 from pellucid.lab.trace import Frame, Trace
@@ -21,18 +21,11 @@ ROUNDS, SHOWN = 300, 50  # of EM, and how many of them are frames
 def rows_panel(data: LabData, title: str) -> Panel:
     box = around(data.X, 0.2)
     spans = box[1] - box[0], box[3] - box[2]
-    held = held_rows(data)
-    label = "rows (open: held out)"
-    return plane(
-        "rows",
-        [points(data.X[:, 0], data.X[:, 1], group="quiet", faint=held, data=True, label=label)],
-        title=title,
-        x=data.names[0],
-        y=data.names[1],
-        box=box,
-        equal=max(spans) < 6 * min(spans),
-        alt="The rows, the direction and the feet of the rows on it.",
-    )
+    faint, label = held_rows(data), "rows (open: held out)"
+    marks = [points(*data.X.T, group="quiet", faint=faint, data=True, label=label)]
+    x, y, equal = *data.names, max(spans) < 6 * min(spans)
+    alt = "The rows, the direction and the feet of the rows on it."
+    return plane("rows", marks, title=title, x=x, y=y, box=box, equal=equal, alt=alt)
 
 
 def scree(values: np.ndarray, noise: float | None = None) -> list[Mark]:
@@ -42,7 +35,7 @@ def scree(values: np.ndarray, noise: float | None = None) -> list[Mark]:
 
 
 def feet(X: np.ndarray, F: Any) -> Mark:
-    return scene.segments(X[:, 0], X[:, 1], F[:, 0], F[:, 1], colour="quiet")
+    return scene.segments(*X.T, *F.T, colour="quiet")
 
 
 def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
@@ -52,9 +45,8 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     fitted, recorder = watched(model, X)
     S = np.cov(X.T, bias=True)
     start = probabilistic.principal_axes(probabilistic.em_start(S, 1, generator(seed)))
-    states = [start] + [
-        Loadings(one.loadings_, one.noise_variance_) for one in next(iter(recorder.runs.values()))
-    ]
+    watched_fits = next(iter(recorder.runs.values()))
+    states = [start] + [Loadings(one.loadings_, one.noise_variance_) for one in watched_fits]
     states = _aligned(states, S)
     mean = X.mean(axis=0)
     test = data.test[0]
@@ -69,28 +61,20 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     best = ProbabilisticPCA(1).fit(X)
     marks, title = scree(fitted.eigenvalues_), "Scree: eigenvalues and noise"
     alt = "The eigenvalues of the covariance as bars."
-    return Trace(
-        "ProbabilisticPCA",
-        params,
-        told(
-            data,
-            "points",
-            [
-                rows_panel(data, "Rows, density N(μ, W W' + σ² I) and E[x | z]"),
-                _surface(S, states, best, len(X)),
-                plane("scree", marks, title=title, x="component", y="variance", alt=alt),
-            ],
-        ),
-        fitted.card().to_dict(),
-        frames,
-        "Probabilistic PCA by EM",
-        "log-likelihood per row",
-        _verdict(fitted, best, len(states) - 1),
+    panels = [
+        rows_panel(data, "Rows, density N(μ, W W' + σ² I) and E[x | z]"),
+        _surface(S, states, best, len(X)),
+        plane("scree", marks, title=title, x="component", y="variance", alt=alt),
+    ]
+    code = (
         f"{'import warnings' + chr(10) if loud else ''}import numpy as np\n\n"
         f"from pellucid import ProbabilisticPCA\n\nX = {literal(X)}\n"
         f"{quietly(fit, 'EM is not done') if loud else fit}"
-        "objective = float(model.log_likelihood_ / len(X))\n",
+        "objective = float(model.log_likelihood_ / len(X))\n"
     )
+    shown, verdict = told(data, "points", panels), _verdict(fitted, best, last)
+    words = ("Probabilistic PCA by EM", "log-likelihood per row", verdict, code)
+    return Trace("ProbabilisticPCA", params, shown, fitted.card().to_dict(), frames, *words)
 
 
 def _aligned(states: list[Any], S: Any) -> list[Any]:
@@ -151,27 +135,16 @@ def _round(
     marks = [
         *scene.ellipse(mean, np.outer(w, w) + s2 * np.eye(2)),
         feet(X, F),
-        line(away[:, 0], away[:, 1], label="μ + W z"),
-        points(F[:, 0], F[:, 1], group=0, size=0.6, label="μ + W E[z | x]"),
+        line(*away.T, label="μ + W z"),
+        points(*F.T, group=0, size=0.6, label="μ + W E[z | x]"),
     ]
     path = np.array([s.W[:, 0] for s in states[: k + 1]])
-    panels = [
-        plane("rows", marks),
-        plane(
-            "loadings",
-            [
-                line(path[:, 0], path[:, 1]),
-                points(path[-1:, 0], path[-1:, 1], group="accent", size=1.3),
-            ],
-        ),
-        plane(
-            "scree",
-            [
-                rule(y=s2, colour="warn", label="noise σ²"),
-                rule(y=m, colour="accent", label="|W|² + σ²"),
-            ],
-        ),
+    way = [line(*path.T), points(*path[-1:].T, group="accent", size=1.3)]
+    levels = [
+        rule(y=s2, colour="warn", label="noise σ²"),
+        rule(y=m, colour="accent", label="|W|² + σ²"),
     ]
+    panels = [plane("rows", marks), plane("loadings", way), plane("scree", levels)]
     if k == 0:
         formula = f"W₀ = {vector(w)}, σ₀² = tr(S)/2 = {number(s2)}: loadings drawn at random"
     else:
@@ -183,12 +156,8 @@ def _round(
             f"= {number(s2)}"
         )
     angle = float(np.degrees(np.arctan2(w[1], w[0])) % 180)
-    numbers = {
-        "log-likelihood per row": round(value, 4),
-        "σ²": float(f"{s2:.4g}"),
-        "|W|² + σ²": float(f"{m:.4g}"),
-        "direction (degrees)": round(angle, 1),
-    }
+    numbers = {"log-likelihood per row": round(value, 4), "σ²": short(s2)}
+    numbers |= {"|W|² + σ²": short(m), "direction (degrees)": round(angle, 1)}
     gap = None if k == 0 else _change(states[k], states[k - 1])
     held = None if not len(test) else _density(mean, states[k], test)
     return Frame(k, value, gap, formula, numbers, {"panels": panels}, held)
