@@ -66,10 +66,8 @@ def file_content(trace: Any, *, seed: int = 0) -> dict[str, Any]:
     page = page_of(trace) if isinstance(trace, str) else trace
     if not isinstance(page, Page):
         raise TypeError(f"export takes a Trace, a Page or a page's name, got {type(page).__name__}")
-    traces = [
-        {"preset": i, "trace": make_trace(page, i, seed).to_dict()}
-        for i in range(len(page.presets))
-    ]
+    made = (make_trace(page, i, seed) for i in range(len(page.presets)))
+    traces = [{"preset": i, "trace": trace.to_dict()} for i, trace in enumerate(made)]
     return content("file", page=page, traces=traces, seed=seed)
 
 
@@ -83,15 +81,9 @@ def content(
     table: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What the script reads: ``mode`` "file" or "server"; ``table`` columns that it offers."""
-    return {
-        "mode": mode,
-        "pages": [{"name": name, "title": title} for name, title in PAGES.items()],
-        "page": None if page is None else page.to_dict(),
-        "traces": traces or [],
-        "seed": seed,
-        "token": token,
-        "table": table,
-    }
+    pages = [{"name": name, "title": title} for name, title in PAGES.items()]
+    shown = {"page": None if page is None else page.to_dict(), "traces": traces or []}
+    return {"mode": mode, "pages": pages, **shown, "seed": seed, "token": token, "table": table}
 
 
 def page_html(content: dict[str, Any], *, nonce: str | None = None) -> str:
@@ -104,13 +96,12 @@ def page_html(content: dict[str, Any], *, nonce: str | None = None) -> str:
     script = "\n".join(static(name) for name in SCRIPTS)
     page, traces = content["page"], content["traces"]
     title = page["title"] if page else traces[0]["trace"]["algorithm"] if traces else "Lab"
+    inside = {"style": style, "script": script, "content": json_block(content)}
     return environment.from_string(static("page.html")).render(
         title=title,
         nonce=nonce,
         policy=None if nonce else policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        content=Markup(json_block(content)),
+        **{name: Markup(text) for name, text in inside.items()},
     )
 
 

@@ -107,16 +107,12 @@ class Page(NamedTuple):
     run: Run
 
     def to_dict(self) -> dict[str, Any]:
+        about = {"name": self.name, "title": self.title, "summary": self.summary, "kind": self.kind}
+        shown = ("name", "words", "params", "broken")
         return {
-            "name": self.name,
-            "title": self.title,
-            "summary": self.summary,
-            "kind": self.kind,
+            **about,
             "controls": [control._asdict() for control in self.controls],
-            "presets": [
-                {key: p._asdict()[key] for key in ("name", "words", "params", "broken")}
-                for p in self.presets
-            ],
+            "presets": [{key: getattr(preset, key) for key in shown} for preset in self.presets],
             "questions": [question._asdict() for question in self.questions],
         }
 

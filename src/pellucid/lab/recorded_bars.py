@@ -44,14 +44,12 @@ def bar_panel(found: Bars, names: tuple[str, ...], span: tuple[float, float]) ->
     sets, p = found.values.shape
     width = 0.8 / sets
     at = np.arange(p) - 0.4 + width / 2
-    marks = [
-        bars(at + k * width, found.values[k], colour=k if sets > 1 else "accent", width=width)
-        for k in range(sets)
-    ]
+    marks = []
+    for k, values in enumerate(found.values):
+        marks.append(bars(at + k * width, values, colour=k if sets > 1 else "accent", width=width))
     low, high = span
     air = 0.12 * (high - low or 1.0)
     if found.x == "column" and p <= 10 and len(names) >= p:
-        where = np.full(p, low - air)
-        marks.append(text(np.arange(p), where, list(names[:p]), colour="quiet"))
+        marks.append(text(np.arange(p), np.full(p, low - air), list(names[:p]), colour="quiet"))
     box, alt = (-0.7, p - 0.3, low - 1.6 * air, high + air), f"{found.title}, {p} bars"
     return plane("bars", marks, title=found.title, x=found.x, box=box, alt=alt)

@@ -16,17 +16,10 @@ def len_of(X: np.ndarray) -> int:
 
 def data_of(stage: Stage, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """The rows that are drawn, what they are called, and a digest of all that was given."""
-    kind = {"classes": "classes", "values": "values"}.get(stage.task, "points")
-    told: dict[str, Any] = {
-        "kind": "none" if stage.X is None else kind,
-        "names": list(stage.names),
-        "rows": len_of(X),
-        "digest": digest(X, y),
-        "panels": still(stage),
-        "X": None,
-        "y": None,
-        "held_out": None,
-    }
+    kind = stage.task if stage.task in ("classes", "values") else "points"
+    told: dict[str, Any] = {"kind": "none" if stage.X is None else kind, "names": list(stage.names)}
+    told |= {"rows": len_of(X), "digest": digest(X, y), "panels": still(stage)}
+    told |= {"X": None, "y": None, "held_out": None}
     if stage.view is not None:
         told["X"] = stage.view.at if len(stage.names) <= 2 else None
         told["y"] = stage.y
@@ -58,8 +51,7 @@ def _add(total: Any, part: Any) -> None:
         return
     array = np.asarray(part)
     total.update(repr((array.dtype.str, array.shape)).encode())
-    raw = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-    total.update(raw)
+    total.update(repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes())
 
 
 def about(stage: Stage, X: np.ndarray) -> str:

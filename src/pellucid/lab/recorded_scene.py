@@ -64,12 +64,9 @@ class Stage(NamedTuple):
 def task_of(model: BaseEstimator, y: ArrayLike) -> str:
     if is_outlier_detector(model):
         return "outliers"
-    if y is not None and np.ndim(y) == 1:
-        if is_classifier(model):
-            return "classes"
-        if is_regressor(model):
-            return "values"
-    return "points"
+    if y is None or np.ndim(y) != 1:
+        return "points"
+    return "classes" if is_classifier(model) else "values" if is_regressor(model) else "points"
 
 
 def numbers_of(X: ArrayLike) -> Array | None:
@@ -114,9 +111,8 @@ def make_stage(model: BaseEstimator, X: Any, y: Any, n_frames: int) -> Stage:
         notes.append(f"{len(rows)} of {len(M)} rows are drawn")
     M, bad = M[rows], ~np.isfinite(M[rows])
     if bad.any():
-        middle = np.array(
-            [np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else 0.0 for c in M.T]
-        )
+        known = [column[np.isfinite(column)] for column in M.T]
+        middle = np.array([np.median(values) if len(values) else 0.0 for values in known])
         M = np.where(bad, middle, M)
         notes.append("missing cells are drawn at the median")
     levels, seen = known_levels(model, target, task)
@@ -128,21 +124,9 @@ def make_stage(model: BaseEstimator, X: Any, y: Any, n_frames: int) -> Stage:
     target = None if seen is None else seen[rows]
     side = SIDE if n_frames <= MANY else SMALL_SIDE
     box = box_of(flat_places(view, target, task)) if view is not None else ()
-    named = hasattr(model, "feature_names_in_")
-    return Stage(
-        task,
-        take(X, rows),
-        target,
-        levels,
-        names,
-        view,
-        box,
-        side,
-        named,
-        tags.positive_only,
-        "; ".join(notes),
-        max(50, MOST_DOTS // n_frames),
-    )
+    drawn = (take(X, rows), target, levels, names, view, box, side)
+    named, dots = hasattr(model, "feature_names_in_"), max(50, MOST_DOTS // n_frames)
+    return Stage(task, *drawn, named, tags.positive_only, "; ".join(notes), dots)
 
 
 def known_levels(model: BaseEstimator, y: Any, task: str) -> tuple[tuple[Any, ...], Any]:
@@ -151,10 +135,8 @@ def known_levels(model: BaseEstimator, y: Any, task: str) -> tuple[tuple[Any, ..
         return (), y.astype(np.float64)
     if task != "classes":
         return (), None
-    given = np.unique(y).tolist()
-    found = list(
-        dict.fromkeys([*np.asarray(getattr(model, "classes_", [])).ravel().tolist(), *given])
-    )
+    known = np.asarray(getattr(model, "classes_", [])).ravel().tolist()
+    found = list(dict.fromkeys([*known, *np.unique(y).tolist()]))
     return tuple(found), np.array([found.index(v) for v in y.tolist()])
 
 
@@ -262,19 +244,12 @@ def centre_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     assert stage.view is not None
     for name in ("cluster_centers_", "means_", "theta_"):
         found = getattr(model, name, None)
-        if (
-            isinstance(found, np.ndarray)
-            and found.ndim == 2
-            and (found.shape[1] == len(stage.names))
-        ):
+        if isinstance(found, np.ndarray) and found.shape[1:] == (len(stage.names),):
             at = stage.view.place(found)
             up = at[:, 1] if at.shape[1] == 2 else np.zeros(len(at))
             group = np.arange(len(at)) if len(at) <= MOST_LEVELS else None
-            return [
-                points(
-                    at[:, 0], up, group=group, size=1.8, ring=np.ones(len(at), bool), label="centre"
-                )
-            ]
+            ring = np.ones(len(at), bool)
+            return [points(at[:, 0], up, group=group, size=1.8, ring=ring, label="centre")]
     return []
 
 
@@ -288,20 +263,15 @@ def axis_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     k = min(2, len(axes))
     tips = stage.view.place(mean + 2.0 * np.sqrt(spread[:k])[:, None] * axes[:k])
     start = np.repeat(stage.view.place(mean[None]), k, axis=0)
-    x0, y0, x1 = start[:, 0], start[:, 1], tips[:, 0]
-    y1 = tips[:, 1]
-    return [
-        segments(x0, y0, x1, y1, colour="accent", width=2.5, arrow=True, label="principal axes")
-    ]
+    look: dict[str, Any] = {"width": 2.5, "arrow": True, "label": "principal axes"}
+    return [segments(*start[:, :2].T, *tips[:, :2].T, colour="accent", **look)]
 
 
 def narrow_marks(stage: Stage, model: BaseEstimator) -> list[Mark]:
     """A curve over one column: predictions, probabilities of the classes, or a density."""
-    left, right = stage.box[:2]
-    x = np.linspace(left, right, CURVE)
-    rows = stage.rows(x[:, None])
+    x = np.linspace(stage.box[0], stage.box[1], CURVE)
     if stage.task == "values":
-        said = answers(model, rows)
+        said = answers(model, stage.rows(x[:, None]))
         return [] if said is None else [line(x, said.astype(float), label="prediction")]
     if stage.task == "classes":
         return class_curves(stage, model, x)

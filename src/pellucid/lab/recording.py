@@ -104,11 +104,8 @@ def chosen_run(runs: dict[int, Any], model: BaseEstimator) -> tuple[int, list[tu
 def distance(a: Any, b: ArrayLike) -> float:
     """How far two models' learned numbers are from each other, where both have them."""
     left, right = learned_arrays(a), learned_arrays(b)
-    return sum(
-        float(np.abs(left[name] - right[name]).sum())
-        for name in left.keys() & right.keys()
-        if left[name].shape == right[name].shape
-    )
+    both = [(left[k], right[k]) for k in left.keys() & right.keys()]
+    return sum(float(np.abs(u - v).sum()) for u, v in both if u.shape == v.shape)
 
 
 def learned_arrays(model: BaseEstimator) -> dict[str, Any]:
@@ -117,9 +114,8 @@ def learned_arrays(model: BaseEstimator) -> dict[str, Any]:
     names = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
     for name in dict.fromkeys([*names, "coef_"]):
         value = getattr(model, name, None)
-        if isinstance(value, float | np.floating) or (
-            isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        ):
+        floats = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        if floats or isinstance(value, float | np.floating):
             found[name] = np.asarray(value, float)
     return found
 
@@ -192,11 +188,9 @@ def moments_of(seen: Watched, card: Card) -> list[tuple[int, Moment]]:
 
 def lone_objective(model: BaseEstimator) -> float | None:
     """What a fit without steps has reached, where it says so."""
-    for name in ("objective_", "inertia_", "loss_", "rss_", "log_likelihood_"):
-        value = finite(getattr(model, name, None))
-        if value is not None:
-            return value
-    return None
+    names = ("objective_", "inertia_", "loss_", "rss_", "log_likelihood_")
+    values = (finite(getattr(model, name, None)) for name in names)
+    return next((value for value in values if value is not None), None)
 
 
 def thinned(moments: list[tuple[int, Moment]], most: int) -> list[tuple[int, Moment]]:
@@ -205,10 +199,8 @@ def thinned(moments: list[tuple[int, Moment]], most: int) -> list[tuple[int, Mom
         return moments
     places = np.unique(np.linspace(0, len(moments) - 1, most).round().astype(int))
     chosen = [moments[k] for k in places]
-    return [chosen[0]] + [
-        (i, now._replace(before=last.model, last=last.row))
-        for (_, last), (i, now) in pairwise(chosen)
-    ]
+    follows = [(i, now, last) for (_, last), (i, now) in pairwise(chosen)]
+    return [chosen[0]] + [(i, m._replace(before=o.model, last=o.row)) for i, m, o in follows]
 
 
 def frames_of(moments: list[tuple[int, Moment]], stage: Stage, n: int) -> tuple[Frame, ...]:

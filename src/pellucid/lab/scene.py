@@ -245,7 +245,8 @@ def contours(
     from contourpy import contour_generator
 
     maker = contour_generator(np.asarray(x, float), np.asarray(y, float), np.asarray(z, float))
-    gap, path = np.full((1, 2), np.nan), []
+    gap = np.full((1, 2), np.nan)
+    path: list[Any] = []
     for level in np.atleast_1d(levels):
         path += [part for piece in maker.lines(float(level)) for part in (piece, gap)]
     x, y = np.vstack(path or [gap]).round(4).T

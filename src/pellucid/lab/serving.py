@@ -183,13 +183,10 @@ class Desk(NamedTuple):
         refusal = self.door.refusal(request)
         if refusal is not None:
             return error(refusal, 403)
-        wrong_way = problem.status_code == 405
-        return error(
-            "this address is not asked in this way"
-            if wrong_way
-            else "there is nothing at this address",
-            problem.status_code,
-        )
+        words = "there is nothing at this address"
+        if problem.status_code == 405:
+            words = "this address is not asked in this way"
+        return error(words, problem.status_code)
 
 
 async def broken(request: Any, problem: Any) -> Any:
@@ -248,16 +245,9 @@ def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RU
         raise ValueError(f"port {port} of {HOST} cannot be used: {error.strerror}") from None
     number = listening.getsockname()[1]
     app = make_app(token, number, table, longest_run=longest_run)
-    config = uvicorn.Config(
-        app,
-        log_level="error",
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=1,
-        ws="none",
-        proxy_headers=False,
-    )
+    quiet = {"log_level": "error", "access_log": False, "server_header": False}
+    plain_http = {"lifespan": "off", "ws": "none", "proxy_headers": False}
+    config = uvicorn.Config(app, **quiet, **plain_http, timeout_graceful_shutdown=1)
     return Running(token, number, uvicorn.Server(config), listening)
 
 
@@ -326,9 +316,8 @@ def serve(
 def served(data: Any = None, *, longest_run: float = LONGEST_RUN) -> Iterator[Running]:
     """A server in a thread of its own, for as long as the block lasts."""
     running = prepared(0, data, longest_run=longest_run)
-    thread = threading.Thread(
-        target=running.server.run, kwargs={"sockets": [running.socket]}, daemon=True
-    )
+    sockets = {"sockets": [running.socket]}
+    thread = threading.Thread(target=running.server.run, kwargs=sockets, daemon=True)
     thread.start()
     try:
         yield running

@@ -107,7 +107,7 @@ def climb_frame(
     )
     if i + 1 < len(path):
         formula += f" → {vector(path[i + 1])}"
-    numbers = {"log g": float(value), "|gradient|": float(np.hypot(*gradient))}
+    numbers: dict[str, Any] = {"log g": float(value), "|gradient|": float(np.hypot(*gradient))}
     numbers |= dict(zip(target.names, at.tolist(), strict=True))
     numbers |= {"curved down everywhere": "yes" if peaked else "no"}
     title, box = f"Density of {target.names[0]}", (target.box[0], target.box[1], 0, 1.1 * top)
@@ -137,7 +137,11 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
     wide = np.array([target.box[1] - target.box[0], target.box[3] - target.box[2]])
     scale = (params["step"] * wide / 9.0).tolist()  # 1: about a standard deviation of the target
     run = partial(metropolis_hastings, n_draws=params["draws"], n_burn=0, n_chains=1)
-    walk = {"proposal": GaussianWalk(scale), "keep_proposals": True, "random_state": seed}
+    walk: dict[str, Any] = {
+        "proposal": GaussianWalk(scale),
+        "keep_proposals": True,
+        "random_state": seed,
+    }
     chains = run(target.log_density, target.start, **walk)
     ground, _, _ = landscape(target)
     moments = chosen(params["draws"])

@@ -91,8 +91,8 @@ def _counted(case: Case, model: BaseEstimator, rows: Any, test: Any, alpha: floa
     score = model.score_samples(test)
     lost = np.isneginf(score)
     zeros, true = parts.zeros_of(model), number(beliefs(case.network, case.evidence)[focus])
-    numbers = {"rows": len(rows), "cells that are 0": zeros, "new rows impossible": int(lost.sum())}
-    numbers |= {"answer": answer, "true answer": true}
+    numbers: dict[str, Any] = {"rows": len(rows), "cells that are 0": zeros}
+    numbers |= {"new rows impossible": int(lost.sum()), "answer": answer, "true answer": true}
     held = None if lost.any() else float(score.mean())
     state = {"panels": _panels(case, model, f"Learned from {len(rows)} rows")}
     return Frame(i, float(model.score(rows)), None, formula, numbers, state, held)

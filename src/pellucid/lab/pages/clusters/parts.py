@@ -133,7 +133,7 @@ def _half(
         marks.append(segments(*X.T, *C[labels].T, width=0.7))
         marks.append(points(*X.T, group=labels))
     if step and step % 2 == 0:
-        look = {"width": 2.0, "arrow": True, "label": "way of a centre"}
+        look: dict[str, Any] = {"width": 2.0, "arrow": True, "label": "way of a centre"}
         marks.append(segments(*before.T, *C.T, colour=None, **look))
     ring, k = np.ones(len(C), bool), len(C)
     marks.append(points(*C.T, group=np.arange(k), size=2.0, ring=ring, label="centres"))

@@ -41,8 +41,8 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     shown, card = told(data, "values", panels), card_of(params, problem, result)
     end = verdict(params, problem, rows)
     code = code_of(problem, params, text, len(rows) - 1, warned)
-    words = ("Gradient descent, SGD, Newton", "½ mean squared error", end, code)
-    return Trace(type(solver).__name__, params, shown, card, frames, *words)
+    told_words = ("Gradient descent, SGD, Newton", "½ mean squared error", end, code)
+    return Trace(type(solver).__name__, params, shown, card, frames, *told_words)
 
 
 def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, box: Any) -> Frame:

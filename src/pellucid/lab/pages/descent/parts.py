@@ -121,7 +121,7 @@ def rate_panel(problem: Problem, params: dict[str, Any]) -> Any:
     box = (rates[0], rates[-1], 0.7 * least, 1.3 * most)
     title = f"Cost after {params['steps']} updates, by rate"
     alt = f"Cost at the end against the rate; beyond {words} it shoots up."
-    axes = {"x": "rate η", "y": "cost", "log_x": True, "log_y": True}
+    axes: dict[str, Any] = {"x": "rate η", "y": "cost", "log_x": True, "log_y": True}
     return plane("rates", marks, title=title, **axes, box=box, alt=alt)
 
 

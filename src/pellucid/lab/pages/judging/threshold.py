@@ -87,11 +87,11 @@ def panels_of(p: Any, y: np.ndarray, curve: Any) -> list[Any]:
         line(fpr, np.r_[0.0, curve.recall], label="all thresholds"),
         line([0, 1], [0, 1], colour="quiet", dashed=True, label="guessing"),
     ]
-    x, y, square = "false alarms among class 0", "found among class 1", (-0.03, 1.03, -0.03, 1.03)
+    x, up, square = "false alarms among class 0", "found among class 1", (-0.03, 1.03, -0.03, 1.03)
     alt = "ROC curve; the point is this threshold."
     return [
         scores,
-        plane("roc", curves, x=x, y=y, box=square, title="ROC curve", equal=True, alt=alt),
+        plane("roc", curves, x=x, y=up, box=square, title="ROC curve", equal=True, alt=alt),
     ]
 
 

@@ -127,7 +127,11 @@ def frame_of(rows: Rows, tries: Tries, i: int) -> Frame:
 
 def panels_of(most: int) -> list[Any]:
     guess, wide = [rule(y=0.5, label="guessing")], (0.9, 1.1 * most, -0.02, 0.85)
-    look = {"title": "Error of the chosen one", "x": "candidates tried", "y": "error"}
+    look: dict[str, Any] = {
+        "title": "Error of the chosen one",
+        "x": "candidates tried",
+        "y": "error",
+    }
     falls = "The error that chose it falls with the candidates, the fresh error does not."
     x, y, box = "error on the rows that choose", "share of candidates", (-0.05, 1.05, 0.0, 0.5)
     alt = "How many candidates have which error."

@@ -214,6 +214,6 @@ def path_panel(problem: Problem, method: str, at: Any, thetas: Any) -> Any:
         box = (float(at[0]), float(at[-1]), min(low - air, -air), max(high + air, air))
     x = "rows seen" if rows else "penalty α"
     title = "Parameters by number of rows" if rows else "Parameters by penalty α"
-    look = {"title": title, "alt": "Two parameters along the path; a dot marks this step."}
+    alt = "Two parameters along the path; a dot marks this step."
     marks = [rule(y=0.0, dashed=False), *marks]
-    return plane("path", marks, x=x, y="value", log_x=not rows, box=box, **look)
+    return plane("path", marks, x=x, y="value", log_x=not rows, box=box, title=title, alt=alt)

@@ -60,8 +60,8 @@ def frame_of(rows: Rows, model: BaseEstimator, i: int, two: bool) -> Frame:
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
         marks += ellipse(mean, covariances[k], colour=k)
-    k, ring = np.arange(len(means)), np.ones(len(means), bool)
-    marks.append(points(*means.T, group=k, size=1.8, ring=ring, label="means"))
+    group, ring = np.arange(len(means)), np.ones(len(means), bool)
+    marks.append(points(*means.T, group=group, size=1.8, ring=ring, label="means"))
     panels = [plane("data", marks)]
     if two:
         log_p = model.predict_log_proba(rows.X)

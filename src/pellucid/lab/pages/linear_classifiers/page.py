@@ -62,7 +62,7 @@ ASIDE = clouds(((1.2, 2.6), (3.0, 1.4)), ([[0.16, 0.05], [0.05, 0.2]],) * 2, 28)
 RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0], [0.0, 3.0]]), 28)
 
 
-LOGISTIC = {"method": "logistic regression"}
+LOGISTIC: dict[str, Any] = {"method": "logistic regression"}
 SUMMARY = """
 Four ways to a boundary: climb the likelihood, correct one mistake at a time, or describe every
 class by a Gaussian.

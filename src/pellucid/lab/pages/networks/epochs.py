@@ -55,9 +55,9 @@ def epochs_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     frames = tuple(_frame(data, params, networks, int(i), k, row) for i in shown)
     loud = bool(caught) or params["start"] == "zeros"
     verdict, code = _verdict(data, networks, k), _code(data, params, k, seed, loud)
-    shown, card = told(data, "classes", [parts.rows_panel(data)]), model.card().to_dict()
+    scene, card = told(data, "classes", [parts.rows_panel(data)]), model.card().to_dict()
     words = ("A network in training", "mean cross-entropy", verdict, code)
-    return Trace("MLPClassifier", params, shown, card, frames, *words)
+    return Trace("MLPClassifier", params, scene, card, frames, *words)
 
 
 def _values(network: Any, x: np.ndarray) -> list[list[str]]:

@@ -72,9 +72,9 @@ def ppca_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         f"{quietly(fit, 'EM is not done') if loud else fit}"
         "objective = float(model.log_likelihood_ / len(X))\n"
     )
-    shown, verdict = told(data, "points", panels), _verdict(fitted, best, last)
+    scene_told, verdict = told(data, "points", panels), _verdict(fitted, best, last)
     words = ("Probabilistic PCA by EM", "log-likelihood per row", verdict, code)
-    return Trace("ProbabilisticPCA", params, shown, fitted.card().to_dict(), frames, *words)
+    return Trace("ProbabilisticPCA", params, scene_told, fitted.card().to_dict(), frames, *words)
 
 
 def _aligned(states: list[Any], S: Any) -> list[Any]:
