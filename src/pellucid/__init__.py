@@ -241,6 +241,7 @@ _PACKAGES = (
     "persist",
     "plots",
     "reinforcement",
+    "report",
     "solvers",
     "study",
 )

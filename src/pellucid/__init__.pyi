@@ -22,6 +22,7 @@ from pellucid import neural as neural
 from pellucid import persist as persist
 from pellucid import plots as plots
 from pellucid import reinforcement as reinforcement
+from pellucid import report as report
 from pellucid import solvers as solvers
 from pellucid import study as study
 from pellucid.cluster.choosing.number_search import ClusterNumberSearch as ClusterNumberSearch

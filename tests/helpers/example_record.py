@@ -135,7 +135,7 @@ def example(kind="binary", column="bill_length_mm"):
         baseline=rows[-1], leaderboard=tuple(rows), comparison=comparison, final=last,
         diagnosis=Diagnosis("good", 0.01, "train and test agree", ()), insight=insight,
         findings=every,
-        verdict=Verdict("linear_suffices", (
+        verdict=Verdict("shown", (
             "Yes. A linear model names the species of a new row right 98 times in 100 "
             "(95 % interval 93 to 100).",
             "Guessing the commonest class is right 44 times in 100.",

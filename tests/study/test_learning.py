@@ -50,34 +50,35 @@ def line():
 def test_random_labels_have_no_signal(seed):
     """Example 16: the leak canary."""
     record = learn(noise_table(seed), "y", effort="quick")
-    assert record.verdict.kind == "no_signal"
-    assert record.verdict.chosen == "guessing"
-    assert record.verdict.text[0] == "No. Nothing here predicts y better than guessing."
+    assert record.verdict.kind in ("not_shown", "excluded")
+    assert record.verdict.text[0].startswith(("Not shown. ", "No. "))
+    assert record.final.gain.low <= 0
     assert "PEL405" in [one.code for one in record.findings]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("regression", [False, True])
 def test_random_labels_have_no_signal_at_the_stated_rate(regression):
-    """Example 16 over 40 seeds: false alarms stay within what alpha = 0.05 allows."""
+    """Example 16 over 100 seeds: false alarms stay within what alpha = 0.05 allows."""
     alarms = 0
-    for seed in range(40):
+    for seed in range(100):
         table = noise_table(seed)
         if regression:
             rng = np.random.default_rng(seed)
             table = table.with_columns(y=pl.Series(rng.normal(size=table.height)))
         record = learn(table, "y", random_state=seed)
-        alarms += record.verdict.kind != "no_signal"
-    assert bdtrc(alarms - 1, 40, 0.05) > 0.01  # P(at least so many alarms)
+        alarms += record.verdict.kind in ("shown", "suspect")
+    assert bdtrc(alarms - 1, 100, 0.05) > 0.01  # P(at least so many alarms)
 
 
 def test_a_line_needs_no_more_than_a_line(line):
     """Example 16: y = 3x + 1 + noise."""
     record = line[1]
-    assert record.verdict.kind == "linear_suffices"
+    assert record.verdict.kind == "shown"
+    assert record.verdict.chosen in ("ridge regression", "lasso")
     assert "nonlinear" not in record.final.residual_health["problems"]
     assert record.insight.importance[0]["name"] == "x"
-    assert "Predictions of y" in record.verdict.text[0]
+    assert "predicts y within" in record.verdict.text[0]
     estimates = {row["name"]: row for row in record.insight.coefficients["rows"]}
     x = line_table()["x"].to_numpy()[line[0].split().train]
     assert estimates["x"]["low"] < 3 * x.std() < estimates["x"]["high"]
@@ -88,7 +89,8 @@ def test_rings_need_more_than_a_line():
     X, y = pellucid.data.make_rings(200, random_state=0)
     table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "ring": y})
     record = learn(table, "ring", plan=Plan(candidates=("logistic", "lda", "bayes", "qda")))
-    assert record.verdict.kind == "complex_pays"
+    assert record.verdict.kind == "shown"
+    assert "the bends matter" in str(record.verdict)
     by_name = {row.key: row for row in record.leaderboard}
     assert by_name["lda"].p_value < 0.05
 
@@ -232,7 +234,10 @@ def test_rare_class():
     y = np.where(rng.random(1200) < 1 / (1 + np.exp(5 - 2.2 * x)), "yes", "no")
     record = learn(pl.DataFrame({"x": x, "y": y}), "y", plan=Plan(candidates=("lda",)))
     assert record.task.metric == "average_precision"
-    assert record.verdict.kind != "no_signal"
+    assert record.verdict.kind == "shown"
+    assert record.final.threshold["chosen"] == 0.5  # the likelier class, as nobody asked otherwise
+    plan = Plan(candidates=("lda",))
+    record = learn(pl.DataFrame({"x": x, "y": y}), "y", plan=plan, metric="average_precision")
     assert record.final.threshold["chosen"] != 0.5
     assert isinstance(record.model[-1], pellucid.LossMatrixClassifier)
 
@@ -266,7 +271,7 @@ def test_multilabel():
     table = pl.DataFrame({"u": X[:, 0], "v": X[:, 1], "tags": tags})
     record = learn(table, "tags", effort="quick")
     assert record.task.kind == "multilabel"
-    assert record.verdict.kind == "linear_suffices"
+    assert record.verdict.kind == "shown"
     assert record.final.table["f1"].estimate > 0.8
 
 
@@ -279,14 +284,14 @@ def test_groups_and_time_and_ranking():
     )
     plan = Plan(groups="g", candidates=("ridge",))
     record = learn(table, "y", plan=plan)
-    assert (record.split.kind, record.verdict.kind) == ("groups", "linear_suffices")
+    assert (record.split.kind, record.verdict.kind) == ("groups", "shown")
     assert "g" not in record.model.feature_names_in_
     days = table.with_columns(g=pl.Series(np.arange(n)).cast(pl.Date))
     record = learn(days, "y", plan=Plan(time="g", candidates=("ridge",)))
     assert record.split.kind == "sequential"
     relevance = table.with_columns(y=pl.Series(np.clip(np.round(x + 2), 0, 4)))
     record = learn(relevance, "y", plan=Plan(query="g", candidates=("ridge",)))
-    assert (record.task.metric, record.verdict.kind) == ("ndcg", "linear_suffices")
+    assert (record.task.metric, record.verdict.kind) == ("ndcg", "shown")
 
 
 def test_groups_of_one_class_each():

@@ -133,7 +133,8 @@ def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
             f"{100 * i['confidence']:g} %: {fixed(i['low'], places)} – {fixed(i['high'], places)}",
         )
     )
-    figures.append((number(verdict["baseline"]), "guessing, same rows"))
+    gain = (final or {}).get("gain") or {}
+    figures.append((number(verdict["baseline"]), f"{gain.get('yardstick', 'guessing')}, same rows"))
     if final and final["wrong"] is not None:
         figures.append((f"{final['wrong']:,} of {final['n']:,}", "unseen rows wrong"))
     if final and final["reliability"]:
@@ -204,19 +205,14 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         f"{sentence(chosen)[:-1]}, refitted on all learning rows, on {final['n']:,} rows it had "
         "never met. This very model is the one saved."
     )
-    beside = final["with_left_out"] or {}
-    left = (
-        f"With the columns that were left out, {metric} would have been "
-        f"{number(beside.get('estimate'))}: too good to be true, most likely."
-        if beside
-        else ""
-    )
     columns, worst = worst_table(final["worst"] or [], r["task"]["target"])
     return {
         "final_lead": lead,
         "final_rows": own[:MAIN],
         "more_rows": own[MAIN:],
-        "left_out_words": left,
+        "left_out_words": left_out_words(
+            final["with_left_out"], metric, r["task"]["greater_is_better"]
+        ),
         "confusion": confusion_table(final["confusion"]),
         "by_class": [
             (c["label"], c["n"], c["precision"], c["recall"], c["recall_low"], c["recall_high"])
@@ -225,6 +221,26 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         "worst_columns": columns,
         "worst_rows": worst,
     }
+
+
+def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) -> str:
+    """What the columns that were left out would have changed, and what to make of it."""
+    if not beside:
+        return ""
+    better, plain = beside["with"], beside["without"]
+    names = listed([f"“{name}”" for name in beside["columns"]], 6)
+    one = len(beside["columns"]) == 1
+    text = (
+        f"With {names}, which {'was' if one else 'were'} left out, {metric} on the folds would have "
+        f"been {number(better['estimate'])} ({number(better['low'])} to {number(better['high'])}); "
+        f"without, it is {number(plain['estimate'])} ({number(plain['low'])} to "
+        f"{number(plain['high'])})."
+    )
+    clear = better["low"] > plain["high"] if greater else better["high"] < plain["low"]
+    if clear:
+        known = "it is" if one else "they are"
+        return f"{text} Keep {'it' if one else 'them'} only if {known} known before the target is."
+    return f"{text} The intervals overlap: leaving {'it' if one else 'them'} out cost little."
 
 
 def task_first(rows: list[Any], metric: str) -> list[Any]:

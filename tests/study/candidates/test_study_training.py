@@ -195,9 +195,21 @@ def test_the_simplest_of_equals_is_chosen():
 
 def test_nothing_better_than_guessing():
     wide = np.array([0.1, -0.1, 0.05, -0.05, 0.02])
-    found = [outcome(0.5 + 0 * wide, 0, "guess"), outcome(0.51 + wide, 1, "linear")]
+    found = [outcome(0.5 + 0 * wide, 0, "guess"), outcome(0.49 + wide, 1, "linear")]
     choice = choose_outcome(choice_shop(), found, 0.05)
-    assert (choice.signal, choice.chosen) == (False, 0)
+    assert (choice.signal, choice.chosen, choice.challenger) == (False, 0, 1)
+
+
+def test_a_model_worse_than_guessing_is_never_chosen():
+    """One wild fold hides a model from the t-test; its mean does not."""
+    shop = workshop(pl.DataFrame({"x": np.arange(100.0)}), np.arange(100.0), NUMBER)
+    wild = np.array([92.0, 97.0, 100.0, 475.0, 90.0])
+    found = [
+        outcome(np.full(5, 104.0), 0, "guess"),
+        outcome(wild, 2, "ridge on products"),
+        outcome(np.array([78.0, 80.0, 77.0, 79.0, 78.0]), 4, "forest"),
+    ]
+    assert choose_outcome(shop, found, 0.05).chosen == 2
 
 
 def test_losses_are_turned_round():

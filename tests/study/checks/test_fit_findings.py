@@ -153,7 +153,7 @@ def test_a_saddle_needs_products(tmp_path):
     plan = Plan(candidates=("logistic", "logistic_splines", "logistic_products"))
     record = learn(table, "y", plan=plan)
     assert (record.verdict.kind, record.verdict.chosen) == (
-        "complex_pays", "logistic regression on products"
+        "shown", "logistic regression on products"
     )  # fmt: skip
     assert {one["name"] for one in record.insight.importance[:2]} == {"a", "b"}
     record.save(tmp_path / "model.pellucid")

@@ -1,11 +1,13 @@
 """Verdicts: the kind by its rules, and sentences a lay reader understands."""
 
+import math
+
 import numpy as np
 import pytest
 
 from pellucid.evaluation import Interval
 from pellucid.study.checks.findings import finding
-from pellucid.study.records import LeaderboardRow, Task
+from pellucid.study.records import Gain, LeaderboardRow, Suspicion, Task
 from pellucid.study.verdict.verdict import Case, figure, percent, reach_verdict
 
 ACCURACY = Task("multiclass", ("species",), ("a", "b", "c"), None, "accuracy", True, 0, "")
@@ -19,72 +21,146 @@ def row(name, complexity, *, chosen=False, best=False, p=0.5):
     )
 
 
-def case(task=ACCURACY, score=(0.98, 0.93, 1.0), baseline=0.44, n=69, rows=None, **more):
+def case(
+    task=ACCURACY,
+    score=(0.98, 0.93, 1.0),
+    gain=(0.54, 0.4, 0.65),
+    baseline=0.44,
+    n=69,
+    rows=None,
+    folds=(0.5, 0.4),
+    needed=0.1,
+    units="rows",
+    yardstick="guessing",
+    **more,
+):
     rows = rows or (
         row("logistic regression", 1, chosen=True, best=True),
         row("random forest", 4),
         row("guessing", 0, p=1e-9),
     )
-    options = {"signal": True, "findings": (), "alpha": 0.05} | more
-    interval = Interval(*score, 0.01, "wilson", n)
-    return Case(task, interval, baseline, n, tuple(rows), **options)
+    useful = 0.05 if task.greater_is_better else 0.1 * baseline
+    found = Gain(*gain, 0.05, useful, baseline, needed, yardstick, units, n, 5 * n, folds)
+    best = next(one.name for one in rows if one.best)
+    options = {"findings": (), "alpha": 0.05} | more
+    return Case(task, Interval(*score, 0.01, "wilson", n), found, best, tuple(rows), **options)
 
 
-def test_linear_suffices():
+def test_shown():
     verdict = reach_verdict(case())
-    assert verdict.kind == "linear_suffices"
+    assert verdict.kind == "shown"
     assert verdict.text[0] == (
-        "Yes. Logistic regression names the species of a new row right 98 times in 100 "
-        "(95 % interval 93 to 100)."
+        "Yes. Logistic regression is right about species 98 times in 100 (95 % interval 93 to "
+        "100); always naming the commonest class is right 44 times in 100."
     )
+    assert verdict.text[1] == "Both on 69 rows set aside and used once."
     assert "random forest cannot be told apart" in verdict.text[2]
 
 
 def test_many_rows_give_a_finer_interval():
     first, second = reach_verdict(case(score=(0.711, 0.7066, 0.7143), n=40_000)).text[:2]
-    assert "right 71.1 times in 100 (95 % interval 70.7 to 71.4)" in first
-    assert "40,000 test rows" in second
+    assert "71.1 times in 100 (95 % interval 70.7 to 71.4)" in first
+    assert "40,000 rows" in second
+
+
+RIDGE = (row("ridge regression", 1, chosen=True, best=True), row("guessing", 0, p=1e-9))
 
 
 def test_regression_sentence():
-    rows = (row("ridge regression", 1, chosen=True, best=True), row("guessing", 0, p=1e-9))
-    verdict = reach_verdict(case(RMSE, (3.1, 2.8, 3.5), 9.2, rows=rows))
+    verdict = reach_verdict(case(RMSE, (3.1, 2.8, 3.5), (6.1, 5.0, 7.0), 9.2, rows=RIDGE))
     assert verdict.text[0] == (
-        "Yes. Predictions of price by ridge regression miss by 3.1 on average "
-        "(rmse; 95 % interval 2.8 to 3.5)."
+        "Yes. Ridge regression predicts price within 3.1 (95 % interval 2.8 to 3.5); guessing "
+        "misses by 9.2."
     )
-    assert "Guessing the mean misses by 9.2" in verdict.text[1]
 
 
-def test_no_signal_comes_first():
-    rows = (row("lasso", 1, best=True), row("guessing", 0, chosen=True))
-    verdict = reach_verdict(case(rows=rows, n=5, signal=False))
-    assert verdict.kind == "no_signal"
-    assert verdict.text[0] == "No. Nothing here predicts species better than guessing."
+@pytest.mark.parametrize("n", [3, 8, 1000])
+def test_the_interval_decides_and_not_the_number_of_rows(n):
+    assert reach_verdict(case(n=n)).kind == "shown"
+    assert reach_verdict(case(n=n, gain=(0.1, -0.1, 0.3))).kind == "not_shown"
+    assert reach_verdict(case(n=n, gain=(0.0, -0.02, 0.02))).kind == "excluded"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"n": 29}, {"score": (0.5, 0.3, 0.7)}, {"score": (0.4, 0.39, 0.41)},
-     {"score": (0.6, 0.46, 0.74)}],
-    ids=["few rows", "wide interval", "worse than guessing", "better by who knows how much"],
-)  # fmt: skip
-def test_inconclusive(options):
-    verdict = reach_verdict(case(**options))
-    assert verdict.kind == "inconclusive"
-    beyond = verdict.interval.low > verdict.baseline
-    assert verdict.text[0].startswith("Probably." if beyond else "Perhaps.")
+def test_not_shown_says_what_is_open_and_what_would_settle_it():
+    found = case(RMSE, (7.5, 5.0, 11.0), (4.4, -0.3, 8.9), 11.9, n=59, rows=RIDGE, needed=0.37)
+    text = reach_verdict(found).text
+    assert text[0] == (
+        "Not shown. The best model (ridge regression) misses by 7.5 where guessing misses by "
+        "11.9, but with 59 rows set aside a gain like that can still be luck (p = 0.05)."
+    )
+    assert "between -0.3 and 8.9" in text[1]
+    more = reach_verdict(found._replace(gain=found.gain._replace(needed=1.86))).text
+    assert more[2] == "About 550 rows would settle it."
 
 
-def test_complex_pays():
+def test_groups_are_counted_as_groups():
+    text = " ".join(reach_verdict(case(units="patient", gain=(0.1, -0.1, 0.3), needed=2.0)).text)
+    assert "69 groups (patient)" in text
+    assert "About 690 groups (patient) would settle it." in text
+
+
+def test_a_gain_the_folds_do_not_see_is_not_shown():
+    verdict = reach_verdict(case(folds=(-0.1, 0.02, -0.2)))
+    assert verdict.kind == "not_shown"
+    assert "the folds of the learning rows do not agree" in verdict.text[0]
+
+
+def test_excluded_names_the_useful_gain():
+    text = reach_verdict(case(gain=(-0.01, -0.03, 0.01))).text
+    assert text[0] == (
+        "No. None of the 2 models tried beats always naming the commonest class by more than "
+        "1 points of accuracy (95 %), and a useful gain would be 5 points of accuracy."
+    )
+    asked = case(gain=(-0.01, -0.03, 0.01), asked=True)
+    assert "and you asked for 5 points" in reach_verdict(asked).text[0]
+
+
+def test_a_small_gain_is_called_small():
+    text = " ".join(reach_verdict(case(gain=(0.02, 0.01, 0.03))).text)
+    assert "real but small: at most 3 points" in text
+
+
+def test_the_yardstick_is_named():
+    last = case(
+        RMSE, (800.0, 700.0, 900.0), (-508.0, -600.0, -400.0), 292.0, rows=RIDGE,
+        yardstick="the last value",
+    )  # fmt: skip
+    verdict = reach_verdict(last)
+    assert verdict.kind == "excluded"
+    assert (
+        "beats the last value" in verdict.text[0]
+        or "does not beat the last value" in verdict.text[0]
+    )
+    assert "the last value misses by 292" in verdict.text[1]
+
+
+def test_suspect_says_both_scores_and_the_command():
+    without = Interval(2.9, 2.2, 3.9, 0.4, "t", 70)
+    both = Interval(0.06, 0.05, 0.08, 0.01, "t", 70)
+    suspicion = Suspicion(
+        ("Min.Price", "Max.Price"), "combination",
+        "nearly all of it comes from Min.Price and Max.Price, whose mean it is",
+        both, without, 8.0, "rmse",
+    )  # fmt: skip
+    verdict = reach_verdict(
+        case(RMSE, (0.06, 0.05, 0.08), (7.9, 7.0, 9.0), 8.0, rows=RIDGE, suspicion=suspicion)
+    )
+    assert verdict.kind == "suspect"
+    text = " ".join(verdict.text)
+    assert text.startswith("Too good to be true.")
+    for part in ("whose mean it is", "misses by 2.9", "2.2 to 3.9", "misses by 0.06",
+                 "guessing misses by 8", "--drop Min.Price,Max.Price"):  # fmt: skip
+        assert part in text, part
+    assert "Yes" not in text
+
+
+def test_bends_matter():
     rows = (
         row("random forest", 4, chosen=True, best=True),
         row("logistic regression", 1, p=0.001),
         row("guessing", 0, p=1e-9),
     )
-    verdict = reach_verdict(case(rows=rows))
-    assert verdict.kind == "complex_pays"
-    assert "significantly better than every other model" in verdict.text[2]
+    assert reach_verdict(case(rows=rows)).text[2].endswith("the bends matter.")
 
 
 def test_a_simpler_model_within_chance():
@@ -98,10 +174,16 @@ def test_a_simpler_model_within_chance():
     assert "within chance" in text
 
 
+def test_an_undefined_gain_claims_nothing():
+    verdict = reach_verdict(case(gain=(0.3, -math.inf, math.inf)))
+    assert verdict.kind == "not_shown"
+    assert "these rows cannot say" in verdict.text[1]
+
+
 def test_the_gravest_finding_is_next():
     found = (finding("PEL101", "x"), finding("PEL504", "m"), finding("PEL506", "b"))
     text = reach_verdict(case(findings=found)).text
-    assert len(text) <= 5
+    assert len(text) <= 6
     assert text[-1].startswith("Next, scores vary from fold to fold")
 
 

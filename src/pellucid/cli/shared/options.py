@@ -93,7 +93,15 @@ def _set_threads(ctx: click.Context, parameter: click.Parameter, value: int | No
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "json": click.option("--json", "as_json", is_flag=True, help="Print one JSON object, only."),
     "quiet": click.option("--quiet", is_flag=True, help="Print nothing but errors."),
-    "seed": click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
+    "seed": click.option(
+        "--seed",
+        "--random-state",
+        "seed",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Seed of everything random.",
+    ),
     "threads": click.option(
         "--threads",
         type=click.IntRange(min=1),

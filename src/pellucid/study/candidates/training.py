@@ -10,8 +10,8 @@ depend on the learning rows of that fold only. Penalties of ridge, lasso and ela
 decomposition per inner fold (evaluation.closed_paths).
 
 Choice: with T_c the corrected paired t-test of "the best is better than c", Holm-adjusted over all
-c, the chosen candidate is the least complex one whose adjusted p-value is not below alpha. Guessing
-is chosen only where nothing is significantly better than it.
+c, the chosen candidate is the least complex one whose adjusted p-value is not below alpha. A model
+that is not better than guessing, on average and in most folds, is never chosen.
 
 References: Varma & Simon (2006); Nadeau & Bengio (2003); Holm (1979).
 """
@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.hypotheses.multiple import adjust_p_values
 from pellucid.evaluation.hypotheses.significance import SignificanceTest
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test
@@ -82,8 +82,9 @@ class Workshop:
         query: Any = None,
         effort: str = "standard",
         seed: int = 0,
+        forms: dict[str, str] | None = None,
     ) -> None:
-        self.frame, self.y, self.kinds = frame, y, kinds
+        self.frame, self.y, self.kinds, self.forms = frame, y, kinds, forms or {}
         self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
         self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
         self.effort, self.seed = effort, seed
@@ -103,7 +104,8 @@ class Workshop:
         return float(np.mean([len(b) / len(a) for a, b in self.judged()]))
 
     def make_features(self, options: dict[str, Any]) -> TableFeatures:
-        return TableFeatures(self.kinds, **options)
+        written = {name: form for name, form in self.forms.items() if name in self.kinds}
+        return TableFeatures(self.kinds, forms=written or None, **options)
 
     def part(self, learn: IntArray, judge: IntArray, options: dict[str, Any], key: Any) -> Part:
         """The matrices of a fold, computed once per kind of features."""
@@ -427,26 +429,21 @@ def train_all(
 
 
 class Choice(NamedTuple):
-    """The best and the chosen outcome, by place; p-values against the best and against guessing."""
+    """The best and the chosen outcome, by place, and p-values against the best."""
 
     best: int
     chosen: int
     p_worse: Array  # Holm: is it worse than the best? nan for the best
-    p_better: Array  # Holm: is it better than guessing? nan for guessing
-    signal: bool
+    signal: bool  # is any model better than guessing in the folds?
+    challenger: int  # the model whose gain over the yardstick is tested; the chosen one if any
 
 
-def choose_outcome(
-    shop: Workshop, outcomes: list[Outcome], alpha: float, signal_p: list[Any] | None = None
-) -> Choice:
+def choose_outcome(shop: Workshop, outcomes: list[Outcome], alpha: float) -> Choice:
     """The least complex candidate that is level with the best.
 
     Level: not significantly worse (corrected t, one-sided, Holm) and at most one standard error of
     the difference behind. Five folds have so little power that the test alone would keep a line
     where a curve is seven points of accuracy better; the standard error is Breiman's rule.
-
-    ``signal_p`` are the p-values of "better than guessing" by rows (``signal``); where there is
-    none, the corrected t-test over the folds decides.
     """
     sign, ratio = shop.scorer.sign, shop.ratio()
     table = sign * np.array([one.scores for one in outcomes])
@@ -462,21 +459,22 @@ def choose_outcome(
         return np.asarray(adjust_p_values(raw, "holm")) if raw else np.empty(0)
 
     m = len(outcomes)
-    p_worse, p_better = np.full(m, np.nan), np.full(m, np.nan)
+    p_worse = np.full(m, np.nan)
     others = [i for i in range(m) if i != best]
     behind = {i: ahead(best, i) for i in others}
     p_worse[others] = holm([behind[i].p_value for i in others])
     guess = complexity.index(0)
     models = [i for i in range(m) if i != guess]
-    known = signal_p or [None] * m
-    p_better[models] = holm(
-        [ahead(i, guess).p_value if (p := known[i]) is None else p for i in models]
-    )
-    signal = bool((p_better[models] < alpha).any())
-    if not signal:
-        return Choice(best, guess, p_worse, p_better, False)
+    better = [i for i in models if mean[i] > mean[guess] and _mostly(table[i] > table[guess])]
+    if not better:
+        challenger = max(models, key=lambda i: mean[i]) if models else guess
+        return Choice(best, guess, p_worse, False, challenger)
     level = [
-        i for i in models if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
+        i for i in better if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
     ]
-    chosen = min(level, key=lambda i: (complexity[i], -mean[i]))
-    return Choice(best, chosen, p_worse, p_better, True)
+    chosen = min(level or better, key=lambda i: (complexity[i], -mean[i]))
+    return Choice(best, chosen, p_worse, True, chosen)
+
+
+def _mostly(wins: BoolArray) -> bool:
+    return bool(2 * wins.sum() > len(wins))

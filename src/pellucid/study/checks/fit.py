@@ -102,10 +102,11 @@ def _separated(facts: Facts) -> list[Finding]:
 
 
 def _guessing(facts: Facts) -> list[Finding]:
-    if facts.choice.signal:
+    gain = facts.evaluation.final.gain
+    if facts.choice.signal and (gain is None or gain.verdict() == "shown"):
         return []
-    p = facts.choice.p_better
-    return [finding("PEL405", facts.task.target, smallest_p_value=float(np.nanmin(p)))]
+    evidence = {} if gain is None else {"gain": gain.estimate, "low": gain.low, "high": gain.high}
+    return [finding("PEL405", facts.task.target, **evidence)]
 
 
 def _constant(facts: Facts) -> list[Finding]:

@@ -88,10 +88,20 @@ def score_table(
         table = regression_metrics(y, said.prediction)
     if task.metric in table:
         return table
-    positive = task.positive if task.kind == "binary" else None
+    return with_metric(table, task.metric, metric_of(scorer, model, X, y))
+
+
+def metric_of(
+    scorer: Scorer, model: BaseEstimator, X: Any, y: Any, query: ArrayLike | None = None
+) -> Interval:
+    """The study's own measure of a model on these rows."""
+    if scorer.task.kind == "ranking":
+        return ranking_metrics(y, model.predict(X), query)[scorer.task.metric]
+    positive = scorer.task.positive if scorer.task.kind == "binary" else None
     prediction = predictions_for(scorer.metric, model, X)
-    own = metric_interval(scorer.metric, y, prediction, labels=classes_of(model), positive=positive)
-    return with_metric(table, task.metric, own)
+    return metric_interval(
+        scorer.metric, y, prediction, labels=classes_of(model), positive=positive
+    )
 
 
 def with_metric(table: MetricTable, name: str, interval: Interval) -> MetricTable:

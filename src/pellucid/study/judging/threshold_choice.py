@@ -1,8 +1,8 @@
 r"""Where to cut the probability of two classes: costs say it, or the learning rows held out do.
 
 costs      t = a / (a + b),  a = L[no, yes] - L[no, no],  b = L[yes, no] - L[yes, yes]
-f1, ...    the cut with the best value on out-of-fold probabilities; 0.5 for measures that do
-           not depend on it, and for accuracy
+f1, ...    asked for by name: the cut with the best value on out-of-fold probabilities
+else       0.5, the likelier class
 """
 
 from typing import Any, NamedTuple
@@ -60,15 +60,23 @@ def cost_threshold(cost_matrix: ArrayLike, place: int) -> float:
 
 
 def find_cut(
-    shop: Workshop, outcome: Outcome, task: Task, cost_matrix: ArrayLike | None
+    shop: Workshop,
+    outcome: Outcome,
+    task: Task,
+    cost_matrix: ArrayLike | None,
+    *,
+    asked: bool = True,
 ) -> Cut | None:
-    """The threshold of a binary task; None without probabilities."""
+    """The threshold of a binary task; None without probabilities.
+
+    It is 0.5, the likelier class, unless costs were given or the measure was ``asked`` for.
+    """
     if task.kind != "binary" or not hasattr(outcome.models[0], "predict_proba"):
         return None
     y, p = out_of_fold_probability(shop, outcome, task.positive)
     curve = threshold_curve(y, p, positive=task.positive, cost_matrix=cost_matrix)
     place = int(np.flatnonzero(np.asarray(task.classes) == task.positive)[0])
-    rule = RULES.get(task.metric)
+    rule = RULES.get(task.metric) if asked else None
     if cost_matrix is not None:
         chosen, why = cost_threshold(cost_matrix, place), "it follows from the costs"
     elif rule is not None and outcome.complexity > 0:

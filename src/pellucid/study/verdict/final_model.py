@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.validation.diagnosis import Diagnosis, diagnose_fit
 from pellucid.study.candidates.leaderboard import usual_parameters
 from pellucid.study.candidates.training import (
@@ -29,13 +30,24 @@ from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
 from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import threshold_costs
-from pellucid.study.judging.final_score import Evaluation, assess, build_model
+from pellucid.study.judging.final_score import (
+    Evaluation,
+    assess,
+    build_model,
+    metric_of,
+    with_metric,
+)
+from pellucid.study.judging.gain import Judged, find_gain, score_interval, told_by
+from pellucid.study.judging.jackknife import make_blocks
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.judging.threshold_choice import Cut, find_cut
+from pellucid.study.judging.yardstick import Yardstick, strongest, time_yardsticks, told_of
 from pellucid.study.reading.target_arrays import CLASSES
-from pellucid.study.records import Finding, Insight, LeaderboardRow, Plan, SplitRecord
+from pellucid.study.records import Final, Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
 from pellucid.study.verdict.insights import explain
+
+MANY = ("multilabel", "multi_output_regression", "ranking")  # no single last value
 
 
 class Ground(NamedTuple):
@@ -53,6 +65,7 @@ class Ground(NamedTuple):
     wider: Callable[[], Workshop]  # the workshop with these
     deadline: float | None
     tell: Callable[[str], None]  # what is being done
+    asked: bool = False  # was the measure asked for?
 
     @property
     def chosen(self) -> Outcome:
@@ -68,6 +81,7 @@ class Conclusion(NamedTuple):
     model: Any
     parameters: dict[str, Any]
     evaluation: Evaluation
+    score: Interval  # of the model whose gain is tested
     insight: Insight
     diagnosis: Diagnosis
     findings: list[Finding]
@@ -82,18 +96,20 @@ def conclude(ground: Ground) -> Conclusion:
         warnings.simplefilter("ignore")
         ground.tell("tuning the chosen model")
         tuning, params = _last_tuning(ground)
-        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix)
+        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix, asked=ground.asked)
         ground.tell("fitting the chosen model")
         model = build_model(shop, chosen, split.train, params, _costs(ground, cut))
         dull = build_model(shop, _guess(ground), split.train, {}, None)
         ground.tell("scoring the test rows")
         found = assess(shop, model, dull, split.test, ground.cells, cut)
+        final, score = _with_gain(ground, model, dull, found)
+        found = found._replace(final=final)
     model.study_ = _about(ground, model, found, cut)
     skipped = [] if tuning is not None else ["tuning on all learning rows"]
     ground.tell("explaining the model")
     return _explain(
         ground,
-        Conclusion(model, params, found, Insight(), _diagnosis(ground), [], tuple(skipped)),
+        Conclusion(model, params, found, score, Insight(), _diagnosis(ground), [], tuple(skipped)),
         tuning,
         cut,
     )
@@ -107,6 +123,49 @@ def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
     parts = shop.final_parts(chosen.tried.features)
     tuning = tune(shop, chosen.tried, parts, train=bool(chosen.tried.candidate.space))
     return tuning, tuning.params[tuning.chosen]
+
+
+def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tuple[Final, Interval]:
+    """The final record with the gain over the yardstick, and the score whose gain it is."""
+    shop, split, scorer = ground.shop, ground.split, ground.shop.scorer
+    name, ordered = scorer.task.metric, split.kind == "sequential"
+    owner = ground.plan.query or split.groups
+    units = None if owner is None or ordered else ground.cells[owner].gather(split.test).to_numpy()
+    query = None if shop.query is None else shop.query[split.test]
+    rows = Judged(found.y, make_blocks(len(split.test), units, ordered=ordered), query)
+    X, challenger = shop.frame[split.test], ground.trained.outcomes[ground.choice.challenger]
+    if challenger is not ground.chosen:
+        params = usual_parameters(challenger.params)
+        model = build_model(shop, challenger, split.train, params, None)
+    others = _time_yardsticks(ground) if ordered else []
+    yardstick, folds = strongest(shop, _guess(ground), others)
+    told, base = told_by(scorer, model, X), told_of(shop, yardstick, split.test, dull)
+    gain = find_gain(scorer, rows, told, base, ground.plan.useful)
+    known = found.final.table[name]
+    if challenger is not ground.chosen:
+        known = metric_of(scorer, model, X, found.y, query)
+    score = score_interval(scorer, rows, told, known, gain.baseline)
+    counted = None if units is None else (str(owner), ground.cells[owner].n_unique())
+    n_rows = len(split.train) + len(split.test)
+    gain = gain._replace(
+        yardstick=yardstick.name,
+        units="rows" if counted is None else counted[0],
+        n=len(split.test) if units is None else len(np.unique(units)),
+        total=n_rows if counted is None else counted[1],
+        folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
+    )
+    final = found.final._replace(gain=gain)
+    if challenger is ground.chosen:
+        final = final._replace(table=with_metric(final.table, name, score))
+    return final, score
+
+
+def _time_yardsticks(ground: Ground) -> list[Yardstick]:
+    split = ground.split
+    if split.time is None or split.groups or ground.shop.scorer.task.kind in MANY:
+        return []
+    order = np.concatenate([split.train, split.test])
+    return time_yardsticks(ground.shop.y, order, ground.cells[split.time])
 
 
 def _guess(ground: Ground) -> Outcome:
@@ -140,6 +199,7 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> di
         "name": ground.chosen.name,
         "threshold": None if cut is None else cut.threshold,
         "columns": dict(shop.kinds),
+        "forms": {name: shop.forms[name] for name in task.target if name in shop.forms},
         "query": ground.plan.query,
         "digest": ground.digest,
         "rows": ground.cells.height,

@@ -1,33 +1,30 @@
-r"""The verdict: at most five plain sentences that a statistician would sign.
+r"""The verdict: a few plain sentences that a statistician would sign.
 
-    no_signal        no candidate beats guessing on rows held out (judging.signal; Holm, alpha)
-    inconclusive     fewer than 30 test rows, or an interval wider than the gain over guessing
-    linear_suffices  the chosen model is linear
-    complex_pays     a richer model is significantly better than every linear one
+    suspect     the score falls apart without some columns (checks.suspicion)
+    shown       the interval of the gain over the yardstick excludes 0, and the folds agree
+    not_shown   it holds both 0 and a useful gain
+    excluded    it excludes a useful gain
 
-The first that holds. The sentences say what predicts what, how well on rows never seen, against
-guessing, why this kind of model, and the one thing to fix next.
+The first that holds. The evidence decides, never a count of rows: eight rows can show what is
+plain, and a thousand can show nothing. The sentences say what predicts what, how well on rows
+never seen, against what, why this kind of model, and the one thing to do next.
 """
 
+import math
 import shlex
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval
-from pellucid.study.records import Finding, LeaderboardRow, Task, Verdict
+from pellucid.study.records import Finding, Gain, LeaderboardRow, Task, Verdict
 
-FEW_ROWS = 30
-SHARES = {"accuracy": "is right", "subset_accuracy": "gets all labels right"}
+SHARES = ("accuracy", "subset_accuracy")
 NAMED = {
-    "rmse": "rmse, the typical miss",
-    "mae": "the mean absolute miss",
     "mse": "mse",
-    "r2": "r2, the share of the spread explained",
+    "r2": "r2, the share of the spread explained,",
     "f1": "F1",
     "log_loss": "log loss",
-    "balanced_accuracy": "balanced accuracy, the mean share found of each class",
+    "balanced_accuracy": "balanced accuracy (the mean share found of each class)",
     "average_precision": "average precision",
     "roc_auc": "area under the ROC curve",
     "mean_cost": "mean cost",
@@ -36,37 +33,35 @@ NAMED = {
 }
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
-LEAVES_NEXT = (
-    "PEL102",
-    "PEL103",
-    "PEL104",
-    "PEL105",
-    "PEL301",
-    "PEL302",
-    "PEL303",
-    "PEL403",
-    "PEL404",
-    "PEL405",
-    "PEL414",
-    "PEL415",
-    "PEL501",
-    "PEL503",
+LEAVES_NEXT = tuple(
+    f"PEL{n}" for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 501, 503)
 )
 LEAKS = ("PEL301", "PEL302")
+REASONS = {
+    "suspect": "the score falls apart without the columns named",
+    "shown": "the interval of the gain over the yardstick lies above 0, and the folds agree",
+    "not_shown": "the interval of the gain holds both 0 and a useful gain",
+    "excluded": "the interval of the gain lies below a useful gain",
+}
 
 
 class Case(NamedTuple):
     """What a verdict is made of."""
 
     task: Task
-    score: Interval  # of the chosen model on the test rows
-    baseline: float  # of guessing on the same rows
-    n_test: int
+    score: Interval  # of the model on the test rows
+    gain: Gain  # over the yardstick
+    challenger: str  # the model whose gain it is
     leaderboard: tuple[LeaderboardRow, ...]
-    signal: bool
     findings: tuple[Finding, ...]
     alpha: float
     partial: str = ""
+    suspicion: Any = None
+    asked: bool = False  # was a useful gain named?
+
+    @property
+    def target(self) -> str:
+        return " and ".join(self.task.target)
 
 
 def figure(x: float) -> str:
@@ -90,134 +85,227 @@ def percent(x: float) -> str:
     return f"{hundred:.1f}" if near else f"{hundred:.0f}"
 
 
-def kind_of(case: Case, chosen: LeaderboardRow) -> tuple[str, str]:
-    """The kind of verdict and the reason for it."""
-    s = case.score
-    if not case.signal:
-        return "no_signal", f"no model beats guessing at the level {case.alpha:g} (Holm)"
-    if case.n_test < FEW_ROWS:
-        return "inconclusive", f"only {case.n_test} test rows; {FEW_ROWS} are the least"
-    gain = abs(s.estimate - case.baseline)
-    better = (s.estimate > case.baseline) == case.task.greater_is_better
-    if not better or not np.isfinite(s.low) or s.high - s.low > gain:
-        return "inconclusive", "the interval of the test score is wider than the gain over guessing"
-    if chosen.complexity <= 1:
-        return "linear_suffices", "no richer model is significantly better than the linear one"
-    return "complex_pays", "every linear model is significantly worse"
+def kind_of(case: Case) -> str:
+    """The kind of verdict, the first that holds."""
+    if case.suspicion is not None and case.gain.verdict() == "shown":
+        return "suspect"
+    return case.gain.verdict()
 
 
 def reach_verdict(case: Case) -> Verdict:
     """The verdict of a finished study."""
     chosen = next(row for row in case.leaderboard if row.chosen)
-    kind, reason = kind_of(case, chosen)
-    sentences = [headline(case, kind, chosen), against(case, kind), why(case, kind, chosen)]
+    kind = kind_of(case)
+    sentences = {
+        "suspect": _suspect,
+        "shown": _shown,
+        "not_shown": _not_shown,
+        "excluded": _excluded,
+    }[kind](case)
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
-    if not case.partial or kind == "no_signal":  # "nothing predicts it" is not said without them
+    if kind != "suspect":
         sentences += leaks(case)
-    sentences += next_step(case, kind)
+        sentences += next_step(case, kind)
     return Verdict(
         kind,
-        tuple(s for s in sentences if s)[:5],
+        tuple(s for s in sentences if s)[:6],
         case.task.metric,
         case.score,
-        case.baseline,
+        case.gain.baseline,
         chosen.name,
-        (reason,),
+        (REASONS[kind],),
     )
 
 
-def _article(name: str) -> str:
+# --- what was achieved ---------------------------------------------------------------------------
+
+
+def article(name: str) -> str:
+    """A model's name at the start of a sentence.
+
+    >>> article("decision tree"), article("ridge regression")
+    ('A decision tree', 'Ridge regression')
+    """
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
-    mass = name.endswith(
-        ("regression", "analysis", "boosting", "splines", "products", "words", "label")
-    )
-    if plural or mass:
+    mass = ("regression", "analysis", "boosting", "splines", "products", "words", "label")
+    if plural or name.endswith(mass):
         return name[0].upper() + name[1:]
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
 
 
-def headline(case: Case, kind: str, chosen: LeaderboardRow) -> str:
-    target = " and ".join(case.task.target)
-    if kind == "no_signal":
-        return f"No. Nothing here predicts {target} better than guessing."
-    start = "Yes."
-    if kind == "inconclusive":
-        start = "Probably." if _excludes(case) else "Perhaps."
-    return f"{start} {achievement(case, chosen, target)}"
-
-
-def _excludes(case: Case) -> bool:
-    """Whether the interval of the score lies wholly on the better side of guessing."""
-    s = case.score
-    return s.low > case.baseline if case.task.greater_is_better else s.high < case.baseline
-
-
-def achievement(case: Case, chosen: LeaderboardRow, target: str) -> str:
-    """How well, in the words of the measure."""
-    s, metric, name = case.score, case.task.metric, _article(chosen.name)
+def amount(case: Case, value: float) -> str:
+    """A score in words: "misses by 4.9", "is right 81 times in 100"."""
+    metric = case.task.metric
     if metric in SHARES:
-        three = [percent(value) for value in (s.estimate, s.low, s.high)]
-        if len(set(three)) == 1 and s.low < s.high:  # many rows: the interval is finer than that
-            three = [f"{100 * value:.1f}" for value in (s.estimate, s.low, s.high)]
-        limits = f"95 % interval {three[1]} to {three[2]}"
-        what = (
-            "gets all labels of a new row right"
-            if metric == "subset_accuracy"
-            else (f"names the {target} of a new row right")
-        )
-        return f"{name} {what} {three[0]} times in 100 ({limits})."
-    limits = f"95 % interval {figure(s.low)} to {figure(s.high)}"
+        what = "gets all labels right" if metric == "subset_accuracy" else "is right"
+        return f"{what} {percent(value)} times in 100"
     if metric in MISSES:
-        return (
-            f"Predictions of {target} by {chosen.name} miss by {figure(s.estimate)} on average "
-            f"({metric}; {limits})."
-        )
-    said = NAMED.get(metric, metric)
-    if case.task.kind == "binary" and metric in ("average_precision", "f1"):
-        return (
-            f"{name} finds {target} = {case.task.positive} with {said} {figure(s.estimate)} "
-            f"({limits})."
-        )
-    return f"{name} predicts {target} with {said} {figure(s.estimate)} ({limits})."
+        return f"misses by {figure(value)}"
+    return f"has {NAMED.get(metric, metric.replace('_', ' '))} {figure(value)}"
 
 
-def against(case: Case, kind: str) -> str:
-    """What guessing does on the same rows."""
-    b, metric = case.baseline, case.task.metric
+def limits(case: Case, low: float, high: float) -> str:
+    """The ends of an interval of the measure, finer where they would look equal."""
+    if case.task.metric not in SHARES:
+        return f"{figure(low)} to {figure(high)}"
+    ends = [percent(value) for value in (low, high)]
+    if ends[0] == ends[1] and low < high:
+        ends = [f"{100 * value:.1f}" for value in (low, high)]
+    return f"{ends[0]} to {ends[1]}"
+
+
+def achievement(case: Case) -> str:
+    """How well, with the interval and the yardstick beside it."""
+    s, metric, name = case.score, case.task.metric, article(case.challenger)
+    near = f"95 % interval {limits(case, s.low, s.high)}"
+    beside = f"{yardstick_words(case)} {amount(case, case.gain.baseline)}"
     if metric in SHARES:
-        guess = f"{percent(b)} times in 100"
-        text = f"Always naming the commonest class is right {guess}"
-    elif metric in MISSES:
-        guess = figure(b)
-        text = f"Guessing the mean misses by {guess}"
-    else:
-        guess = figure(b)
-        text = f"Guessing gives {guess}"
-    rows = f"{case.n_test:,} test rows that were set aside and used once"
-    if case.n_test == 1:
-        rows = "one test row that was set aside and used once"
-    if kind == "no_signal":
-        models = [row for row in case.leaderboard if row.complexity > 0]
-        tried = f"{len(models)} models" if len(models) != 1 else "the one model"
-        return f"{text} on {rows}; {tried} tried on the learning rows did no better than chance."
-    if kind == "inconclusive":
-        if case.n_test < FEW_ROWS:
-            return f"{text} on the same rows, but {case.n_test} test rows are too few to be sure."
-        if _excludes(case):
-            return (
-                f"{text} on {rows}; the model is better than that, but by how much these rows "
-                "cannot say."
-            )
-        return f"{text} on {rows}; the difference may be chance."
-    return f"{text} on the same {rows}."
+        right = percent(s.estimate)
+        if percent(s.low) == percent(s.high) and s.low < s.high:  # many rows: finer than that
+            right = f"{100 * s.estimate:.1f}"
+        what = "gets all labels of" if metric == "subset_accuracy" else "is right about"
+        end = " right" if metric == "subset_accuracy" else ""
+        return f"{name} {what} {case.target}{end} {right} times in 100 ({near}); {beside}."
+    if metric in MISSES:
+        said = "" if metric == "rmse" else f"{metric}; "
+        return (
+            f"{name} predicts {case.target} within {figure(s.estimate)} ({said}{near}); {beside}."
+        )
+    said = NAMED.get(metric, metric.replace("_", " "))
+    what = f"predicts {case.target} with"
+    if case.task.kind == "binary" and metric in ("average_precision", "f1", "roc_auc"):
+        what = f"finds {case.target} = {case.task.positive} with"
+    return f"{name} {what} {said} {figure(s.estimate)} ({near}); {beside}."
 
 
-def why(case: Case, kind: str, chosen: LeaderboardRow) -> str:
-    """Why this kind of model: ties are said as ties."""
-    if kind == "no_signal":
-        return ""
+def yardstick_words(case: Case) -> str:
+    if case.gain.yardstick == "guessing" and case.task.metric in SHARES:
+        return "always naming the commonest class"
+    return case.gain.yardstick
+
+
+def rows_words(case: Case) -> str:
+    """The test rows, as evidence is counted."""
+    n = case.gain.n
+    if case.gain.units == "rows":
+        return "one row" if n == 1 else f"{n:,} rows"
+    return f"{n:,} groups ({case.gain.units})"
+
+
+def points(case: Case, gain: float) -> str:
+    """A gain in units a reader knows.
+
+    Shares are counted in points of a hundred.
+    """
+    if case.task.metric in SHARES:
+        return f"{100 * gain:.2g} points of accuracy"
+    return figure(gain)
+
+
+# --- the four kinds ------------------------------------------------------------------------------
+
+
+def _shown(case: Case) -> list[str]:
+    small = ""
+    if case.gain.high < case.gain.useful:
+        small = (
+            f" The gain is real but small: at most {points(case, case.gain.high)}, where "
+            f"{points(case, case.gain.useful)} would be useful."
+        )
+    return [
+        f"Yes. {achievement(case)}",
+        f"Both on {rows_words(case)} set aside and used once.{small}",
+        why(case),
+    ]
+
+
+def _not_shown(case: Case) -> list[str]:
+    g = case.gain
+    luck = f"p = {max(g.p_value, 0.001):.2g}"
+    head = (
+        f"Not shown. The best model ({case.challenger}) {amount(case, case.score.estimate)} where "
+        f"{yardstick_words(case)} {amount(case, g.baseline)}"
+    )
+    if g.estimate > 0 and g.low <= 0:
+        head += (
+            f", but with {rows_words(case)} set aside a gain like that can still be luck ({luck})"
+        )
+    elif g.low > 0:
+        head += ", but the folds of the learning rows do not agree with that"
+    if not math.isfinite(g.low):
+        return [f"{head}.", "What the gain is these rows cannot say.", ""]
+    settle = ""
+    if math.isfinite(g.needed) and g.needed > 1:
+        settle = f"About {needed_words(case)} would settle it."
+    can = (
+        f"What these rows can say: the gain lies between {points(case, g.low)} and "
+        f"{points(case, g.high)} (95 %)."
+    )
+    return [f"{head}.", can, settle]
+
+
+def needed_words(case: Case) -> str:
+    """How many rows of the table would settle it, to two digits."""
+    total = case.gain.needed * case.gain.total
+    if total >= 1e9:
+        return "more rows than can be had"
+    digits = max(0, int(math.log10(max(total, 1))) - 1)
+    n = int(round(total / 10**digits) * 10**digits)
+    return f"{n:,} rows" if case.gain.units == "rows" else f"{n:,} groups ({case.gain.units})"
+
+
+def _excluded(case: Case) -> list[str]:
+    g = case.gain
+    told = "you asked for" if case.asked else "a useful gain would be"
+    tried = sum(row.complexity > 0 for row in case.leaderboard)
+    none = (
+        f"None of the {tried} models tried beats" if tried > 1 else "The model tried does not beat"
+    )
+    more = "" if g.high <= 0 else f" by more than {points(case, g.high)}"
+    return [
+        f"No. {none} {yardstick_words(case)}{more} (95 %), and {told} {points(case, g.useful)}.",
+        f"The best, {case.challenger}, {amount(case, case.score.estimate)} where "
+        f"{yardstick_words(case)} {amount(case, g.baseline)}, on {rows_words(case)} set aside and "
+        "used once.",
+        f"More rows of this kind will not change that; other columns might say more about "
+        f"{case.target}.",
+    ]
+
+
+def _suspect(case: Case) -> list[str]:
+    s = case.suspicion
+    drop = ",".join(shlex.quote(name) for name in s.columns)
+    them = "it" if len(s.columns) == 1 else "them"
+    without = (
+        f"Without {them} the model {amount(case, s.without.estimate)} (95 % interval "
+        f"{limits(case, s.without.low, s.without.high)}); with {them} it "
+        f"{amount(case, s.with_columns.estimate)} "
+        f"({limits(case, s.with_columns.low, s.with_columns.high)}) on the same folds; guessing "
+        f"{amount(case, s.guessing)}."
+    )
+    remedy = f"If you will not know {them} when you predict, use `--drop {drop}`."
+    if not s.columns:
+        without = without.replace(f"Without {them}", "Without these rows")
+        remedy = ""
+    return [
+        f"Too good to be true. {achievement(case)[:-1]}, and {s.sentence}.",
+        without,
+        remedy,
+    ]
+
+
+def why(case: Case) -> str:
+    """Why this kind of model: ties are said as ties, and what the simplest one does."""
+    chosen = next(row for row in case.leaderboard if row.chosen)
     best = next(row for row in case.leaderboard if row.best)
     linear = [row for row in case.leaderboard if row.complexity == 1]
+    if chosen.complexity > 1 and linear and all(row.p_value < case.alpha for row in linear):
+        sign = 1 if case.task.greater_is_better else -1
+        nearest = max(linear, key=lambda row: sign * row.interval.estimate)
+        return (
+            f"On the folds it {amount(case, chosen.interval.estimate)}; the best linear model "
+            f"({nearest.name}) {amount(case, nearest.interval.estimate)}: the bends matter."
+        )
     if chosen.best:
         level = [
             row.name
@@ -226,22 +314,14 @@ def why(case: Case, kind: str, chosen: LeaderboardRow) -> str:
         ]
         if level:
             return (
-                f"{_article(chosen.name)} also has the best mean on the folds; "
+                f"{article(chosen.name)} also has the best mean on the folds; "
                 f"{_listed(level)} cannot be told apart from it."
             )
-        return f"{_article(chosen.name)} is significantly better than every other model tried."
-    text = (
-        f"{_article(best.name)} has the best mean on the folds, but the difference is within "
-        "chance, so the simpler model is taken"
+        return f"{article(chosen.name)} is significantly better than every other model tried."
+    return (
+        f"{article(best.name)} has the best mean on the folds, but the difference is within "
+        "chance, so the simpler model is taken."
     )
-    if chosen.complexity > 1 and linear:
-        worse = all(row.p_value < case.alpha for row in linear)
-        text += (
-            "; every linear model is significantly worse"
-            if worse
-            else "; the linear models are further behind"
-        )
-    return text + "."
 
 
 def _listed(names: list[str]) -> str:
@@ -264,18 +344,14 @@ def leaks(case: Case) -> list[str]:
 
 
 def next_step(case: Case, kind: str) -> list[str]:
-    """The one thing to fix next: the gravest finding with a remedy."""
+    """The one thing to do next: the gravest finding with a remedy."""
     rank = {"error": 0, "warning": 1, "info": 2}
-    if kind == "no_signal" and (names := leaked(case)):
+    if kind != "shown" and (names := leaked(case)):
         it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
         keep = " ".join(f"--keep {shlex.quote(name)}" for name in names[:3])
         return [f"Next, if {it} known before the target, learn again and keep {them} ({keep})."]
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
-    if not open_:
-        if kind == "no_signal":
-            return ["Next, look for other columns that could bear on it, or more rows."]
-        if kind == "inconclusive":
-            return ["Next, collect more rows."]
+    if not open_ or kind == "excluded":
         return []
     first = min(open_, key=lambda f: (rank[f.severity], -int(f.code[3]), f.code))
     where = f" ({', '.join(first.where[:3])})" if first.where else ""
@@ -286,9 +362,3 @@ def next_step(case: Case, kind: str) -> list[str]:
 def _small(text: str) -> str:
     """The first letter small, unless it is a name of several capitals."""
     return text if len(text) > 1 and text[1].isupper() else text[0].lower() + text[1:]
-
-
-def empty_interval(n: int) -> Any:
-    """An interval that says nothing, for a study that was stopped."""
-    nan = float("nan")
-    return Interval(nan, nan, nan, nan, "none", n)

@@ -1,0 +1,208 @@
+r"""The gain over the yardstick on the test rows: the one claim of a study, tested once.
+
+    gain = score of the model - score of the yardstick      (the other way round for errors)
+
+Both are measured on the same rows, so what makes rows hard for both cancels: the interval comes
+from leaving out blocks of rows of both at once (``jackknife``), on a scale without edges (the log
+of the ratio of two errors, of the odds ratio of two shares), and is told as a gain over the score
+that the yardstick had. The verdict follows from it:
+
+    shown       the interval lies above 0, and the folds agree
+    excluded    the interval lies below a useful gain
+    not shown   it holds both 0 and a useful gain; ``needed`` rows would settle it
+
+A useful gain is a tenth of the yardstick's error, or 0.05 where more is better, unless told.
+"""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.evaluation.intervals.intervals import Interval
+from pellucid.evaluation.metrics.metrics import predictions_for
+from pellucid.study.judging.jackknife import (
+    Spread,
+    jackknife,
+    scale_of,
+    scaled_interval,
+    unseen_share,
+)
+from pellucid.study.judging.measure import BOUNDS, Scorer, mean_f1, mean_gain
+from pellucid.study.records import Gain
+
+USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
+NO_BOUNDS = (-math.inf, math.inf)
+PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
+
+
+class Told(NamedTuple):
+    """What someone says of rows, as the measure needs it; ``labels`` order its columns."""
+
+    said: Any
+    labels: Any = None
+
+
+def told_by(scorer: Scorer, model: BaseEstimator, X: Any) -> Told:
+    """What a fitted model says of these rows."""
+    metric = scorer.metric
+    labels = getattr(model, "classes_", None)
+    if metric.name == "mean_cost":
+        return Told(scorer.decide(model, X), labels)
+    if scorer.task.kind in ("ranking", "multilabel") or metric.needs == "labels":
+        return Told(model.predict(X), labels)
+    said = predictions_for(metric, model, X)
+    positive = scorer.task.positive
+    earlier = positive is not None and labels is not None and positive == labels[0]
+    if earlier and metric.needs == "scores" and np.ndim(said) == 1:
+        said = -np.asarray(said)  # scores are those of the later label
+    return Told(said, labels)
+
+
+def measured(scorer: Scorer, y: Any, told: Told, query: ArrayLike | None = None) -> float:
+    """The measure of what was said; NaN where these rows leave it undefined."""
+    task, metric = scorer.task, scorer.metric
+    if task.kind == "ranking" and metric.name == "ndcg":
+        return mean_gain(y, told.said, query)
+    if task.kind == "multilabel" and metric.name == "f1":
+        return mean_f1(np.asarray(y), np.asarray(told.said))
+    labels = told.labels
+    if metric.needs == "labels" and metric.name != "mean_cost":
+        labels = np.asarray(task.classes) if task.kind == "binary" else None
+    positive = task.positive if task.kind == "binary" else None
+    return metric.score(y, told.said, labels=labels, positive=positive)
+
+
+class Judged(NamedTuple):
+    """Rows that judge, and how they hang together."""
+
+    y: Any
+    blocks: IntArray  # independent of each other
+    query: Any = None
+
+    def value(self, scorer: Scorer, told: Told, rows: IntArray) -> float:
+        query = None if self.query is None else np.asarray(self.query)[rows]
+        part = told._replace(said=np.asarray(told.said)[rows])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is undefined is NaN
+            return measured(scorer, np.asarray(self.y)[rows], part, query)
+
+
+def useful_gain(scorer: Scorer, yardstick: float, asked: float | None) -> float:
+    """What a gain must be to matter."""
+    if asked is not None:
+        return asked
+    return USEFUL_POINTS if scorer.metric.greater_is_better else USEFUL_SHARE * abs(yardstick)
+
+
+def find_gain(
+    scorer: Scorer, rows: Judged, model: Told, yardstick: Told, asked: float | None = None
+) -> Gain:
+    """The gain of the model over the yardstick, its interval, and how many rows would settle it."""
+    every = np.arange(len(rows.blocks))
+    base, score = (rows.value(scorer, told, every) for told in (yardstick, model))
+    useful = useful_gain(scorer, base, asked)
+    n = len(rows.blocks)
+    if scorer.metric.name in PAIRED and int(rows.blocks.max()) + 1 == n:
+        spread = paired_shares(*(_right(rows.y, told.said) for told in (model, yardstick)))
+        low, high, goal = *spread.limits(), useful
+    else:
+        scale = scale_of(BOUNDS.get(scorer.metric.name, NO_BOUNDS))
+        spread = _spread(scorer, rows, model, yardstick, scale)
+        if not math.isfinite(spread.error):  # at an edge of the scale: plain differences
+            scale = scale_of(NO_BOUNDS)
+            spread = _spread(scorer, rows, model, yardstick, scale)
+        there, back = scale
+        start, sign = there(base), scorer.sign
+        low, high = (sign * (back(start + sign * end) - base) for end in spread.limits())
+        goal = sign * (_there(there, base + sign * useful) - start)
+    gain = scorer.sign * (score - base)
+    needed = times_needed(spread, goal)
+    return Gain(gain, low, high, spread.p_value(), useful, base, needed)
+
+
+def _there(there: Callable[[float], float], value: float) -> float:
+    """A value on the scale; far away where it is beyond an edge."""
+    try:
+        return there(value)
+    except (ValueError, ZeroDivisionError):
+        return math.inf
+
+
+def _spread(
+    scorer: Scorer, rows: Judged, model: Told, yardstick: Told, scale: tuple[Any, ...]
+) -> Spread:
+    """The gain on a scale; with an infinite error where it is undefined."""
+    there, sign, n = scale[0], scorer.sign, len(rows.blocks)
+
+    def gain(at: IntArray) -> float:
+        both = (there(rows.value(scorer, told, at)) for told in (model, yardstick))
+        return sign * (next(both) - next(both))
+
+    try:
+        found = jackknife(gain, rows.blocks)
+    except (ValueError, ZeroDivisionError):
+        return Spread(math.nan, math.inf, 1.0)
+    if not math.isfinite(found.error):
+        return found._replace(error=math.inf)
+    if found.error <= 1e-12 * abs(found.estimate):  # no row differs from any other
+        return found._replace(error=abs(found.estimate) * unseen_share(n) / 2)
+    return found
+
+
+def _right(y: Any, said: Any) -> Array:
+    equal = np.asarray(y) == np.asarray(said)
+    return (equal.all(axis=1) if equal.ndim == 2 else equal).astype(np.float64)
+
+
+def paired_shares(a: Array, b: Array) -> Spread:
+    """The difference of two shares on the same rows; one pair each way is added.
+
+    >>> found = paired_shares(np.array([1.0, 1, 1, 0]), np.array([1.0, 0, 0, 0]))
+    >>> round(found.estimate, 3), round(found.error, 3)
+    (0.333, 0.304)
+
+    References: Bonett & Price (2012).
+    """
+    n = len(a) + 2
+    p, q = (float((a > b).sum()) + 1) / n, (float((b > a).sum()) + 1) / n
+    return Spread(p - q, math.sqrt((p + q - (p - q) ** 2) / n), 1e6)
+
+
+def times_needed(spread: Spread, useful: float) -> float:
+    """How many times the rows exclude 0 or a useful gain, if the gain stays as it is.
+
+    >>> round(times_needed(Spread(1.0, 1.0, 1e6), 0.5), 2)
+    3.84
+    """
+    low, high = spread.limits()
+    return float(((high - low) / 2 / max(spread.estimate, useful - spread.estimate)) ** 2)
+
+
+def score_interval(
+    scorer: Scorer, rows: Judged, told: Told, known: Interval, reach: float
+) -> Interval:
+    """The interval of the study's measure on the test rows; never of width 0.
+
+    Shares of right answers among independent rows keep Wilson's (``known``); ``reach`` is the
+    error of the yardstick, as far as a row without a mistake can be from one with a mistake.
+    """
+    metric, n = scorer.metric, len(rows.blocks)
+    independent = int(rows.blocks.max()) + 1 == n
+    if independent and known.method in ("wilson", "delong") and known.low < known.high:
+        return known
+    bounds = BOUNDS.get(metric.name, NO_BOUNDS)
+    found = scaled_interval(lambda at: rows.value(scorer, told, at), rows.blocks, bounds)
+    if found is not None:
+        return found
+    if known.low < known.high or math.isnan(known.low):
+        return known
+    p = unseen_share(int(rows.blocks.max()) + 1)
+    if metric.greater_is_better:
+        return known._replace(low=known.estimate - p * abs(known.estimate - reach), method="exact")
+    grow = math.sqrt(p) if metric.name in ("rmse", "nrmse") else p
+    return known._replace(high=known.estimate + grow * reach, method="exact")

@@ -1,0 +1,104 @@
+r"""What a model must beat: guessing, and for rows in time what was seen last.
+
+    guessing          the commonest class or the mean of the learning rows
+    the last value    y_{t-1}: the target of the moment before
+    a season ago      y_{t-s}: 24 hours, 7 days, 52 weeks, 12 months or 4 quarters before, by the
+                      usual step of the time column
+
+The strongest on the judging rows of the folds is the yardstick of the study; the test rows have no
+say in it. The last two need one row per moment, and are known only to someone who hears of every
+target before the next is asked for: the verdict names them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from pellucid.core.arrays.typing import IntArray
+from pellucid.study.candidates.training import Outcome, Workshop
+from pellucid.study.judging.gain import Judged, Told, told_by
+from pellucid.study.reading.profiles import read_column
+
+DAY = 86_400e6  # microseconds
+SEASONS = (  # usual step in days, rows of a season, how it is said
+    (1 / 24, 24, "the value 24 hours before"),
+    (1.0, 7, "the value a week before"),
+    (7.0, 52, "the value 52 weeks before"),
+    (30.44, 12, "the value 12 months before"),
+    (91.3, 4, "the value 4 quarters before"),
+)
+NEAR = 0.1  # a step may differ from the usual one by this share
+
+
+class Yardstick(NamedTuple):
+    """What is said of every row of the table, and its name."""
+
+    name: str
+    said: Any  # None: guessing, by the fitted model
+
+
+def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]:
+    """The last value and that of a season ago, for ``rows`` in order of time.
+
+    >>> y, times = np.array([1.0, 2.0, 4.0, 7.0]), pl.Series([1, 2, 3, 4])
+    >>> [one.said.tolist() for one in time_yardsticks(y, np.arange(4), times)]
+    [[1.0, 1.0, 2.0, 4.0]]
+    """
+    column = read_column(times)
+    if column.numbers is None or np.ndim(y) != 1:
+        return []
+    step = np.diff(column.numbers[rows])
+    if not (step > 0).all():  # several rows share a moment, or have none
+        return []
+    found = [Yardstick("the last value", _before(y, rows, 1))]
+    if column.kind == "date" and len(step):
+        days = float(np.median(step)) / DAY
+        found += [
+            Yardstick(name, _before(y, rows, lag))
+            for usual, lag, name in SEASONS
+            if abs(days / usual - 1) < NEAR and len(rows) > 2 * lag
+        ]
+    return found
+
+
+def _before(y: Any, rows: IntArray, lag: int) -> Any:
+    """The target ``lag`` rows earlier; the first rows take the first one."""
+    said = y.copy()
+    said[rows] = y[rows[np.maximum(np.arange(len(rows)) - lag, 0)]]
+    return said
+
+
+def fold_values(shop: Workshop, yardstick: Yardstick) -> list[float]:
+    """The measure of a yardstick on the judging rows of every score."""
+    return [
+        Judged(shop.y[judge], np.arange(len(judge))).value(
+            shop.scorer, told_of(shop, yardstick, judge), np.arange(len(judge))
+        )
+        for _, judge in shop.judged()
+    ]
+
+
+def told_of(shop: Workshop, yardstick: Yardstick, rows: IntArray, guess: Any = None) -> Told:
+    """What the yardstick says of these rows, in the form the measure needs."""
+    if yardstick.said is None:
+        return told_by(shop.scorer, guess, shop.frame[rows])
+    said, task = yardstick.said[rows], shop.scorer.task
+    if shop.scorer.metric.needs == "labels":
+        return Told(said, np.asarray(task.classes) if task.classes else None)
+    classes = np.asarray(task.classes)
+    sure = (said[:, None] == classes).astype(np.float64)
+    return Told((said == task.positive) * 1.0 if task.kind == "binary" else sure, classes)
+
+
+def strongest(shop: Workshop, guess: Outcome, others: list[Yardstick]) -> tuple[Yardstick, Any]:
+    """The yardstick to beat and its scores in the folds."""
+    sign = shop.scorer.sign
+    best, scores = Yardstick("guessing", None), guess.scores
+    if shop.scorer.metric.needs == "probabilities":  # what was last is no probability
+        return best, scores
+    for one in others:
+        values = np.array(fold_values(shop, one))
+        if np.isfinite(values).all() and sign * (values.mean() - scores.mean()) > 0:
+            best, scores = one, values
+    return best, scores

@@ -1,0 +1,157 @@
+"""Intervals of scores and gains: they cover, they are never empty, and they know their rows."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from pellucid.evaluation import Interval
+from pellucid.study import detect_task
+from pellucid.study.judging.gain import (
+    Judged,
+    Told,
+    find_gain,
+    measured,
+    paired_shares,
+    score_interval,
+)
+from pellucid.study.judging.jackknife import jackknife, make_blocks, scaled_interval
+from pellucid.study.judging.measure import make_scorer
+from pellucid.study.judging.yardstick import time_yardsticks
+
+NUMBER = make_scorer(detect_task(np.linspace(0, 1, 50)), None)
+LABELS = make_scorer(detect_task(["a", "b"] * 30), None)
+
+
+def rmse(e):
+    return lambda rows: float(np.sqrt((e[rows] ** 2).mean()))
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    x = np.random.default_rng(0).normal(size=30)
+    found = jackknife(lambda rows: float(x[rows].mean()), make_blocks(30))
+    assert found.error == pytest.approx(x.std(ddof=1) / math.sqrt(30), rel=1e-10)
+    assert found.limits() == pytest.approx(
+        stats.t.interval(0.95, 29, x.mean(), stats.sem(x)), rel=1e-9
+    )
+
+
+def test_blocks_of_unequal_sizes_are_a_ratio_estimator():
+    """The mean over groups of unequal size has the textbook's linearised variance."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(40), rng.integers(2, 9, size=40))
+    x = rng.normal(size=40)[groups] + 0.2 * rng.normal(size=len(groups))
+    found = jackknife(lambda rows: float(x[rows].mean()), make_blocks(len(x), groups))
+    sums = np.bincount(groups, x - x.mean())
+    linear = math.sqrt(float(sums @ sums) / len(x) ** 2 * 40 / 39)
+    assert found.error == pytest.approx(linear, rel=1e-9)
+    naive = x.std() / math.sqrt(len(x))
+    assert found.error > 1.5 * naive  # rows of a group say the same thing
+
+
+@pytest.mark.parametrize(
+    ("draw", "n", "least"),
+    [("normal", 20, 0.92), ("normal", 60, 0.93), ("laplace", 60, 0.91), ("groups", 200, 0.91),
+     ("time", 300, 0.90)],
+)  # fmt: skip
+def test_the_interval_of_an_error_covers(draw, n, least):
+    rng = np.random.default_rng(2)
+    hits, rounds = 0, 400
+    for _ in range(rounds):
+        units, ordered = None, draw == "time"
+        if draw == "groups":
+            units = np.repeat(np.arange(40), 5)
+            e = (rng.normal(size=40)[units] + rng.normal(size=n)) / math.sqrt(2)
+        elif draw == "time":
+            e = np.empty(n)
+            e[0] = rng.normal()
+            for i in range(1, n):
+                e[i] = 0.5 * e[i - 1] + math.sqrt(0.75) * rng.normal()
+        else:
+            e = rng.normal(size=n) if draw == "normal" else rng.laplace(size=n) / math.sqrt(2)
+        found = scaled_interval(rmse(e), make_blocks(n, units, ordered=ordered), (0.0, math.inf))
+        hits += found.low <= 1.0 <= found.high
+    assert least <= hits / rounds <= 0.98
+
+
+def test_the_gain_under_no_gain_is_claimed_as_rarely_as_stated():
+    rng = np.random.default_rng(3)
+    claims = 0
+    for _ in range(400):
+        y = rng.normal(size=40)
+        noise = 0.3 * rng.normal(size=40)
+        rows = Judged(y, make_blocks(40))
+        gain = find_gain(NUMBER, rows, Told(noise), Told(0.3 * rng.normal(size=40)))
+        claims += gain.low > 0
+    assert claims <= 400 * 0.05
+
+
+def test_the_gain_of_shares_counts_pairs():
+    truth = np.array(["a", "b"] * 20)
+    all_a, right = np.array(["a"] * 40), truth
+    gain = find_gain(LABELS, Judged(truth, make_blocks(40)), Told(right), Told(all_a))
+    assert gain.estimate == 0.5
+    assert 0 < gain.low < 0.5 < gain.high < 1
+    assert gain.verdict() == "shown"
+
+
+@pytest.mark.parametrize("n", [4, 15, 200])
+def test_no_interval_has_width_zero(n):
+    """A perfect model, and one that is as wrong on every row."""
+    y = np.linspace(0.0, 1.0, n)
+    rows = Judged(y, make_blocks(n))
+    for said in (y, y + 0.412):
+        flat = measured(NUMBER, y, Told(said))
+        known = Interval(flat, flat, flat, 0.0, "bca", n)
+        found = score_interval(NUMBER, rows, Told(said), known, reach=0.3)
+        assert found.low < found.high
+        assert found.low <= flat <= found.high
+        gain = find_gain(NUMBER, rows, Told(said), Told(np.full(n, 0.5)))
+        assert gain.low < gain.high
+    one = paired_shares(np.ones(n), np.zeros(n))
+    assert one.error > 0
+
+
+def test_units_of_the_target_do_not_matter():
+    rng = np.random.default_rng(4)
+    y = rng.normal(size=50)
+    said, base = y + 0.5 * rng.normal(size=50), np.zeros(50)
+    rows = make_blocks(50)
+    plain = find_gain(NUMBER, Judged(y, rows), Told(said), Told(base))
+    for scale in (1e-9, 1e9):
+        big = find_gain(NUMBER, Judged(scale * y, rows), Told(scale * said), Told(scale * base))
+        assert big.p_value == pytest.approx(plain.p_value, rel=1e-6)
+        assert big.low == pytest.approx(scale * plain.low, rel=1e-6)
+        assert big.verdict() == plain.verdict()
+
+
+def test_rows_that_would_settle_it_settle_it():
+    """With as many rows as were said to be needed the verdict is open no more (on average)."""
+    rng = np.random.default_rng(5)
+    open_, settled = 0, 0
+    for _ in range(60):
+        y = rng.normal(size=4000)
+        said = 0.4 * y + 0.5 * rng.normal(size=4000)
+        few = find_gain(
+            NUMBER, Judged(y[:40], make_blocks(40)), Told(said[:40]), Told(np.zeros(40))
+        )
+        if few.verdict() != "not_shown" or not 1 < few.needed < 100:
+            continue
+        n = int(40 * few.needed)
+        more = find_gain(NUMBER, Judged(y[:n], make_blocks(n)), Told(said[:n]), Told(np.zeros(n)))
+        open_ += 1
+        settled += more.verdict() != "not_shown"
+    assert open_ >= 20
+    assert settled >= 0.5 * open_
+
+
+def test_the_last_value_and_the_season_before():
+    days = pl.Series("d", np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype("datetime64[D]"))
+    y = np.arange(48.0) % 12
+    found = {one.name: one.said for one in time_yardsticks(y, np.arange(48), days)}
+    assert set(found) == {"the last value", "the value 12 months before"}
+    assert (found["the value 12 months before"][12:] == y[12:]).all()
+    assert (found["the last value"][1:] == y[:-1]).all()
+    assert time_yardsticks(y, np.arange(48), pl.Series("d", np.arange(48) // 2)) == []
