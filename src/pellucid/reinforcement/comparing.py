@@ -160,17 +160,9 @@ def compare_agents(
             returns[i, k], steps[i, k] = run.history_["return"], run.history_["length"].sum()
     low, high = zip(*(mean_limits(runs, confidence) for runs in returns), strict=True)
     final = returns[:, :, -max(1, round(last * lengths)) :].mean(axis=2)
-    return AgentComparison(
-        tuple(agents),
-        returns,
-        returns.mean(axis=1),
-        np.array(low),
-        np.array(high),
-        final,
-        steps,
-        seconds,
-        _differences(tuple(agents), final, confidence),
-    )
+    curves = (returns, returns.mean(axis=1), np.array(low), np.array(high))
+    differences = _differences(tuple(agents), final, confidence)
+    return AgentComparison(tuple(agents), *curves, final, steps, seconds, differences)
 
 
 def _episode_numbers(agents: Mapping[str, Agent]) -> int:
@@ -196,15 +188,6 @@ def _differences(
     found = []
     for (i, j), one, p_value, adjusted in zip(pairs, d, p, holm(p), strict=True):
         low, high = mean_limits(one, confidence)
-        found.append(
-            AgentDifference(
-                names[i],
-                names[j],
-                float(one.mean()),
-                float(low),
-                float(high),
-                float(p_value),
-                float(adjusted),
-            )
-        )
+        numbers = (one.mean(), low, high, p_value, adjusted)
+        found.append(AgentDifference(names[i], names[j], *map(float, numbers)))
     return tuple(found)

@@ -4,8 +4,6 @@ p(x_v = k | rest) is proportional to the entries of v's own table and of its chi
 x_v = k. The place of each entry is linear in k: a base and a stride, found once per visit.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -13,7 +11,7 @@ from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 
 
 @jit
-def place(row: Any, u: int, v: int, card: Any, parent_start: Any, parents: Any) -> tuple[int, int]:
+def place(row, u, v, card, parent_start, parents):
     """Where the table of u is read at state 0 of v, and the step from one state to the next."""
     base, stride = 0, 0
     for z in range(parent_start[u], parent_start[u + 1]):
@@ -31,21 +29,21 @@ def place(row: Any, u: int, v: int, card: Any, parent_start: Any, parents: Any) 
 
 @jit
 def gibbs_chain(
-    row: Any,
-    free: Any,
-    card: Any,
-    parent_start: Any,
-    parents: Any,
-    child_start: Any,
-    children: Any,
-    start: Any,
-    flat: Any,
-    targets: Any,
-    burn: int,
-    batch: int,
-    counts: Any,
-    seed: Any,
-) -> None:
+    row,
+    free,
+    card,
+    parent_start,
+    parents,
+    child_start,
+    children,
+    start,
+    flat,
+    targets,
+    burn,
+    batch,
+    counts,
+    seed,
+):
     """Sweeps over the free variables; after ``burn`` of them the cell of the targets counts."""
     share = np.empty(card.max())
     state = seed

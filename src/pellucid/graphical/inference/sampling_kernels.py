@@ -5,8 +5,6 @@ any number of threads, or again one by one. A table row is the thresholds of its
 as 63-bit whole numbers; the state is the number of thresholds that the draw reaches.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -16,18 +14,7 @@ BLOCK = 2048  # rows drawn together, so that their cells stay in the nearest cac
 
 
 @jit
-def draw_rows(
-    out: Any,
-    a: int,
-    b: int,
-    order: Any,
-    card: Any,
-    parent_start: Any,
-    parents: Any,
-    start: Any,
-    threshold: Any,
-    seed: Any,
-) -> None:
+def draw_rows(out, a, b, order, card, parent_start, parents, start, threshold, seed):
     """Rows a .. b-1 of ``out`` (variables, rows)."""
     index = np.empty(BLOCK, np.int32)
     for r0 in range(a, b, BLOCK):

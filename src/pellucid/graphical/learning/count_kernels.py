@@ -17,7 +17,6 @@ Scores of "v with the parents P" from its counts N_jk (configuration j of q, val
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ ADD, REMOVE, REVERSE = 1, 2, 3  # moves of a search over graphs
 
 
 @jit
-def pair_codes(X: Any, family: Any, card: Any, code: Any) -> int:
+def pair_codes(X, family, card, code):
     """Mixed-radix code of ``family`` for every row, -1 where a cell is missing; the cells."""
     n, size = X.shape[1], 1
     for i in range(n):
@@ -43,7 +42,7 @@ def pair_codes(X: Any, family: Any, card: Any, code: Any) -> int:
 
 
 @jit
-def histogram(code: Any, x: Any, c: int, w: Any, size: int, table: Any) -> None:
+def histogram(code, x, c, w, size, table):
     """Weights of the cells ``code * c + x`` (``c = 0``: of ``code``); a negative part is left out.
 
     ``w`` of length 0 stands for ones. ``table`` has room for ``4 * size`` where rows are many.
@@ -82,7 +81,7 @@ def histogram(code: Any, x: Any, c: int, w: Any, size: int, table: Any) -> None:
 
 
 @jit
-def count_family(X: Any, family: Any, card: Any, w: Any, table: Any) -> int:
+def count_family(X, family, card, w, table):
     """Counts of the last variable of ``family`` within the configurations of the others."""
     code = np.empty(X.shape[1], np.int32)
     last = family[-1]
@@ -92,7 +91,7 @@ def count_family(X: Any, family: Any, card: Any, w: Any, table: Any) -> int:
 
 
 @jit
-def family_score(table: Any, q: int, r: int, u: int, kind: int, a: float, penalty: float) -> float:
+def family_score(table, q, r, u, kind, a, penalty):
     """Score of counts laid out as (q, r, u): the parents are the first and the last axis."""
     total = 0.0
     if kind == 0:
@@ -123,9 +122,7 @@ def family_score(table: Any, q: int, r: int, u: int, kind: int, a: float, penalt
 
 
 @jit
-def _score(
-    X: Any, v: int, u: int, code: Any, q: int, card: Any, w: Any, rule: Any, table: Any
-) -> float:
+def _score(X, v, u, code, q, card, w, rule, table):
     """Score of v given the parents in ``code`` and, unless u < 0, u; rule: kind, a, penalty."""
     r, c = card[v], 1 if u < 0 else card[u]
     if q * r * c > len(table):
@@ -136,18 +133,7 @@ def _score(
 
 
 @jit
-def toggle_scores(
-    X: Any,
-    v: int,
-    parents: Any,
-    card: Any,
-    w: Any,
-    rule: Any,
-    room: int,
-    first: int,
-    step: int,
-    out: Any,
-) -> None:
+def toggle_scores(X, v, parents, card, w, rule, room, first, step, out):
     """out[u]: score of v with u added to (or taken from) its parents; out[v]: as they are.
 
     Only u = first, first + step, ...: threads share the work.
@@ -182,7 +168,7 @@ def toggle_scores(
 
 
 @jit
-def descendants(edges: Any, reach: Any) -> None:
+def descendants(edges, reach):
     """reach[u, v]: a directed path leads from u to v in the acyclic graph ``edges``."""
     d = len(edges)
     waiting = np.zeros(d, np.int64)  # children not yet done
@@ -210,16 +196,7 @@ def descendants(edges: Any, reach: Any) -> None:
 
 
 @jit
-def best_move(
-    edges: Any,
-    S: Any,
-    allowed: Any,
-    required: Any,
-    limit: int,
-    banned: Any,
-    needed: float,
-    reach: Any,
-) -> tuple[int, int, int, float]:
+def best_move(edges, S, allowed, required, limit, banned, needed, reach):
     """The legal move of largest gain: (move, u, v, gain), move 0 where none gains enough.
 
     S[v, u] is the score of v with its parent u toggled. A banned pair may move only if its gain
@@ -258,9 +235,7 @@ def best_move(
 
 
 @jit
-def strata_statistic(
-    table: Any, rows: int, columns: int, strata: int, likelihood: bool
-) -> tuple[float, int]:
+def strata_statistic(table, rows, columns, strata, likelihood):
     """Statistic and degrees of freedom of counts laid out as (rows, columns, strata)."""
     row, column = np.empty(rows), np.empty(columns)
     statistic, dof = 0.0, 0
@@ -293,9 +268,7 @@ def strata_statistic(
 
 
 @jit
-def stratified_test(
-    X: Any, a: int, b: int, given: Any, card: Any, w: Any, likelihood: bool, table: Any
-) -> tuple[float, int]:
+def stratified_test(X, a, b, given, card, w, likelihood, table):
     """Statistic and degrees of freedom of "a independent of b given these", summed over strata."""
     code, family = np.empty(X.shape[1], np.int32), np.empty(len(given) + 2, np.int64)
     family[0], family[1] = a, b

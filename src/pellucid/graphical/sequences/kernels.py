@@ -11,7 +11,6 @@ The terms of the last sum are the posterior of the move j -> k.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def diagonal_density(X: Any, means: Any, shift: Any, half: Any, out: Any) -> None:
+def diagonal_density(X, means, shift, half, out):
     """out[t, k] = sum_j shift_kj - half_kj (x_tj - m_kj)^2; a missing cell says nothing."""
     n, p = X.shape
     for t in range(n):
@@ -33,7 +32,7 @@ def diagonal_density(X: Any, means: Any, shift: Any, half: Any, out: Any) -> Non
 
 
 @jit
-def diagonal_sums(X: Any, R: Any, centre: Any, sums: Any) -> None:
+def diagonal_sums(X, R, centre, sums):
     """sums[0..2, k, j]: of r_tk, r_tk d and r_tk d^2 with d = x_tj - c_kj, over the cells seen."""
     n, p = X.shape
     for t in range(n):
@@ -48,9 +47,7 @@ def diagonal_sums(X: Any, R: Any, centre: Any, sums: Any) -> None:
 
 
 @jit
-def forward(
-    first: Any, initial: Any, A: Any, B: Any, predicted: Any, filtered: Any, log_p: Any
-) -> None:
+def forward(first, initial, A, B, predicted, filtered, log_p):
     """Fill p(z_t | x before t), p(z_t | x up to t) and log p of every sequence."""
     K = len(initial)
     for s in range(len(first) - 1):
@@ -80,7 +77,7 @@ def forward(
 
 
 @jit
-def backward(first: Any, A: Any, w: Any, predicted: Any, smoothed: Any, moves: Any) -> None:
+def backward(first, A, w, predicted, smoothed, moves):
     """``smoothed`` holds the filtered shares and becomes the smoothed ones, times the weight of
     its sequence; ``moves`` collects the expected moves.
     """
@@ -104,7 +101,7 @@ def backward(first: Any, A: Any, w: Any, predicted: Any, smoothed: Any, moves: A
 
 
 @jit
-def best_paths(first: Any, log_initial: Any, log_A: Any, B: Any, back: Any, path: Any) -> None:
+def best_paths(first, log_initial, log_A, B, back, path):
     """The most probable states of every sequence (Viterbi); ties go to the smaller number."""
     K = len(log_initial)
     score, new = np.empty(K), np.empty(K)

@@ -8,15 +8,13 @@ colliders a -> c <- b (a, b not joined) are directed, then those that Meek's rul
     3  a - c -> b, a - e -> b, c and e not joined      =>  a -> b
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
 
 
 @jit
-def forced(E: Any, C: Any, a: int, b: int) -> bool:
+def forced(E, C, a, b):
     """Whether a rule directs a - b as a -> b."""
     d = len(E)
     for c in range(d):
@@ -35,7 +33,7 @@ def forced(E: Any, C: Any, a: int, b: int) -> bool:
 
 
 @jit
-def essential(E: Any, C: Any) -> None:
+def essential(E, C):
     """Fill C with the essential graph of E."""
     d = len(E)
     for a in range(d):
@@ -58,7 +56,7 @@ def essential(E: Any, C: Any) -> None:
 
 
 @jit
-def class_marks(graphs: Any, marks: Any) -> None:
+def class_marks(graphs, marks):
     """marks[g, pair a < b]: 0 not joined, 1 a -> b, 2 b -> a, 3 a - b in the class of graph g.
 
     graphs (g, d) are the bits of every node's parents.

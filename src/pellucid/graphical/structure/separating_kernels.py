@@ -15,7 +15,6 @@ References: Abramowitz & Stegun (1964), 26.4.4 and 26.4.5.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ FULL = 10  # rows of a stratum in which a constant is no accident
 
 
 @jit
-def chi2_tail(dof: int, x: float) -> float:
+def chi2_tail(dof, x):
     """P(chi2 >= x) with ``dof`` degrees of freedom; 1 where there are none."""
     h, odd = 0.5 * x, dof % 2 == 1
     if dof <= 0 or h <= 0.0:
@@ -51,7 +50,7 @@ def chi2_tail(dof: int, x: float) -> float:
 
 
 @jit
-def add_variable(code: Any, x: Any, c: int, out: Any) -> None:
+def add_variable(code, x, c, out):
     """Codes with one more variable, -1 where a cell is missing."""
     radix = np.int32(c)
     for i in range(len(code)):
@@ -59,7 +58,7 @@ def add_variable(code: Any, x: Any, c: int, out: Any) -> None:
 
 
 @jit
-def next_set(pick: Any, n: int) -> int:
+def next_set(pick, n):
     """The next m numbers below n in order; the first place that changed, -1 after the last set."""
     m = len(pick)
     i = m - 1
@@ -73,7 +72,7 @@ def next_set(pick: Any, n: int) -> int:
 
 
 @jit
-def is_full(table: Any, cells: int, strata: int) -> bool:
+def is_full(table, cells, strata):
     """Whether strata that occur have FULL rows or more on average."""
     rows, seen = 0.0, 0
     for z in range(strata):
@@ -86,18 +85,7 @@ def is_full(table: Any, cells: int, strata: int) -> bool:
 
 
 @jit
-def separate(
-    X: Any,
-    graph: Any,
-    a: int,
-    b: int,
-    m: int,
-    card: Any,
-    w: Any,
-    likelihood: bool,
-    alpha: float,
-    most: float,
-) -> tuple[Any, Any, bool]:
+def separate(X, graph, a, b, m, card, w, likelihood, alpha, most):
     """Test a, b given each m neighbours of a, then of b, until p > ``alpha``.
 
     Returns the sets (k, m), their statistic, degrees of freedom and p (k, 3), and whether the last

@@ -14,7 +14,6 @@ Best graph    b_v(C) = max(score(v | C), max_u b_v(C - u))            best paren
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def split_cells(cell: Any, x: Any, c: int, cells: int, number: Any, out: Any) -> int:
+def split_cells(cell, x, c, cells, number, out):
     """Number the cells (cell, x) that occur; ``number`` has room for ``cells * c``."""
     for i in range(cells * c):
         number[i] = -1
@@ -37,7 +36,7 @@ def split_cells(cell: Any, x: Any, c: int, cells: int, number: Any, out: Any) ->
 
 
 @jit
-def cell_term(cell: Any, w: Any, cells: int, a: float, N: Any) -> float:
+def cell_term(cell, w, cells, a, N):
     """Sum over cells of N log N (a < 0) or of lgamma(a + N) - lgamma(a)."""
     for k in range(cells):
         N[k] = 0.0
@@ -56,7 +55,7 @@ def cell_term(cell: Any, w: Any, cells: int, a: float, N: Any) -> float:
 
 
 @jit
-def set_terms(X: Any, w: Any, card: Any, most: int, size: float, extra: Any, out: Any) -> None:
+def set_terms(X, w, card, most, size, extra, out):
     """out[0, S]: f(S) of every set of at most ``most`` variables; out[1 + t, S]: with a = extra[t].
 
     ``size`` < 0: N log N; 0: a = 1; above: the equivalent sample size.
@@ -97,32 +96,21 @@ def set_terms(X: Any, w: Any, card: Any, most: int, size: float, extra: Any, out
 
 
 @jit
-def squeeze(members: int, v: int) -> int:
+def squeeze(members, v):
     """The number of a set that lacks v among the sets of the other variables."""
     low = members & ((1 << v) - 1)
     return low | ((members >> (v + 1)) << v)
 
 
 @jit
-def widen(short: int, v: int) -> int:
+def widen(short, v):
     """The other way round."""
     low = short & ((1 << v) - 1)
     return low | ((short >> v) << (v + 1))
 
 
 @jit
-def best_parents(
-    v: int,
-    terms: Any,
-    which: int,
-    penalty: float,
-    card: Any,
-    most: int,
-    allowed: Any,
-    required: Any,
-    best: Any,
-    chosen: Any,
-) -> None:
+def best_parents(v, terms, which, penalty, card, most, allowed, required, best, chosen):
     """best[C], chosen[C]: the best parents of v within C, over the sets of other variables."""
     d = len(card)
     for short in range(len(best)):
@@ -144,7 +132,7 @@ def best_parents(
 
 
 @jit
-def best_order(best: Any, total: Any, last: Any) -> None:
+def best_order(best, total, last):
     """total[W]: the best score of a graph on W; last[W]: the node without children in it."""
     d = len(best)
     total[0] = 0.0

@@ -12,7 +12,7 @@ References: Mnih et al. (2015).
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pellucid.reinforcement.approximation.replay import (
 )
 from pellucid.reinforcement.approximation.value_network import ValueNetwork
 from pellucid.reinforcement.learning.agent_kernels import pick, uniform
-from pellucid.reinforcement.learning.agents import Agent, Sizes
+from pellucid.reinforcement.learning.agents import Agent
 from pellucid.reinforcement.learning.exploration import (
     EpsilonGreedy,
     Greedy,
@@ -111,20 +111,10 @@ class DeepQNetwork(Agent):
         self.max_steps = max_steps
         self.random_state = random_state
 
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many numbered states and actions."""
-        if n_actions is None:
-            raise ValueError("DeepQNetwork needs n_actions: reset(n_states, n_actions)")
-        self._check_run()
-        self._prepare(Sizes(n_states, n_actions))
-        return self
-
     def _check_parameters(self) -> None:
         check.whole(target_every=self.target_every)
         if not isinstance(self.replay, ReplayBuffer):
-            raise TypeError(
-                f"replay must be ReplayBuffer(capacity, batch_size), got {self.replay!r}"
-            )
+            raise TypeError(f"replay must be ReplayBuffer(..), got {self.replay!r}")
         self.replay.check()
         settings = exploration_settings(self.exploration)
         if settings is None or settings.counts:
@@ -143,12 +133,8 @@ class DeepQNetwork(Agent):
     def _begin(self, place: Place) -> None:
         if isinstance(self.network, list | tuple):
             seed = stream(int(self.random_words_[0] >> np.uint64(1)), 0)
-            online: Any = ValueNetwork(
-                place.n_inputs,
-                place.n_actions,
-                tuple(self.network),
-                random_state=int(seed.integers(2**31)),
-            )
+            sizes = place.n_inputs, place.n_actions, tuple(self.network)
+            online: Any = ValueNetwork(*sizes, random_state=int(seed.integers(2**31)))
         else:
             online = deepcopy(self.network)
         online.values(np.zeros((1, place.n_inputs)))  # networks that wait for their first states

@@ -10,7 +10,7 @@ all steps of earlier episodes, or that of the state.
 References: Williams (1992); Sutton & Barto (2018), ch. 13.
 """
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from pellucid.core.records import Card
 from pellucid.reinforcement.approximation import policy_gradient_kernels
 from pellucid.reinforcement.approximation.approximator import check_approximator
 from pellucid.reinforcement.approximation.policy_gradient_kernels import MEAN, NONE, VALUE
-from pellucid.reinforcement.learning.agents import Agent, Sizes
+from pellucid.reinforcement.learning.agents import Agent
 from pellucid.reinforcement.learning.experience import Baseline
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
 
@@ -84,14 +84,6 @@ class PolicyGradient(Agent):
         self.max_steps = max_steps
         self.random_state = random_state
 
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many states and actions."""
-        if n_actions is None:
-            raise ValueError("PolicyGradient needs n_actions: reset(n_states, n_actions)")
-        self._check_run()
-        self._prepare(Sizes(n_states, n_actions))
-        return self
-
     def _check_parameters(self) -> None:
         check.positive(learning_rate=self.learning_rate)
         check_approximator(self.approximator)
@@ -140,11 +132,8 @@ class PolicyGradient(Agent):
     def _draw(self, observation: Array) -> tuple[int, Array]:
         chances = np.empty(self.n_actions_)
         row = np.ascontiguousarray(self._row(observation))
-        return int(
-            policy_gradient_kernels.softmax_draw(
-                row, self._open(observation), chances, self.random_words_
-            )
-        ), chances
+        open_, words = self._open(observation), self.random_words_
+        return int(policy_gradient_kernels.softmax_draw(row, open_, chances, words)), chances
 
     # --- one step --------------------------------------------------------------------------
 
@@ -179,20 +168,11 @@ class PolicyGradient(Agent):
         returns = np.array(rewards)
         if self.approximator is not None:
             return self._climb(seen, actions, returns, chances)
-        return float(
-            policy_gradient_kernels.reinforce(
-                self.preferences_,
-                self.base_,
-                BASELINES.get(self.baseline or "", NONE),
-                float(self.discount),
-                float(self.learning_rate),
-                np.array(seen, np.int64),
-                np.array(actions, np.int64),
-                returns,
-                np.array(chances),
-                len(returns),
-            )
-        )
+        rule = (BASELINES.get(self.baseline or "", NONE), float(self.discount))
+        steps_of = (np.array(seen, np.int64), np.array(actions, np.int64), returns)
+        tables, rate = (self.preferences_, self.base_), float(self.learning_rate)
+        run = (*tables, *rule, rate, *steps_of, np.array(chances), len(returns))
+        return float(policy_gradient_kernels.reinforce(*run))
 
     def _climb(self, seen: list[Any], actions: list[int], G: Array, chances: list[Array]) -> float:
         """The same for weights of features."""

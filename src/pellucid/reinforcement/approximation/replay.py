@@ -54,11 +54,8 @@ class Memory(NamedTuple):
 def empty_memory(capacity: int, n_inputs: int) -> Memory:
     """No steps yet."""
     n = min(FIRST_ROWS, capacity)
-    x = np.zeros((n, n_inputs))
-    zero = np.zeros(n, np.int64)
-    return Memory(
-        x, zero, np.zeros(n), x.copy(), np.zeros(n, bool), np.zeros(2, np.int64), capacity
-    )
+    x, zero, size = np.zeros((n, n_inputs)), np.zeros(n, np.int64), np.zeros(2, np.int64)
+    return Memory(x, zero, np.zeros(n), x.copy(), np.zeros(n, bool), size, capacity)
 
 
 def remember(memory: Memory, x: Array, a: int, r: float, x2: Array, ended: bool) -> Memory:
@@ -73,12 +70,9 @@ def remember(memory: Memory, x: Array, a: int, r: float, x2: Array, ended: bool)
     rows, at = len(memory.action), int(memory.size[1])
     if at == rows and rows < memory.capacity:
         more = min(2 * rows, memory.capacity) - rows
-        grown: list[Any] = [
-            np.concatenate([part, np.zeros((more, *part.shape[1:]), part.dtype)])
-            for part in memory[:5]
-        ]
-        before, action, reward, after, over = grown
-        memory = Memory(before, action, reward, after, over, memory.size, memory.capacity)
+        steps: Any = memory[:5]
+        grown = [np.concatenate([v, np.zeros((more, *v.shape[1:]), v.dtype)]) for v in steps]
+        memory = Memory._make([*grown, *memory[5:]])
     elif at == rows:
         at = 0
     memory.before[at], memory.after[at] = x, x2

@@ -75,11 +75,9 @@ class ValueNetwork(BaseEstimator):
         check.whole(n_inputs=self.n_inputs, n_actions=self.n_actions)
         check.positive(learning_rate=self.learning_rate)
         check.whole(**{f"hidden[{i}]": n for i, n in enumerate(self.hidden)})
-        return Network(
-            [*(Dense(int(n), "relu") for n in self.hidden), Dense(int(self.n_actions), "identity")],
-            n_inputs=int(self.n_inputs),
-            random_state=self.random_state,
-        )
+        hidden, last = [Dense(int(n), "relu") for n in self.hidden], int(self.n_actions)
+        layers = [*hidden, Dense(last, "identity")]
+        return Network(layers, n_inputs=int(self.n_inputs), random_state=self.random_state)
 
     @cached_property
     def _work(self) -> Work:
@@ -133,15 +131,8 @@ class ValueNetwork(BaseEstimator):
         """One step of Adam towards the targets; the loss before it."""
         loss, slope = self.gradient(states, actions, targets)
         self.n_updates_ += 1
-        adapt(
-            *self._work.adam,
-            self.vector_,
-            slope,
-            float(self.learning_rate),
-            self.mean_,
-            self.square_,
-            self.n_updates_,
-        )
+        memory = (self.mean_, self.square_, self.n_updates_)
+        adapt(*self._work.adam, self.vector_, slope, float(self.learning_rate), *memory)
         return loss
 
     def copy_from(self, other: "ValueNetwork") -> None:

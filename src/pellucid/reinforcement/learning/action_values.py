@@ -6,7 +6,7 @@ the same bits.
 """
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pellucid.reinforcement.approximation.approximator import (
 )
 from pellucid.reinforcement.learning import agent_kernels as compiled
 from pellucid.reinforcement.learning.agent_kernels import Control, choose, learn, pick, run_control
-from pellucid.reinforcement.learning.agents import Agent, Sizes
+from pellucid.reinforcement.learning.agents import Agent
 from pellucid.reinforcement.learning.exploration import (
     EpsilonGreedy,
     describe_exploration,
@@ -50,14 +50,6 @@ class ActionValueAgent(Agent):
         """The target in words, for the card."""
 
     # --- starting --------------------------------------------------------------------------
-
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many states and actions."""
-        if n_actions is None:
-            raise ValueError(f"{type(self).__name__} needs n_actions: reset(n_states, n_actions)")
-        self._check_run()
-        self._prepare(Sizes(n_states, n_actions))
-        return self
 
     def _check_parameters(self) -> None:
         check.whole(n_steps=self.n_steps)

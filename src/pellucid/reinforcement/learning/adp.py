@@ -11,8 +11,7 @@ never tries. The exploration function f makes the unknown attractive.
 References: Russell & Norvig, Artificial Intelligence, ch. 22; Sutton (1990).
 """
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
@@ -24,18 +23,12 @@ from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.reinforcement.learning import adp_kernels
+from pellucid.reinforcement.learning import exploration as rules
 from pellucid.reinforcement.learning.adp_kernels import Planner, backed_up, decide, observe, plan
 from pellucid.reinforcement.learning.agent_kernels import locate, pick, uniform
-from pellucid.reinforcement.learning.agents import Agent, Sizes
+from pellucid.reinforcement.learning.agents import Agent
 from pellucid.reinforcement.learning.experience import Model
-from pellucid.reinforcement.learning.exploration import (
-    EpsilonGreedy,
-    Greedy,
-    OptimisticExploration,
-    Settings,
-    describe_exploration,
-    exploration_settings,
-)
+from pellucid.reinforcement.learning.exploration import Exploration, exploration_settings
 from pellucid.reinforcement.learning.policies import cumulative_policy, policy_probabilities
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
 
@@ -92,11 +85,7 @@ class AdaptiveDynamicProgramming(Agent):
         policy: ArrayLike | None = None,
         *,
         discount: float = 0.9,
-        exploration: Greedy
-        | EpsilonGreedy
-        | OptimisticExploration
-        | Callable[[Any, Any], Any]
-        | None = None,
+        exploration: Exploration = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
         plan_every: int = 1,
@@ -110,14 +99,6 @@ class AdaptiveDynamicProgramming(Agent):
         self.plan_every = plan_every
         self.random_state = random_state
 
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many states and actions."""
-        if n_actions is None:
-            raise ValueError("AdaptiveDynamicProgramming needs n_actions: reset(S, A)")
-        self._check_run()
-        self._prepare(Sizes(n_states, n_actions))
-        return self
-
     def _check_parameters(self) -> None:
         check.whole(plan_every=self.plan_every)
         exploration_settings(self._exploration())
@@ -125,15 +106,13 @@ class AdaptiveDynamicProgramming(Agent):
             raise TypeError("policy must be an array of actions or probabilities, got a function")
 
     def _exploration(self) -> Any:
-        return OptimisticExploration() if self.exploration is None else self.exploration
+        return rules.OptimisticExploration() if self.exploration is None else self.exploration
 
     def _planner(self) -> Planner:
         s = exploration_settings(self._exploration())
-        s = Settings(0.0, 1.0, 0.0) if s is None else s
-        rule, every = (
-            (s.optimistic, s.n_visits, s.epsilon, s.decay, s.minimum),
-            int(self.plan_every),
-        )
+        s = rules.Settings(0.0, 1.0, 0.0) if s is None else s
+        rule = (s.optimistic, s.n_visits, s.epsilon, s.decay, s.minimum)
+        every = int(self.plan_every)
         return Planner(float(self.discount), *rule, every, TOL, SWEEPS, s.half_life)
 
     def _begin(self, place: Place) -> None:
@@ -145,9 +124,8 @@ class AdaptiveDynamicProgramming(Agent):
             room = max(int(np.diff(place.world.first).max()), 1)
         lists, pairs = np.zeros((S, A, room), np.int64), np.zeros((S, A), np.int64)
         allowed = np.ones((S, A), bool) if place.allowed is None else place.allowed.copy()
-        self.model_ = Model(
-            lists, lists.copy(), pairs, pairs.copy(), np.zeros((S, A)), np.zeros(S, bool), allowed
-        )
+        counted = (lists, lists.copy(), pairs, pairs.copy())
+        self.model_ = Model(*counted, np.zeros((S, A)), np.zeros(S, bool), allowed)
         self.optimistic_values_, self.clock_ = np.zeros(S), np.zeros(1, np.int64)
         self.values_, self.policy_ = np.zeros(S), np.zeros(S, np.intp)
 
@@ -166,9 +144,8 @@ class AdaptiveDynamicProgramming(Agent):
         """Count one step and replan; the error r + g U(s') - U(s) before it."""
         self._fitted()
         s, s2 = self._state_number("state", state), self._state_number("next_state", next_state)
-        error = self._update(
-            s, self._action_number("action", action), float(reward), s2, bool(terminated)
-        )
+        a = self._action_number("action", action)
+        error = self._update(s, a, float(reward), s2, bool(terminated))
         self._finish()
         return error
 
@@ -183,11 +160,9 @@ class AdaptiveDynamicProgramming(Agent):
         return float(error)
 
     def _grow(self) -> None:
-        after, counts = self.model_.after, self.model_.counts
-        more = np.zeros_like(after)
-        self.model_ = self.model_._replace(
-            after=np.concatenate([after, more], axis=2), counts=np.concatenate([counts, more], 2)
-        )
+        more = np.zeros_like(self.model_.after)
+        after, counts = (np.concatenate([old, more], axis=2) for old in self.model_[:2])
+        self.model_ = self.model_._replace(after=after, counts=counts)
 
     def _replan(self, planner: Planner) -> None:
         if exploration_settings(self._exploration()) is not None:
@@ -257,9 +232,8 @@ class AdaptiveDynamicProgramming(Agent):
     def _finish(self) -> None:
         if self.policy is None:
             self.values_ = np.zeros(len(self.values_))
-            change = plan(
-                self.model_, self.values_, self._planner(), False, FINAL_TOL, FINAL_SWEEPS
-            )
+            planner = self._planner()
+            change = plan(self.model_, self.values_, planner, False, FINAL_TOL, FINAL_SWEEPS)
             if not change <= FINAL_TOL * max(1.0, float(np.abs(self.values_).max())):
                 warn(
                     "the values of the learned model did not settle (discount 1 and no way to an "
@@ -299,10 +273,8 @@ class AdaptiveDynamicProgramming(Agent):
         """P as a sparse array (S*A, S)."""
         n = np.maximum(self.model_.visits, 1).ravel()
         counts = self._counts()
-        return csr_array(
-            (counts.data / np.repeat(n, np.diff(counts.indptr)), counts.indices, counts.indptr),
-            counts.shape,
-        )
+        share = counts.data / np.repeat(n, np.diff(counts.indptr))
+        return csr_array((share, counts.indices, counts.indptr), counts.shape)
 
     def _counts(self) -> csr_array:
         S, A, K = self.model_.after.shape
@@ -364,7 +336,7 @@ class AdaptiveDynamicProgramming(Agent):
         how = "evaluates the given policy exactly in the model"
         if self.policy is None:
             how = f"replans every {self.plan_every} steps by value iteration; explores: "
-            how += describe_exploration(self._exploration())
+            how += rules.describe_exploration(self._exploration())
         tried = int((self.model_.visits > 0).sum())
         return Card(
             "transition counts and mean rewards of every state and action",

@@ -9,7 +9,7 @@ the same bits as a longer ``fit``.
 import time
 from abc import abstractmethod
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -46,6 +46,7 @@ class Agent(Estimator):
     random_state: Any
     n_states_: Any
     allowed_: Any
+    _evaluates = False  # the values of a given policy, whose actions need not be known
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -65,6 +66,14 @@ class Agent(Estimator):
 
     def _finish(self) -> None:
         """What is computed once, after the last episode."""
+
+    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
+        """Forget everything; ready for ``update`` with so many numbered states and actions."""
+        if n_actions is None and not self._evaluates:
+            raise ValueError(f"{type(self).__name__} needs n_actions: reset(n_states, n_actions)")
+        self._check_run()
+        self._prepare(Sizes(n_states, 1 if n_actions is None else n_actions))
+        return self
 
     @with_callbacks
     def fit(self, env: object, y: ArrayLike | None = None) -> Self:
@@ -127,27 +136,14 @@ class Agent(Estimator):
             seconds = time.perf_counter() - began
             for total, length, error in log.tolist():
                 self.n_iter_ += 1
-                self.history_.append(
-                    {
-                        "step": self.n_iter_,
-                        "objective": total,
-                        "return": total,
-                        "length": int(length),
-                        "td_error": error,
-                        "seconds": seconds,
-                    }
-                )
+                row = {"step": self.n_iter_, "objective": total, "return": total}
+                row |= {"length": int(length), "td_error": error, "seconds": seconds}
+                self.history_.append(row)
             return self.n_iter_, float(stop - self.n_iter_)
 
-        iterate(
-            step,
-            self.n_iter_,
-            max_iter=n_episodes,
-            tol=0.0,
-            context=context,
-            name=type(self).__name__,
-            explain=lambda state: why,
-        )
+        name, explain = type(self).__name__, lambda state: why
+        loop = partial(iterate, max_iter=n_episodes, tol=0.0, context=context)
+        loop(step, self.n_iter_, name=name, explain=explain)
         self._finish()
         context.end(self.n_iter_)
         return self
@@ -177,10 +173,9 @@ class Agent(Estimator):
         return int(value)
 
     def _action_number(self, name: str, value: object) -> int:
-        if not isinstance(value, Integral) or not 0 <= int(value) < self.n_actions_:
-            raise ValueError(
-                f"{name} must be an action number from 0 to {self.n_actions_ - 1}, got {value!r}"
-            )
+        n = self.n_actions_
+        if not isinstance(value, Integral) or not 0 <= int(value) < n:
+            raise ValueError(f"{name} must be an action number from 0 to {n - 1}, got {value!r}")
         return int(value)
 
     def _input(self, name: str, observation: ArrayLike) -> Any:

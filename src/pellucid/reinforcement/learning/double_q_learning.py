@@ -8,15 +8,11 @@ value of the other it is not. The agent acts by the mean of both.
 References: van Hasselt (2010).
 """
 
-from collections.abc import Callable
-from typing import Any, Literal
-
-from sklearn.base import BaseEstimator
-
 from pellucid.core.arrays.typing import Seed
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import DOUBLE_Q
-from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
+from pellucid.reinforcement.learning.exploration import Exploration
+from pellucid.reinforcement.learning.step_sizes import StepSize
 
 
 class DoubleQLearning(ActionValueAgent):
@@ -71,12 +67,8 @@ class DoubleQLearning(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
-        exploration: Greedy
-        | EpsilonGreedy
-        | OptimisticExploration
-        | Callable[[Any, Any], Any]
-        | None = DEFAULT_EXPLORATION,
+        step_size: StepSize = 0.1,
+        exploration: Exploration = DEFAULT_EXPLORATION,
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,

@@ -13,6 +13,7 @@ References: Russell & Norvig, Artificial Intelligence, ch. 22; Singh, Jaakkola, 
 (2000).
 """
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -114,9 +115,7 @@ class OptimisticExploration(NamedTuple):
         """The numbers the compiled learners need."""
         check.whole(at_least=0, n_visits=self.n_visits)
         if not isinstance(self.optimistic_reward, Real) or not np.isfinite(self.optimistic_reward):
-            raise ValueError(
-                f"optimistic_reward must be a finite number, got {self.optimistic_reward!r}"
-            )
+            raise ValueError(f"optimistic_reward must be finite, got {self.optimistic_reward!r}")
         return Settings(0.0, 1.0, 0.0, float(self.optimistic_reward), int(self.n_visits))
 
 
@@ -134,6 +133,9 @@ class Settings(NamedTuple):
     def counts(self) -> bool:
         """Whether the visits of states are looked at."""
         return self.n_visits > 0 or self.half_life > 0
+
+
+Exploration = Greedy | EpsilonGreedy | OptimisticExploration | Callable[[Any, Any], Any] | None
 
 
 def exploration_settings(exploration: object) -> Settings | None:

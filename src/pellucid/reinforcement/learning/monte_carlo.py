@@ -14,11 +14,9 @@ then.
 References: Singh & Sutton (1996); Sutton & Barto (2018), sections 5.1 and 5.2.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
@@ -26,7 +24,7 @@ from pellucid.core.records import Card
 from pellucid.reinforcement.learning.agent_kernels import SARSA, Control, locate, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.policies import cumulative_policy
-from pellucid.reinforcement.learning.step_sizes import check_step_size, step_size_note
+from pellucid.reinforcement.learning.step_sizes import StepSize, check_step_size, step_size_note
 from pellucid.reinforcement.learning.window_kernels import approach, run_windows
 from pellucid.reinforcement.learning.windows import Waiting, Window, mean_size
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
@@ -79,13 +77,15 @@ class MonteCarloLearning(Agent):
     array([3., 4.])
     """
 
+    _evaluates = True
+
     def __init__(
         self,
         policy: Any = None,
         *,
         discount: float = 0.9,
         visits: str = "first",
-        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = "1/n",
+        step_size: StepSize = "1/n",
         n_episodes: int = 500,
         max_steps: int = 1000,
         initial_value: float = 0.0,
@@ -99,12 +99,6 @@ class MonteCarloLearning(Agent):
         self.max_steps = max_steps
         self.initial_value = initial_value
         self.random_state = random_state
-
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many states."""
-        self._check_run()
-        self._prepare(Sizes(n_states, 1 if n_actions is None else n_actions))
-        return self
 
     def _check_parameters(self) -> None:
         check.one_of(VISITS, visits=self.visits)

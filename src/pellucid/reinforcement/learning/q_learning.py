@@ -8,16 +8,12 @@ whatever policy explores.
 References: Watkins & Dayan (1992); Sutton & Barto (2018), section 6.5.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal
-
-from sklearn.base import BaseEstimator
-
 from pellucid.core.arrays.typing import Seed
 from pellucid.reinforcement.approximation.approximator import LinearApproximator
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import Q
-from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
+from pellucid.reinforcement.learning.exploration import Exploration
+from pellucid.reinforcement.learning.step_sizes import StepSize
 
 
 class QLearning(ActionValueAgent):
@@ -74,12 +70,8 @@ class QLearning(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
-        exploration: Greedy
-        | EpsilonGreedy
-        | OptimisticExploration
-        | Callable[[Any, Any], Any]
-        | None = DEFAULT_EXPLORATION,
+        step_size: StepSize = 0.1,
+        exploration: Exploration = DEFAULT_EXPLORATION,
         approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,

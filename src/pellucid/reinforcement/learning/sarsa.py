@@ -12,16 +12,12 @@ References: Rummery & Niranjan (1994); Singh, Jaakkola, Littman & Szepesvari (20
 (2018), sections 6.4 and 7.2.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal
-
-from sklearn.base import BaseEstimator
-
 from pellucid.core.arrays.typing import Seed
 from pellucid.reinforcement.approximation.approximator import LinearApproximator
 from pellucid.reinforcement.learning.action_values import DEFAULT_EXPLORATION, ActionValueAgent
 from pellucid.reinforcement.learning.agent_kernels import SARSA as SARSA_TARGET
-from pellucid.reinforcement.learning.exploration import EpsilonGreedy, Greedy, OptimisticExploration
+from pellucid.reinforcement.learning.exploration import Exploration
+from pellucid.reinforcement.learning.step_sizes import StepSize
 
 
 class SARSA(ActionValueAgent):
@@ -84,12 +80,8 @@ class SARSA(ActionValueAgent):
         self,
         *,
         discount: float = 0.9,
-        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
-        exploration: Greedy
-        | EpsilonGreedy
-        | OptimisticExploration
-        | Callable[[Any, Any], Any]
-        | None = DEFAULT_EXPLORATION,
+        step_size: StepSize = 0.1,
+        exploration: Exploration = DEFAULT_EXPLORATION,
         approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,

@@ -15,10 +15,12 @@ kept in a table, somewhat longer than the visits so far.
 References: Robbins & Monro (1951); Even-Dar & Mansour (2003) for n^-w.
 """
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
@@ -26,6 +28,9 @@ from pellucid.solvers.schedules import Schedule
 
 EMPTY = np.zeros(0)
 AHEAD = 1000  # rates asked for beyond those that the next episode may need
+
+
+StepSize = float | Literal["1/n"] | BaseEstimator | Callable[[int], float]
 
 
 class Pace(NamedTuple):
@@ -109,10 +114,8 @@ def check_step_size(step_size: object, *, tabular: bool) -> None:
     if callable(step_size) or (isinstance(step_size, str) and step_size == "1/n"):
         return
     if isinstance(step_size, str) or not isinstance(step_size, Real):
-        raise ValueError(
-            f"step_size must be a number > 0, '1/n', a schedule or a function of n, "
-            f"got {step_size!r}"
-        )
+        kinds = "a number > 0, '1/n', a schedule or a function of n"
+        raise ValueError(f"step_size must be {kinds}, got {step_size!r}")
     check.positive(step_size=step_size)
     if tabular and float(step_size) > 1:
         raise ValueError(f"step_size of a table must be at most 1, got {step_size!r}")

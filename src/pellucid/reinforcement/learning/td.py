@@ -10,11 +10,9 @@ step sizes such as 1/n a table converges to the utilities of the policy.
 References: Sutton (1988); Sutton & Barto (2018), chapters 6, 7 and 12.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
@@ -31,7 +29,7 @@ from pellucid.reinforcement.learning import agent_kernels
 from pellucid.reinforcement.learning.agent_kernels import SARSA, Control, locate, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
 from pellucid.reinforcement.learning.policies import cumulative_policy
-from pellucid.reinforcement.learning.step_sizes import check_step_size, step_size_note
+from pellucid.reinforcement.learning.step_sizes import StepSize, check_step_size, step_size_note
 from pellucid.reinforcement.learning.window_kernels import approach, run_windows
 from pellucid.reinforcement.learning.windows import Window, mean_size
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
@@ -81,12 +79,14 @@ class TDLearning(Agent):
     (1.45, array([0.145, 0.5  ]))
     """
 
+    _evaluates = True
+
     def __init__(
         self,
         policy: Any = None,
         *,
         discount: float = 0.9,
-        step_size: float | Literal["1/n"] | BaseEstimator | Callable[[int], float] = 0.1,
+        step_size: StepSize = 0.1,
         approximator: LinearApproximator | None = None,
         n_episodes: int = 500,
         max_steps: int = 1000,
@@ -105,12 +105,6 @@ class TDLearning(Agent):
         self.trace_decay = trace_decay
         self.n_steps = n_steps
         self.random_state = random_state
-
-    def reset(self, n_states: int, n_actions: int | None = None) -> Self:
-        """Forget everything; ready for ``update`` with so many states."""
-        self._check_run()
-        self._prepare(Sizes(n_states, 1 if n_actions is None else n_actions))
-        return self
 
     def _check_parameters(self) -> None:
         check_approximator(self.approximator)

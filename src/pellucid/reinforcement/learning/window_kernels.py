@@ -9,8 +9,6 @@ and SARSA with the same bits, with n >= the length of the episode Monte-Carlo ev
 References: Watkins (1989); Sutton & Barto (2018), ch. 5 and 7.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -26,7 +24,7 @@ from pellucid.reinforcement.learning.agent_kernels import (
 
 
 @jit
-def window_return(rewards: Any, first: int, last: int, ahead: float, discount: float) -> float:
+def window_return(rewards, first, last, ahead, discount):
     """r_first + g r_{first+1} + ... + g^k ahead."""
     G = ahead
     for t in range(last - 1, first - 1, -1):
@@ -35,7 +33,7 @@ def window_return(rewards: Any, first: int, last: int, ahead: float, discount: f
 
 
 @jit
-def approach(table: Any, visits: Any, squares: Any, x: int, G: float, rate: float) -> float:
+def approach(table, visits, squares, x, G, rate):
     """V(x) += a (G - V(x)), a = 1/n for rate 0; the error.
 
     ``squares``, if it has a length, adds up squared deviations from the mean (for a = 1/n).
@@ -49,20 +47,7 @@ def approach(table: Any, visits: Any, squares: Any, x: int, G: float, rate: floa
 
 
 @jit
-def settle(
-    table: Any,
-    visits: Any,
-    squares: Any,
-    seen: Any,
-    cells: Any,
-    rewards: Any,
-    first: int,
-    last: int,
-    ahead: float,
-    discount: float,
-    rate: float,
-    rates: Any,
-) -> Any:
+def settle(table, visits, squares, seen, cells, rewards, first, last, ahead, discount, rate, rates):
     """The updates that were waiting for the end; sum of absolute errors and their number.
 
     ``seen``, if it has a length, is all False before and after: then only the first visit counts.
@@ -88,24 +73,24 @@ def settle(
 
 @jit
 def run_windows(
-    world: Any,
-    policy: Any,
-    rule: Any,
-    rates: Any,
-    q: Any,
-    tries: Any,
-    table: Any,
-    visits: Any,
-    squares: Any,
-    seen: Any,
-    words: Any,
-    window: int,
-    episode: int,
-    stop: int,
-    max_steps: int,
-    budget: int,
-    log: Any,
-) -> int:
+    world,
+    policy,
+    rule,
+    rates,
+    q,
+    tries,
+    table,
+    visits,
+    squares,
+    seen,
+    words,
+    window,
+    episode,
+    stop,
+    max_steps,
+    budget,
+    log,
+):
     """As ``agent_kernels.run_control``. A policy without rows: actions by ``rule`` and ``q``."""
     A, control, discount, rate = world.allowed.shape[1], len(policy) == 0, rule.discount, rule.rate
     cells, rewards = np.empty(max_steps, np.intp), np.empty(max_steps)

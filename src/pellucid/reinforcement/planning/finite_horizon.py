@@ -9,6 +9,7 @@ O(T * outcomes).
 References: Bellman (1957); Puterman (1994), ch. 4.
 """
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -93,15 +94,8 @@ class FiniteHorizon(Planner):
             return {"objective": stage.change, "change": stage.change}
 
         context = FitContext(self, X=mdp, max_steps=self.horizon, attributes=attributes)
-        t = self._iterate(
-            step,
-            Stage(0, np.inf),
-            max_iter=self.horizon,
-            tol=None,
-            record=record,
-            context=context,
-            start_row=False,
-        ).state.t
+        loop = partial(self._iterate, max_iter=self.horizon, tol=None, start_row=False)
+        t = loop(step, Stage(0, np.inf), record=record, context=context).state.t
         self.values_, self.policy_ = values[: t + 1], policy[:t]
         self.problem_ = mdp_words(mdp)
         return self

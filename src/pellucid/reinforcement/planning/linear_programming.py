@@ -112,14 +112,10 @@ class LinearProgramming(StationaryPlanner):
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""
+        numbers = {"objective": self.objective_, "n_iter": self.n_iter_}
         return Card(
             "a utility per state; the policy is greedy in it",
             "min sum_s w(s) U(s) subject to U(s) >= r(s,a) + g sum P(s'|s,a) U(s')",
             "linear programming (HiGHS); the multipliers are discounted visits",
-            {
-                **self.problem_,
-                "objective": self.objective_,
-                "n_iter": self.n_iter_,
-                "error_bound": self.error_bound_,
-            },
+            {**self.problem_, **numbers, "error_bound": self.error_bound_},
         )

@@ -11,8 +11,6 @@ cache: a sweep reads 4 K + 12 bytes per state in place of 12 per outcome. The or
 that of ``mdp_sweeps.sweep``, and so are the bits.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -24,7 +22,7 @@ MOST = 32  # successors of a state up to which patterns are looked for
 
 
 @jit
-def successors(indptr: Any, indices: Any, A: int, most: int, first: Any, after: Any) -> int:
+def successors(indptr, indices, A, most, first, after):
     """List the different successors of every state, ascending; returns how many in all.
 
     State s has ``after[first[s]:first[s + 1]]``. -1: a state has more than ``most``, or ``after``
@@ -54,17 +52,7 @@ def successors(indptr: Any, indices: Any, A: int, most: int, first: Any, after: 
 
 
 @jit
-def share_patterns(
-    indptr: Any,
-    indices: Any,
-    p: Any,
-    r: Any,
-    first: Any,
-    after: Any,
-    slots: Any,
-    pattern: Any,
-    table: Any,
-) -> int:
+def share_patterns(indptr, indices, p, r, first, after, slots, pattern, table):
     """Write each different pattern once; ``pattern[s]`` is the row of ``table`` where s begins.
 
     ``slots`` is a hash table, a power of 2 long, full of -1. Returns how many rows are used.
@@ -114,18 +102,7 @@ def share_patterns(
 
 
 @jit
-def pattern_sweep(
-    after: Any,
-    first: Any,
-    pattern: Any,
-    table: Any,
-    groups: int,
-    g: float,
-    U: Any,
-    W: Any,
-    start: int,
-    stop: int,
-) -> float:
+def pattern_sweep(after, first, pattern, table, groups, g, U, W, start, stop):
     """W(s) for start <= s < stop; returns max |W - U|. W may be U: then the newest values count.
 
     Indices are unsigned: a signed one is asked each time whether it counts from the end.

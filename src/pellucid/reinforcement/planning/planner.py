@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.core.loops.iterate import FitContext
 from pellucid.reinforcement.planning.evaluation import chain_of_actions, endless
 from pellucid.reinforcement.planning.sweep_kernels import breadth_first, predecessors
 from pellucid.reinforcement.worlds.mdp import MDP
@@ -113,6 +114,18 @@ class StationaryPlanner(Planner):
     """Base of those whose policy does not depend on the time that is left."""
 
     policy_: IntArray
+    max_iter: int
+
+    def _solve(
+        self, mdp: MDP, step: Any, start: Any, tol: float, record: Any, attributes: Any
+    ) -> None:
+        """Run the loop; ``attributes`` of its last state are the fitted ones."""
+        context = FitContext(self, X=mdp, max_steps=self.max_iter, attributes=attributes)
+        rows: dict[str, Any] = {"record": record, "start_row": False}
+        run = self._iterate(step, start, max_iter=self.max_iter, tol=tol, context=context, **rows)
+        found = attributes(run.state)
+        self.values_, self.q_, self.policy_ = found["values_"], found["q_"], found["policy_"]
+        self.error_bound_ = float(found["error_bound_"])
 
     def act(self, state: int) -> int:
         """The best action in the state of that number."""
@@ -134,9 +147,5 @@ def state_numbers(states: ArrayLike, n: int) -> IntArray:
 
 def mdp_words(mdp: MDP) -> dict[str, Any]:
     """The size of the problem, for cards."""
-    return {
-        "n_states": mdp.n_states,
-        "n_actions": mdp.n_actions,
-        "n_outcomes": int(mdp.transitions.nnz),
-        "discount": mdp.discount,
-    }
+    size = {"n_states": mdp.n_states, "n_actions": mdp.n_actions}
+    return {**size, "n_outcomes": int(mdp.transitions.nnz), "discount": mdp.discount}

@@ -26,19 +26,11 @@ import numpy as np
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.reinforcement.planning import evaluation as policies
 from pellucid.reinforcement.planning import planner
-from pellucid.reinforcement.planning.evaluation import (
-    DENSE,
-    bounded,
-    chain_of_actions,
-    endless,
-    policy_actions,
-    policy_table,
-    solve_chain,
-)
+from pellucid.reinforcement.planning.evaluation import bounded, chain_of_actions, solve_chain
 from pellucid.reinforcement.planning.planner import StationaryPlanner, check_mdp, mdp_words
 from pellucid.reinforcement.planning.sweep_kernels import follow, improve
 from pellucid.reinforcement.planning.value_iteration import Rows, rows_of_mdp
@@ -91,7 +83,7 @@ def free_rest(mdp: MDP) -> IntArray:
 def evaluate(mdp: MDP, U: Array, policy: IntArray, sweeps: int | None) -> Array:
     """The values of the policy: exact, or ``sweeps`` sweeps from U on."""
     chain = chain_of_actions(mdp, policy)
-    if sweeps is None and (len(U) <= DENSE or mdp.discount > FADING):
+    if sweeps is None and (len(U) <= policies.DENSE or mdp.discount > FADING):
         return solve_chain(bounded(mdp, chain), mdp.discount)
     if sweeps is not None:
         for _ in range(sweeps):  # every state at once: that evens out B U - U the fastest
@@ -206,8 +198,7 @@ class PolicyIteration(StationaryPlanner):
         else:
             check.whole(evaluation=self.evaluation)
         mdp = check_mdp(mdp)
-        policy = self._first_policy(mdp)
-        self._run(mdp, policy)
+        self._run(mdp, self._first_policy(mdp))
         self.problem_ = mdp_words(mdp)
         return self
 
@@ -216,10 +207,10 @@ class PolicyIteration(StationaryPlanner):
             check.one_of(("random",), initial_policy=self.initial_policy)
             policy = random_policy(mdp, generator(self.random_state))
         else:
-            policy = policy_actions(mdp, self.initial_policy)
-            policy_table(mdp, policy)  # refuses actions that are not available
+            policy = policies.policy_actions(mdp, self.initial_policy)
+            policies.policy_table(mdp, policy)  # refuses actions that are not available
         chain = chain_of_actions(mdp, policy)
-        self.replaced_ = bool(mdp.discount == 1 and endless(mdp, chain).any())
+        self.replaced_ = bool(mdp.discount == 1 and policies.endless(mdp, chain).any())
         return planner.shortest_path_policy(mdp) if self.replaced_ else policy
 
     def _run(self, mdp: MDP, policy: IntArray) -> None:
@@ -235,33 +226,16 @@ class PolicyIteration(StationaryPlanner):
         def record(state: State) -> dict[str, Any]:
             nonlocal last
             change, last = float(np.abs(state.values - last).max()), state.values
-            return {
-                "objective": change,
-                "change": change,
-                "changed": state.changed,
-                "residual": state.residual,
-                "policy": state.policy,
-            }
+            row = {"objective": change, "change": change, "changed": state.changed}
+            return row | {"residual": state.residual, "policy": state.policy}
 
         def attributes(state: State) -> dict[str, Any]:
             Q = mdp.q_values(state.values)
             own = state.policy if g == 1 else lowest_best(mdp, Q)
             return {"values_": state.values, "q_": Q, "policy_": own, "error_bound_": state.bound}
 
-        context = FitContext(self, X=mdp, max_steps=self.max_iter, attributes=attributes)
         start = State(np.zeros(mdp.n_states), policy, 0, np.inf, np.inf)
-        run = self._iterate(
-            step,
-            start,
-            max_iter=self.max_iter,
-            tol=0.0,
-            record=record,
-            context=context,
-            start_row=False,
-        )
-        found = attributes(run.state)
-        self.values_, self.q_, self.policy_ = found["values_"], found["q_"], found["policy_"]
-        self.error_bound_ = float(found["error_bound_"])
+        self._solve(mdp, step, start, 0.0, record, attributes)
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""

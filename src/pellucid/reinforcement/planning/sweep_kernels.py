@@ -9,17 +9,13 @@ expected reward (-inf: not available; empty row of a terminal state: its value).
 an action may stay: q = (r + g sum_{s' /= s} p U(s')) / (1 - g p(s|s,a)).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
 
 
 @jit
-def sweep(
-    indptr: Any, indices: Any, p: Any, r: Any, g: float, U: Any, W: Any, first: int, last: int
-) -> float:
+def sweep(indptr, indices, p, r, g, U, W, first, last):
     """W(s) for first <= s < last; returns max |W - U|. W may be U: then the newest values count."""
     A = len(r) // len(U)
     largest = 0.0
@@ -39,18 +35,7 @@ def sweep(
 
 
 @jit
-def marked_sweep(
-    indptr: Any,
-    indices: Any,
-    p: Any,
-    r: Any,
-    g: float,
-    U: Any,
-    marked: Any,
-    threshold: float,
-    first: Any,
-    before: Any,
-) -> Any:
+def marked_sweep(indptr, indices, p, r, g, U, marked, threshold, first, before):
     """One sweep in place over the marked states; who moves by more than threshold marks others.
 
     ``before[first[s]:first[s + 1]]`` are the states that may lead to s. Returns how many states
@@ -92,7 +77,7 @@ def marked_sweep(
 
 
 @jit
-def predecessors(indptr: Any, indices: Any, S: int, first: Any, before: Any) -> int:
+def predecessors(indptr, indices, S, first, before):
     """List the states that may lead to each state, each once; returns the length of ``before``.
 
     ``first`` has S + 1 entries; ``before`` has room for every outcome.
@@ -121,7 +106,7 @@ def predecessors(indptr: Any, indices: Any, S: int, first: Any, before: Any) -> 
 
 
 @jit
-def breadth_first(first: Any, before: Any, seeds: Any, order: Any, depth: Any) -> int:
+def breadth_first(first, before, seeds, order, depth):
     """Order the states by their distance to the seeds; returns how many can reach one.
 
     ``depth`` is the distance, -1 where there is no way; such states come last in ``order``.
@@ -152,17 +137,7 @@ def breadth_first(first: Any, before: Any, seeds: Any, order: Any, depth: Any) -
 
 
 @jit
-def renumber(
-    order: Any,
-    indptr: Any,
-    indices: Any,
-    p: Any,
-    r: Any,
-    indptr2: Any,
-    indices2: Any,
-    p2: Any,
-    r2: Any,
-) -> None:
+def renumber(order, indptr, indices, p, r, indptr2, indices2, p2, r2):
     """The same rows with state order[i] called i."""
     S = len(order)
     A = len(r) // S
@@ -182,9 +157,7 @@ def renumber(
 
 
 @jit
-def improve(
-    indptr: Any, indices: Any, p: Any, r: Any, g: float, U: Any, W: Any, actions: Any, slack: float
-) -> Any:
+def improve(indptr, indices, p, r, g, U, W, actions, slack):
     """W = B U; give each state an action that is better by more than slack (1 + |q|), if any.
 
     With slack 0 from actions 0 on these are the greedy ones, the lowest index on ties. Returns how
@@ -216,9 +189,7 @@ def improve(
 
 
 @jit
-def follow(
-    indptr: Any, indices: Any, p: Any, r: Any, g: float, U: Any, actions: Any, n_sweeps: int
-) -> float:
+def follow(indptr, indices, p, r, g, U, actions, n_sweeps):
     """Sweeps U(s) <- r(s, a) + g sum p U in place for a = actions[s]; returns the last change."""
     S = len(U)
     A = len(r) // S

@@ -29,7 +29,6 @@ import numpy as np
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.reinforcement.planning import pattern_kernels, planner, sweep_kernels
@@ -162,9 +161,8 @@ def marked_step(table: Order, state: Marks, tol: float) -> tuple[Marks, float]:
     """A sweep over the marked states, or, when there are none, over all to measure the change."""
     rows, U = table.rows, state.values
     if state.waiting:
-        visited, waiting, change = marked_sweep(
-            *rows, U, state.marked, state.threshold, table.first, table.before
-        )
+        work = (U, state.marked, state.threshold, table.first, table.before)
+        visited, waiting, change = marked_sweep(*rows, *work)
         moved = Marks(U, change, visited, state.marked, waiting, state.threshold)
         return moved, max(change, tol)  # only a sweep over all states may end the loop
     W, change = synchronous(plain_sweeps(rows), U)
@@ -247,8 +245,7 @@ class ValueIteration(StationaryPlanner):
 
     def _run_sweeps(self, mdp: MDP) -> None:
         table = shared_sweeps(rows_of_mdp(mdp), mdp.n_states)
-        zero = np.zeros(mdp.n_states)
-        U = zero if self.initial is None else mdp._values(self.initial).copy()
+        U = np.zeros(mdp.n_states) if self.initial is None else mdp._values(self.initial).copy()
         in_place = bool(self.in_place)
 
         def step(state: State) -> tuple[State, float]:
@@ -290,20 +287,8 @@ class ValueIteration(StationaryPlanner):
             row = {"objective": state.change, "change": state.change, "visited": state.visited}
             return row | ({"values": values(state)} if room >= 0 else {})
 
-        context = FitContext(self, X=mdp, max_steps=self.max_iter, attributes=attributes)
         below = float(np.nextafter(self.tol, 0))  # stop when change < tol
-        run = self._iterate(
-            step,
-            start,
-            max_iter=self.max_iter,
-            tol=below,
-            record=record,
-            context=context,
-            start_row=False,
-        )
-        found = attributes(run.state)
-        self.values_, self.q_, self.policy_ = found["values_"], found["q_"], found["policy_"]
-        self.error_bound_ = float(found["error_bound_"])
+        self._solve(mdp, step, start, below, record, attributes)
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""

@@ -1,24 +1,12 @@
 """Walking through a Markov decision process, one compiled loop per episode."""
 
-from typing import Any
-
 from pellucid.core.runtime.jit import jit
 
 
 @jit
 def walk(
-    indptr: Any,
-    indices: Any,
-    probability: Any,
-    reward: Any,
-    terminal: Any,
-    chances: Any,
-    s: int,
-    uniform: Any,
-    states: Any,
-    actions: Any,
-    paid: Any,
-) -> int:
+    indptr, indices, probability, reward, terminal, chances, s, uniform, states, actions, paid
+):
     """Fill ``states``, ``actions``, ``paid`` from state s on; returns the number of moves.
 
     Row s A + a of (indptr, indices, probability, reward) are the outcomes of action a in state s;

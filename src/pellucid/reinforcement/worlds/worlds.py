@@ -59,16 +59,9 @@ class Simulation:
         self.n_states: Any = mdp.n_states
         self.n_actions, self.n_inputs = mdp.n_actions, mdp.n_states
         self.state = -1
-        self.world = World(
-            P.indptr,
-            P.indices,
-            total[1:] - before,
-            np.ascontiguousarray(mdp.outcome_rewards),
-            mdp.terminal[P.indices],
-            self.allowed,
-            start,
-            np.cumsum(mdp.start[start]),
-        )
+        reward = np.ascontiguousarray(mdp.outcome_rewards)
+        outcomes = (P.indptr, P.indices, total[1:] - before, reward, mdp.terminal[P.indices])
+        self.world = World(*outcomes, self.allowed, start, np.cumsum(mdp.start[start]))
 
     def reset(self, words: Array) -> int:
         self.state = int(begin(self.world, words))
@@ -180,9 +173,8 @@ def open_world(env: object) -> Any:
     if isinstance(env, Watched):
         return env
     if not isinstance(env, str) and not (hasattr(env, "reset") and hasattr(env, "step")):
-        raise TypeError(
-            f"env must be an MDP, a Gymnasium environment or its id, got {type(env).__name__}"
-        )
+        kind = type(env).__name__
+        raise TypeError(f"env must be an MDP, a Gymnasium environment or its id, got {kind}")
     return Surroundings(env)
 
 
