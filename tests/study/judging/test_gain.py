@@ -148,7 +148,9 @@ def test_rows_that_would_settle_it_settle_it():
 
 
 def test_the_last_value_and_the_season_before():
-    days = pl.Series("d", np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype("datetime64[D]"))
+    days = pl.Series(
+        "d", np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype("datetime64[D]")
+    )
     y = np.arange(48.0) % 12
     found = {one.name: one.said for one in time_yardsticks(y, np.arange(48), days)}
     assert set(found) == {"the last value", "the value 12 months before"}

@@ -24,6 +24,7 @@ from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metric
 from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
+from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
@@ -38,9 +39,15 @@ def build_model(
     rows: IntArray,
     params: dict[str, Any],
     costs: ArrayLike | None,
+    trust: float | None = None,
 ) -> Pipeline:
-    """Features and chosen model, fitted on these rows; with ``costs`` it decides by them."""
+    """Features and chosen model, fitted on these rows.
+
+    With ``costs`` it decides by them, with ``trust`` its probabilities are calibrated.
+    """
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
+    if trust is not None:
+        model = TemperedClassifier(model, trust)
     if costs is not None:
         model = LossMatrixClassifier(model, costs)
     features = shop.make_features(outcome.tried.features)

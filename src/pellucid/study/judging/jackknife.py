@@ -5,10 +5,10 @@ stretches of time. Leaving out one block at a time shows what each does to the m
 
     u_j = (1 - n_j / n) (T - T_(-j)),   s^2 = m / (m - 1) sum u_j^2
 
-(for a mean, u_j is the sum of the block's deviations over n), and T -+ t_{m-1} s is its interval. Errors are measured on the scale log T, shares on
-log T / (1 - T), where their distribution is nearer to symmetric and no limit leaves the possible
-values. With 20 rows and normal errors the interval of the rmse covers 94 % of the time (the BCa
-bootstrap 90 %).
+(for a mean, u_j is the sum of the block's deviations over n), and T -+ t_{m-1} s is its interval.
+Errors are measured on the scale log T, shares on log T / (1 - T), where their distribution is
+nearer to symmetric and no limit leaves the possible values. With 20 rows and normal errors the
+interval of the rmse covers 94 % of the time (the BCa bootstrap 90 %).
 
 References: Tukey (1958); Efron & Stein (1981).
 """

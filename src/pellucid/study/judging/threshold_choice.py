@@ -12,6 +12,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.metrics.thresholds import best_threshold, threshold_curve
 from pellucid.study.candidates.training import Outcome, Workshop
+from pellucid.study.judging.calibration import tempered
 from pellucid.study.records import Task
 
 RULES = {
@@ -66,14 +67,20 @@ def find_cut(
     cost_matrix: ArrayLike | None,
     *,
     asked: bool = True,
+    trust: float | None = None,
 ) -> Cut | None:
     """The threshold of a binary task; None without probabilities.
 
-    It is 0.5, the likelier class, unless costs were given or the measure was ``asked`` for.
+    It is 0.5, the likelier class, unless costs were given or the measure was ``asked`` for;
+    ``trust`` is the calibration of the saved model.
     """
     if task.kind != "binary" or not hasattr(outcome.models[0], "predict_proba"):
         return None
     y, p = out_of_fold_probability(shop, outcome, task.positive)
+    if trust is not None:
+        share = float((y == task.positive).mean())
+        both = np.column_stack([1 - p, p])
+        p = tempered(both, np.array([1 - share, share]), trust, 0.5 / len(y))[:, 1]
     curve = threshold_curve(y, p, positive=task.positive, cost_matrix=cost_matrix)
     place = int(np.flatnonzero(np.asarray(task.classes) == task.positive)[0])
     rule = RULES.get(task.metric) if asked else None

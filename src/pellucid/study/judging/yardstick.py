@@ -91,6 +91,18 @@ def told_of(shop: Workshop, yardstick: Yardstick, rows: IntArray, guess: Any = N
     return Told((said == task.positive) * 1.0 if task.kind == "binary" else sure, classes)
 
 
+def told_in_folds(shop: Workshop, outcome: Outcome) -> Told | None:
+    """What the models of the folds say of their judging rows; None where classes differ."""
+    parts = [
+        told_by(shop.scorer, model, shop.outer_part(i, outcome.tried.features).Z_judge)
+        for i, model in enumerate(outcome.models)
+    ]
+    labels = parts[0].labels
+    if labels is not None and any(not np.array_equal(labels, part.labels) for part in parts):
+        return None
+    return Told(np.concatenate([np.asarray(part.said) for part in parts]), labels)
+
+
 def strongest(shop: Workshop, guess: Outcome, others: list[Yardstick]) -> tuple[Yardstick, Any]:
     """The yardstick to beat and its scores in the folds."""
     sign = shop.scorer.sign

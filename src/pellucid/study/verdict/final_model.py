@@ -28,6 +28,7 @@ from pellucid.study.candidates.training import (
 )
 from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
+from pellucid.study.judging.calibration import calibration
 from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import threshold_costs
 from pellucid.study.judging.final_score import (
@@ -37,11 +38,23 @@ from pellucid.study.judging.final_score import (
     metric_of,
     with_metric,
 )
-from pellucid.study.judging.gain import Judged, find_gain, score_interval, told_by
+from pellucid.study.judging.gain import (
+    Judged,
+    find_gain,
+    held_p_value,
+    score_interval,
+    told_by,
+)
 from pellucid.study.judging.jackknife import make_blocks
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.judging.threshold_choice import Cut, find_cut
-from pellucid.study.judging.yardstick import Yardstick, strongest, time_yardsticks, told_of
+from pellucid.study.judging.yardstick import (
+    Yardstick,
+    strongest,
+    time_yardsticks,
+    told_in_folds,
+    told_of,
+)
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
@@ -96,9 +109,10 @@ def conclude(ground: Ground) -> Conclusion:
         warnings.simplefilter("ignore")
         ground.tell("tuning the chosen model")
         tuning, params = _last_tuning(ground)
-        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix, asked=ground.asked)
+        trust = calibration(shop, chosen) if task.kind in CLASSES else None
+        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix, asked=ground.asked, trust=trust)
         ground.tell("fitting the chosen model")
-        model = build_model(shop, chosen, split.train, params, _costs(ground, cut))
+        model = build_model(shop, chosen, split.train, params, _costs(ground, cut), trust)
         dull = build_model(shop, _guess(ground), split.train, {}, None)
         ground.tell("scoring the test rows")
         found = assess(shop, model, dull, split.test, ground.cells, cut)
@@ -153,11 +167,36 @@ def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tupl
         n=len(split.test) if units is None else len(np.unique(units)),
         total=n_rows if counted is None else counted[1],
         folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
+        held=_held(ground, challenger, yardstick),
     )
     final = found.final._replace(gain=gain)
     if challenger is ground.chosen:
         final = final._replace(table=with_metric(final.table, name, score))
     return final, score
+
+
+def _held(ground: Ground, challenger: Outcome, yardstick: Yardstick) -> float:
+    """What the learning rows say of the gain, each judged by a model that had not seen it."""
+    shop, split = ground.shop, ground.split
+    if shop.query is not None:
+        return 1.0
+    rows = np.concatenate([judge for _, judge in shop.folds])
+    model, base = told_in_folds(shop, challenger), told_in_folds(shop, _guess(ground))
+    if yardstick.said is not None:
+        base = told_of(shop, yardstick, rows)
+    if model is None or base is None:
+        return 1.0
+    ordered = split.kind == "sequential"
+    units = None if shop.groups is None or ordered else shop.groups[rows]
+    judged = Judged(shop.y[rows], make_blocks(len(rows), units, ordered=ordered))
+    return held_p_value(
+        shop.scorer,
+        judged,
+        model,
+        base,
+        twice=len(shop.folds) > 1 and not ordered,
+        tried=len(ground.trained.outcomes) - 1,
+    )
 
 
 def _time_yardsticks(ground: Ground) -> list[Yardstick]:

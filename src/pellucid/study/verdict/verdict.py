@@ -212,11 +212,14 @@ def _shown(case: Case) -> list[str]:
             f" The gain is real but small: at most {points(case, case.gain.high)}, where "
             f"{points(case, case.gain.useful)} would be useful."
         )
-    return [
-        f"Yes. {achievement(case)}",
-        f"Both on {rows_words(case)} set aside and used once.{small}",
-        why(case),
-    ]
+    rows = f"Both on {rows_words(case)} set aside and used once.{small}"
+    if case.gain.low <= 0:
+        rows = (
+            f"The {rows_words(case)} set aside and used once agree, but are too few alone; the "
+            "learning rows, each predicted without being learned from, show it "
+            f"(p = {max(case.gain.held, 1e-4):.1g})."
+        )
+    return [f"Yes. {achievement(case)}", rows, why(case)]
 
 
 def _not_shown(case: Case) -> list[str]:
