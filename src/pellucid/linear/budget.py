@@ -69,17 +69,13 @@ class Budget:
         if isinstance(self.t, tuple):
             return self.t
         if self.t is not None:
-            raise ValueError(
-                f"ElasticNet needs Budget((t1, t2)), squares <= t1 and absolute values <= t2, "
-                f"got {self!r}"
-            )
+            raise ValueError(f"ElasticNet needs two bounds, Budget((t1, t2)), got {self!r}")
         share = float(self.fraction or 0.0)
         return share * squares, share * absolute
 
     def __repr__(self) -> str:
-        return (
-            f"Budget({self.t!r})" if self.t is not None else f"Budget(fraction={self.fraction!r})"
-        )
+        given = f"fraction={self.fraction!r}" if self.t is None else repr(self.t)
+        return f"Budget({given})"
 
 
 def ridge_multiplier(d: Array, beta: Array, t: float) -> float:

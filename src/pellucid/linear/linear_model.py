@@ -5,16 +5,19 @@ memory or from blocks of a file; ``_compact`` goes on to the few rows that stand
 (``core.algebra.least_squares.Compact``), without squaring the condition where digits would be lost.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 
 from pellucid.base import Regressor, fit_blocks
 from pellucid.core.algebra.least_squares import Compact, compact_rows, finite, joint_moments
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
-from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 
 SPARSE_COLUMNS = 5000  # a leaf of a sparse X is made dense: 4096 x 5000 numbers are 160 MB
 
@@ -43,6 +46,10 @@ class LinearModel(Regressor):
         X = self._check_input(X)
         return X.toarray() if issparse(X) else X
 
+    def _offset(self, small: Compact, coef: Array) -> float:
+        """The intercept of the coefficients (p,) of one target."""
+        return float(small.intercept(coef)[0]) if self.fit_intercept else 0.0
+
     def _open(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The door of fit; cells are checked by the sums where every row counts in them."""
         deferred = sample_weight is None and not issparse(X)
@@ -51,21 +58,18 @@ class LinearModel(Regressor):
             self._refuse_nonfinite(rows.X)
         return rows
 
+    def _fit_memory(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The ``fit`` of a method that solves all at once: ``_fit_rows`` of the rows in memory."""
+        self._check_parameters()
+        rows = self._open(X, y, sample_weight)
+        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+        self._fit_rows(rows, map_threads)
+        context.end()
+        return self
+
     def _sums(self, rows: Source, map_: Map) -> Moments:
         """Moments of [X y], refused where they are not finite numbers."""
-        p = self.n_features_in_
-        if isinstance(rows, Rows) and issparse(rows.X) and p > SPARSE_COLUMNS:
-            raise ValueError(
-                f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} "
-                f"columns here, got {p}; select columns first"
-            )
-        with single_threaded_blas():
-            total = joint_moments(rows, map_)
-        if not finite(total):
-            if isinstance(rows, Rows) and is_unit(rows.w):
-                self._refuse_nonfinite(rows.X)
-            raise ValueError("the squares of X or y overflow float64; scale the columns down")
-        return total
+        return finite_moments(self, rows, rows, map_)
 
     def _compact(self, rows: Source, map_: Map, *, intercept: bool) -> Compact:
         """A few rows with the residuals of all of them, for methods that are solved from sums."""
@@ -74,10 +78,28 @@ class LinearModel(Regressor):
         return compact_rows(rows, map_, total, p, intercept=intercept)
 
 
+def finite_moments(model: Any, source: Source, rows: Source, map_: Map) -> Moments:
+    """Moments of [X y] of ``source``, which is ``rows`` or makes its targets from them."""
+    if isinstance(rows, Rows) and issparse(rows.X) and rows.X.shape[1] > SPARSE_COLUMNS:
+        limit = f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} columns"
+        raise ValueError(f"{limit} here, got {rows.X.shape[1]}; select columns first")
+    with single_threaded_blas():
+        total = joint_moments(source, map_)
+    if not finite(total):
+        if isinstance(rows, Rows) and is_unit(rows.w):
+            model._refuse_nonfinite(rows.X)
+        raise ValueError("the squares of X or y overflow float64; scale the columns down")
+    return total
+
+
 def one_dimensional(source: Any) -> bool:
     """Whether the targets came as one column of shape (n,)."""
-    rows = source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
-    return rows.y.ndim == 1
+    return first_rows(source).y.ndim == 1
+
+
+def first_rows(source: Any) -> Rows:
+    """All rows in memory, or the first leaf of the blocks."""
+    return source if isinstance(source, Rows) else next(iter(source.spans()[0].leaves()))
 
 
 def dependent_sentence(
@@ -89,3 +111,10 @@ def dependent_sentence(
     shown = [names[j] for j in dependent[:10]]
     more = f" and {len(dependent) - 10} more" if len(dependent) > 10 else ""
     return f"columns {', '.join(shown)}{more} are linearly dependent"
+
+
+def warn_free_of_penalty(model: Any, dependent: tuple[int, ...], shape: tuple[int, int]) -> None:
+    """Warn of dependent columns where alpha is 0: which they are, and the remedy."""
+    which = dependent_sentence(model._feature_names(), dependent, shape)
+    many = "the least-norm solution is one of many (remedy: alpha > 0)"
+    warn(f"{which} and alpha is 0: {many}", LinAlgWarning)

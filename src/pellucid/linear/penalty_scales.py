@@ -91,17 +91,16 @@ def _elastic(value: Any, n: float, source: str, target: str, mix: float | None) 
         try:
             alpha, ratio = value
         except (TypeError, ValueError):
-            raise ValueError(
-                f"the elastic net in scikit-learn's scale is (alpha, l1_ratio), got {value!r}"
-            ) from None
+            pair = "the elastic net in scikit-learn's scale is (alpha, l1_ratio)"
+            raise ValueError(f"{pair}, got {value!r}") from None
         check.non_negative(alpha=alpha)
-        _share(l1_ratio=ratio)
+        check_share(l1_ratio=ratio)
         l1, l2 = 2 * n * alpha * ratio, n * alpha * (1 - ratio)
     else:
         check.non_negative(value=value)
         if mix is None:
             raise ValueError("the elastic net in this scale needs mix, the share of sum w^2")
-        _share(mix=mix)
+        check_share(mix=mix)
         l1, l2 = (float(value) * factor[source] * share for share in (1 - mix, mix))
     if target == "sklearn":
         alpha = (l1 + 2 * l2) / (2 * n)
@@ -110,7 +109,8 @@ def _elastic(value: Any, n: float, source: str, target: str, mix: float | None) 
     return MixedPenalty(total / factor[target], l2 / total if total > 0 else 0.0)
 
 
-def _share(**values: float) -> None:
+def check_share(**values: float) -> None:
+    """Refuse anything outside the closed interval [0, 1]."""
     for name, value in values.items():
         check.non_negative(**{name: value})
         if value > 1:

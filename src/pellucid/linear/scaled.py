@@ -72,10 +72,8 @@ class ScaledRegressor(Regressor):
         mean, scale = self._affine(scaler, rows.X, Z)
         regressor.fit(Z, rows.y, **weights)
         if not hasattr(regressor, "coef_") or not hasattr(regressor, "intercept_"):
-            raise ValueError(
-                "regressor must have coef_ and intercept_ after fit, "
-                f"{type(regressor).__name__} has not"
-            )
+            name = type(regressor).__name__
+            raise ValueError(f"regressor must have coef_ and intercept_ after fit, {name} has not")
         self.scaler_, self.regressor_ = scaler, regressor
         self.scaled_coef_ = np.array(regressor.coef_, dtype=np.float64)
         self.coef_ = self.scaled_coef_ / scale
@@ -93,18 +91,13 @@ class ScaledRegressor(Regressor):
         centred = getattr(scaler, "with_mean", True) and scaler.mean_ is not None
         mean = np.asarray(scaler.mean_, dtype=np.float64) if centred else np.zeros(p)
         scale = np.ones(p) if scaler.scale_ is None else np.asarray(scaler.scale_, dtype=np.float64)
-        expected = (X - mean) / scale
-        if Z.shape != X.shape or not np.allclose(Z, expected, rtol=1e-9, atol=1e-9):
-            raise ValueError(
-                f"scaler must do (x - mean_) / scale_ column by column, {name} does not"
-            )
+        if Z.shape != X.shape or not np.allclose(Z, (X - mean) / scale, rtol=1e-9, atol=1e-9):
+            raise ValueError(f"scaler must do (x - mean_) / scale_ by columns, {name} does not")
         gone = ~Z.any(axis=0) & (X[0] != 0)
         if gone.any() and not isinstance(scaler, ColumnScaler):  # ours say so themselves
-            names = [self._feature_names()[j] for j in np.flatnonzero(gone)]
-            warn(
-                f"constant columns are scaled to 0: {', '.join(names)} (leave the ones to "
-                "fit_intercept, or add them after scaling)"
-            )
+            names = ", ".join(self._feature_names()[j] for j in np.flatnonzero(gone))
+            remedy = "leave the ones to fit_intercept, or add them after scaling"
+            warn(f"constant columns are scaled to 0: {names} ({remedy})")
         return mean, scale
 
     def predict(self, X: ArrayLike) -> Array:
@@ -117,16 +110,14 @@ class ScaledRegressor(Regressor):
         check_is_fitted(self)
         inner = self.regressor_.card() if hasattr(self.regressor_, "card") else None
         name = type(self.regressor_).__name__
+        numbers = {"columns": self.n_features_in_}
+        numbers["largest |v|"] = float(np.abs(self.scaled_coef_).max())
         return Card(
             representation="y = b + sum w_j x_j, fitted as c + sum v_j (x_j - m_j)/s_j",
             evaluation=f"on scaled columns: {inner.evaluation if inner else name}",
             optimisation=f"{type(self.scaler_).__name__}, then "
             f"{inner.optimisation if inner else name}; w_j = v_j/s_j, b = c - sum m_j w_j",
-            numbers={
-                "columns": self.n_features_in_,
-                "largest |v|": float(np.abs(self.scaled_coef_).max()),
-                **(inner.numbers if inner else {}),
-            },
+            numbers={**numbers, **(inner.numbers if inner else {})},
             scales=inner.scales if inner else (),
             warnings=inner.warnings if inner else (),
         )

@@ -73,10 +73,6 @@ class SolverContext(FitContext):
         steps = getattr(model.solver, "max_iter", None)
         super().__init__(model, **data, max_steps=steps, attributes=attributes)
 
-    def finish(self, attributes: dict[str, Any]) -> None:
-        """The end of a fit whose attributes are not set yet."""
-        self.end(attributes)
-
 
 def minimise_linear(
     rows: Rows,

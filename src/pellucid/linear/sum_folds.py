@@ -55,9 +55,8 @@ def check_folds(cv: object) -> None:
     whole = isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
     if not whole and not splitter and not isinstance(cv, list | tuple):
-        raise ValueError(
-            f"cv must be a whole number of folds >= 2, a splitter or a list of splits, got {cv!r}"
-        )
+        known = "a whole number of folds >= 2, a splitter or a list of splits"
+        raise ValueError(f"cv must be {known}, got {cv!r}")
 
 
 def folds(source: Source, map_: Map, p: int, cv: Folds, *, intercept: bool) -> list[Fold]:
@@ -78,9 +77,6 @@ def folds(source: Source, map_: Map, p: int, cv: Folds, *, intercept: bool) -> l
         rows = source
         splits = list(check_cv(cv).split(rows.X, rows.y))
     return [row_fold(rows, train, test, map_, p, intercept) for train, test in splits]
-
-
-# --- by sums ---------------------------------------------------------------------------------
 
 
 def deal(k: int, rows: Rows) -> tuple[Moments, ...]:
@@ -137,9 +133,6 @@ def sum_errors(test: Moments, coef: Array, intercept: Array) -> Array:
     return np.maximum(total, 0.0) / W + offset**2
 
 
-# --- by rows ---------------------------------------------------------------------------------
-
-
 def row_fold(
     rows: Rows, train: IntArray, test: IntArray, map_: Map, p: int, intercept: bool
 ) -> Fold:
@@ -149,8 +142,7 @@ def row_fold(
         raise ValueError("every fold of the cross-validation needs rows with positive weight")
     total = joint_moments(inside, map_) if inside.n_rows > p else None
     small = compact_rows(inside, map_, total, p, intercept=intercept)
-    outside = Rows(rows.X[test], rows.y[test], rows.w[test])
-    return Fold(small, partial(row_errors, outside))
+    return Fold(small, partial(row_errors, Rows(rows.X[test], rows.y[test], rows.w[test])))
 
 
 def row_errors(test: Rows, coef: Array, intercept: Array) -> Array:

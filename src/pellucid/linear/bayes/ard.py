@@ -193,8 +193,7 @@ class ARDRegression(NormalPredictive):
             return {**found, "alpha_": state.alpha, "lambda_": state.lam}
 
         context = FitContext(self, max_steps=self.max_iter, attributes=finish)
-        every = np.ones(p, dtype=bool)
-        first = State(np.full(p, np.nan), alpha, np.ones(p), every, np.nan)
+        first = State(np.full(p, np.nan), alpha, np.ones(p), np.ones(p, dtype=bool), np.nan)
 
         def step(state: State) -> tuple[State, float]:
             new = relevance_round(data, prior, self.threshold_lambda, state)
@@ -203,11 +202,10 @@ class ARDRegression(NormalPredictive):
                 return new, 0.0
             return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
 
-        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
-
         def record(s: State) -> dict[str, Any]:
             return {"objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum())}
 
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         run = self._iterate(step, first, record=record, context=context, **limits)
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
@@ -228,15 +226,11 @@ class ARDRegression(NormalPredictive):
         live = self._live()
         names = [self._feature_names()[j] for j in live]
         shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        numbers = {"alpha": self.alpha_, "kept": len(live), "columns": self.n_features_in_}
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation="marginal likelihood of w_j ~ N(0, 1/lambda_j), e ~ N(0, 1/alpha)",
             optimisation=f"fixed point of the precisions, {self.n_iter_} steps: a local maximum; "
             f"columns kept: {shown or 'none'}",
-            numbers={
-                "alpha": self.alpha_,
-                "kept": len(live),
-                "columns": self.n_features_in_,
-                "n": self.n_observations_,
-            },
+            numbers={**numbers, "n": self.n_observations_},
         )

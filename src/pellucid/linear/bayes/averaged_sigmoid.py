@@ -118,8 +118,3 @@ def softmax(A: Array) -> Array:
     """Over the last axis."""
     E = np.exp(A - A.max(axis=-1, keepdims=True))
     return E / E.sum(axis=-1, keepdims=True)
-
-
-def softmax_points(M: Array, roots: Array, Z: Array) -> Array:
-    """Softmax at the points M_i + L_i z: (n, points, K), L_i the roots (n, K, K)."""
-    return softmax(M[:, None, :] + Z @ np.swapaxes(roots, 1, 2))

@@ -36,28 +36,14 @@ from pellucid.base import check_weights, with_callbacks
 from pellucid.core.algebra.linalg import EPS, triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Numbers, Rng, Seed
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.bayes.evidence import (
-    Directions,
-    InverseGamma,
-    Prior,
-    Variances,
-    choose_both,
-    choose_noise,
-    choose_prior,
-    choose_prior_gamma,
-    log_evidence,
-    log_evidence_gamma,
-    posterior,
-    see,
-    stacked,
-    updated,
-)
+from pellucid.linear.bayes import evidence
+from pellucid.linear.bayes.evidence import Directions, InverseGamma, Prior, Variances
+from pellucid.linear.bayes.normal_predictive import interval_table
 from pellucid.linear.linear_model import LinearModel
 
 EVIDENCE: Final = "evidence"
@@ -118,12 +104,7 @@ class BayesianLinearRegression(LinearModel):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Compute the posterior of the coefficients and the noise."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
-        context.end()
-        return self
+        return self._fit_memory(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows: the posterior becomes the prior. Any batches, same answer."""
@@ -143,18 +124,16 @@ class BayesianLinearRegression(LinearModel):
     def _learn(self, rows: Source, map_: Map, before: Array | None, n: float) -> None:
         compact = self._compact(rows, map_, intercept=self.fit_intercept)
         with single_threaded_blas():
-            Z = stacked(compact, intercept=self.fit_intercept)
+            Z = evidence.stacked(compact, intercept=self.fit_intercept)
             Z = Z if before is None else np.vstack([before, Z])
             Z = triangle(Z) if len(Z) > Z.shape[1] else Z
             self._solve(Z, n + compact.weight)
 
     def _check_parameters(self) -> None:
         check.boolean(fit_intercept=self.fit_intercept)
-        for name in ("prior_covariance", "noise_variance"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check.one_of((EVIDENCE,), **{name: value})
         noise = self.noise_variance
+        words = {"prior_covariance": self.prior_covariance, "noise_variance": noise}
+        check.one_of((EVIDENCE,), **{k: v for k, v in words.items() if isinstance(v, str)})
         if not isinstance(noise, str | InverseGamma):
             check.positive(noise_variance=noise)
             if not np.isfinite(noise):
@@ -178,15 +157,12 @@ class BayesianLinearRegression(LinearModel):
 
     def _solve(self, Z: Array, n: float) -> None:
         prior = self._prior(Z.shape[1] - 1)
-        data = see(Z, prior, n)
-        found, self.noise_posterior_ = self._variances(data)
+        found, self.noise_posterior_ = self._variances(evidence.see(Z, prior, n))
         gamma = isinstance(self.noise_variance, InverseGamma)
-        fit = posterior(Z, prior, found.t, 1.0 if gamma else found.s2)
-        searched = isinstance(self.prior_covariance, str)
-        self.prior_variance_ = found.t if searched else None
+        fit = evidence.posterior(Z, prior, found.t, 1.0 if gamma else found.s2)
+        self.prior_variance_ = found.t if isinstance(self.prior_covariance, str) else None
         self.noise_variance_, self.log_evidence_ = found.s2, found.log_evidence
-        self.mean_ = fit.mean
-        self._root = fit.root
+        self.mean_, self._root = fit
         self.covariance_ = found.s2 * fit.root @ fit.root.T
         self.coef_ = fit.mean[1:] if self.fit_intercept else fit.mean
         self.intercept_ = float(fit.mean[0]) if self.fit_intercept else 0.0
@@ -198,43 +174,35 @@ class BayesianLinearRegression(LinearModel):
         noise = self.noise_variance
         fixed = not isinstance(self.prior_covariance, str)
         if isinstance(noise, InverseGamma):
-            t = 1.0 if fixed or not len(data.d) else choose_prior_gamma(data, noise)
-            a, b = updated(data, t, noise)
+            t = 1.0 if fixed or not len(data.d) else evidence.choose_prior_gamma(data, noise)
+            a, b = evidence.updated(data, t, noise)
             s2 = float(b / (a - 1)) if a > 1 else float(b / a)
             if not a > 1:
-                warn(
-                    f"the posterior of the noise variance has no mean (a_n = {a:g} <= 1): "
-                    "noise_variance_ is b_n/a_n"
-                )
-            found = Variances(t, s2, float(log_evidence_gamma(data, t, noise)), False)
-            return found, InverseGamma(float(a), float(b))
+                why = f"the posterior of the noise variance has no mean (a_n = {a:g} <= 1)"
+                warn(f"{why}: noise_variance_ is b_n/a_n")
+            value = float(evidence.log_evidence_gamma(data, t, noise))
+            return Variances(t, s2, value, False), InverseGamma(float(a), float(b))
         if isinstance(noise, str):
             total = data.rest + float(data.beta @ data.beta)
             if data.n <= 1e-9 or not total > 0:
-                return self._no_noise(data, 1.0 if fixed else 0.0), None
+                where = f"n = {data.n:g} beyond the flat parameters, or y constant"
+                rest = f"noise_variance_ is set to {EPS:.2g}"
+                warn(f"nothing is left to estimate the noise from ({where}): {rest}")
+                value = float(evidence.log_evidence(data, float(fixed), EPS))
+                return Variances(float(fixed), EPS, value, False), None
             if fixed or not len(data.d):
-                found = choose_noise(data, 1.0 if fixed else 0.0)
+                found = evidence.choose_noise(data, float(fixed))
             else:
-                found = choose_both(data)
+                found = evidence.choose_both(data)
             if found.edge:
-                warn(
-                    "the rows can be fitted exactly, and the evidence is largest as the noise "
-                    f"vanishes: noise_variance_ = {found.s2:.3g} is only small"
-                )
+                why = "the rows can be fitted exactly, and the evidence is largest as the noise"
+                warn(f"{why} vanishes: noise_variance_ = {found.s2:.3g} is only small")
             return found, None
         s2 = float(noise)
         if fixed or not len(data.d):
-            t = 1.0 if fixed else 0.0
-            return Variances(t, s2, float(log_evidence(data, t, s2)), False), None
-        return choose_prior(data, s2), None
-
-    def _no_noise(self, data: Directions, t: float) -> Variances:
-        s2 = EPS
-        warn(
-            f"nothing is left to estimate the noise from (n = {data.n:g} beyond the flat "
-            f"parameters, or y constant): noise_variance_ is set to {s2:.2g}"
-        )
-        return Variances(t, s2, float(log_evidence(data, t, s2)), False)
+            value = float(evidence.log_evidence(data, float(fixed), s2))
+            return Variances(float(fixed), s2, value, False), None
+        return evidence.choose_prior(data, s2), None
 
     @property
     def precision_(self) -> Array:
@@ -261,16 +229,11 @@ class BayesianLinearRegression(LinearModel):
 
     def _quantile(self, confidence: float) -> float:
         """Half width of the central interval in standard deviations."""
-        upper = (1 + confidence) / 2
-        if self.noise_posterior_ is None:
+        upper, noise = (1 + confidence) / 2, self.noise_posterior_
+        if noise is None:
             return float(ndtri(upper))
-        a = self.noise_posterior_.a
-        return float(stdtrit(2 * a, upper) * np.sqrt(self._scale2() / self.noise_variance_))
-
-    def _scale2(self) -> float:
-        """Squared scale of the noise: s^2, or b_n/a_n of the Student-t."""
-        noise = self.noise_posterior_
-        return self.noise_variance_ if noise is None else noise.b / noise.a
+        scale2 = noise.b / noise.a  # of the Student-t
+        return float(stdtrit(2 * noise.a, upper) * np.sqrt(scale2 / self.noise_variance_))
 
     def predict_interval(
         self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
@@ -291,9 +254,8 @@ class BayesianLinearRegression(LinearModel):
     def _draw(self, n: int, rng: Rng) -> tuple[Array, Array]:
         """(n, q) parameters and (n,) noise variances."""
         noise = self.noise_posterior_
-        s2 = np.full(n, self.noise_variance_)
-        if noise is not None:
-            s2 = noise.b / rng.gamma(noise.a, size=n)
+        known = noise is None
+        s2 = np.full(n, self.noise_variance_) if known else noise.b / rng.gamma(noise.a, size=n)
         z = rng.standard_normal((n, self._root.shape[1]))
         return self.mean_ + np.sqrt(s2)[:, None] * (z @ self._root.T), s2
 
@@ -312,27 +274,17 @@ class BayesianLinearRegression(LinearModel):
         sd = np.sqrt(self.noise_variance_) * np.linalg.norm(self._root, axis=1)
         half = self._quantile(confidence) * sd
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
-        scalars = {
-            "log_evidence": self.log_evidence_,
-            "noise_variance": self.noise_variance_,
-            "n": self.n_observations_,
-        }
+        scalars = {"log_evidence": self.log_evidence_, "noise_variance": self.noise_variance_}
+        scalars["n"] = self.n_observations_
         if self.prior_variance_ is not None:
             scalars["prior_variance"] = self.prior_variance_
+        between = f"with probability {confidence:g} a parameter lies between low and high"
         return Summary(
             title="Bayesian linear regression",
             names=names,
-            arrays={
-                "estimate": self.mean_,
-                "standard_error": sd,
-                "low": self.mean_ - half,
-                "high": self.mean_ + half,
-            },
+            arrays=interval_table(self.mean_, sd, half),
             scalars=scalars,
-            notes=(
-                "standard_error is the posterior standard deviation; with probability "
-                f"{confidence:g} a parameter lies between low and high",
-            ),
+            notes=(f"standard_error is the posterior standard deviation; {between}",),
         )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -351,31 +303,23 @@ class BayesianLinearRegression(LinearModel):
         prior = "theta ~ N(m, V)"
         if self.noise_posterior_ is not None:
             prior = f"theta | s^2 ~ N(m, s^2 V), s^2 ~ {self.noise_variance!r}"
-        notes: tuple[str, ...] = ()
+        notes, scales = [], []
         if self.prior_variance_ == 0:
-            notes = ("the evidence is largest with prior variance 0: no slope is supported",)
-        scale: tuple[str, ...] = ()
-        if self.prior_variance_ not in (None, 0):
-            scale = (f"ridge: the slopes are those of Ridge({self._ridge():.6g})",)
+            notes = ["the evidence is largest with prior variance 0: no slope is supported"]
+        elif self.prior_variance_ is not None:
+            unit = 1.0 if self.noise_posterior_ is not None else self.noise_variance_
+            ridge = unit / self.prior_variance_  # s^2/t
+            scales = [f"ridge: the slopes are those of Ridge({ridge:.6g})"]
+        numbers = {"n": self.n_observations_, "noise_variance": self.noise_variance_}
+        numbers |= {"log_evidence": self.log_evidence_, "prior_variance": self.prior_variance_}
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation=f"posterior of {prior}, e ~ N(0, s^2){' with s^2 known' if known else ''}",
             optimisation=how,
-            numbers={
-                "n": self.n_observations_,
-                "noise_variance": self.noise_variance_,
-                "log_evidence": self.log_evidence_,
-                "prior_variance": self.prior_variance_,
-            },
-            scales=scale,
-            warnings=notes,
+            numbers=numbers,
+            scales=tuple(scales),
+            warnings=tuple(notes),
         )
-
-    def _ridge(self) -> float:
-        """The ridge penalty s^2/t."""
-        assert self.prior_variance_ is not None
-        unit = 1.0 if self.noise_posterior_ is not None else self.noise_variance_
-        return unit / self.prior_variance_
 
 
 def numbers(name: str, value: Any, q: int, *, matrix: bool) -> Array:
@@ -396,13 +340,11 @@ def numbers(name: str, value: Any, q: int, *, matrix: bool) -> Array:
 
 def root_of(V: Array) -> Array:
     """L with L L' = V, or the sentence that V is no covariance."""
-    if not np.isfinite(V).all() or not np.allclose(
-        V, V.T, rtol=1e-10, atol=1e-14 * np.abs(V).max()
-    ):
+    tiny = 1e-14 * np.abs(V).max()
+    if not np.isfinite(V).all() or not np.allclose(V, V.T, rtol=1e-10, atol=tiny):
         raise ValueError("prior_covariance must be a finite symmetric matrix (inf: give a vector)")
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     if values.min() < -1e-10 * max(values.max(), 0.0) or values.max() < 0:
-        raise ValueError(
-            f"prior_covariance must be positive semi-definite, got the eigenvalue {values.min():g}"
-        )
+        least = f"{values.min():g}"
+        raise ValueError(f"prior_covariance must be positive semi-definite, got eigenvalue {least}")
     return vectors * np.sqrt(np.where(values > 1e-15 * values.max(), values, 0.0))

@@ -40,38 +40,15 @@ from pellucid.inference.distributions.normal import Normal, lower_root
 from pellucid.inference.sampling.chains import RHAT_LIMIT
 from pellucid.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, rhat
 from pellucid.inference.sampling.proposals import scaled
-from pellucid.linear.bayes.averaged_sigmoid import (
-    log_averages,
-    log_sigmoid,
-    normal_points,
-    softmax,
-    softmax_points,
-)
-from pellucid.linear.bayes.posterior_mode import (
-    MAX_STEPS,
-    TOLERANCE,
-    Mode,
-    Prior,
-    design,
-    kernel_rows,
-    label_pull,
-    log_evidence,
-    newton_step,
-    posterior_terms,
-)
+from pellucid.linear.bayes import posterior_mode
+from pellucid.linear.bayes.averaged_sigmoid import log_averages, log_sigmoid, normal_points, softmax
+from pellucid.linear.bayes.posterior_mode import MAX_STEPS, Mode, Prior, design
 from pellucid.linear.bayes.walk_kernels import logistic_values, softmax_values, walk_posterior
 
 METHODS = ("map", "laplace", "metropolis")
 SEGMENT = 256  # steps whose noise is drawn at a time
 CELLS = 2_000_000  # numbers in a table of rows times draws
 DISPERSED = 2.0  # standard deviations of the starts, in those of the posterior
-
-
-class Walked(NamedTuple):
-    """What the chains did after the warm-up."""
-
-    draws: Array  # (C, T, q)
-    accepted: BoolArray  # (C, T)
 
 
 class Walker(NamedTuple):
@@ -106,11 +83,9 @@ def check_prior(prior: Any, q: int, n_classes: int) -> Prior:
     for name, part, square in (("mean", mean, False), ("covariance", V, True)):
         shapes = [(), (q,), (copies * q,), *([(q, q), (copies * q, copies * q)] if square else [])]
         if part.shape not in shapes or not np.isfinite(part).all():
-            raise ValueError(
-                f"the {name} of prior must be finite numbers of shape (), ({q},) or "
-                f"({copies * q},){f' or square ({q}, {q})' if square else ''}, intercept first; "
-                f"got shape {part.shape}"
-            )
+            known = f"(), ({q},) or ({copies * q},){f' or square ({q}, {q})' if square else ''}"
+            what = f"the {name} of prior must be finite numbers of shape {known}, intercept first"
+            raise ValueError(f"{what}; got shape {part.shape}")
     mean = np.tile(mean, copies) if mean.shape == (q,) else np.broadcast_to(mean, copies * q)
     if V.ndim < 2:
         V = np.tile(V, copies) if V.shape == (q,) else np.broadcast_to(V, copies * q)
@@ -125,8 +100,8 @@ def check_prior(prior: Any, q: int, n_classes: int) -> Prior:
 
 def run_chains(
     walker: Walker, start: Array, root: Array, n_burn: int, n_draws: int, seed: int
-) -> Walked:
-    """Random walks from the rows of ``start``; steps are root z."""
+) -> tuple[Array, BoolArray]:
+    """Random walks from the rows of ``start`` by steps root z: draws (C, T, q), accepted (C, T)."""
     C, q = start.shape
     draws = np.empty((C, n_draws, q))
     accepted = np.empty((C, n_draws), np.bool_)
@@ -149,7 +124,7 @@ def run_chains(
                 draws[chains, to], accepted[chains, to] = out[:, a:b], yes[:, a:b]
 
     list(map_threads(work, groups))
-    return Walked(draws, accepted)
+    return draws, accepted
 
 
 class BayesianLogisticRegression(Classifier):
@@ -237,12 +212,7 @@ class BayesianLogisticRegression(Classifier):
         prior = check_prior(self.prior, self._width(), K)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=MAX_STEPS)
         context.attributes = self._normal
-        mode = self._climb(rows, prior, context)
-        normal = self._normal(mode)
-        self.map_, self.posterior_mean_ = normal["map_"], normal["posterior_mean_"]
-        self.posterior_covariance_ = normal["posterior_covariance_"]
-        self.log_evidence_ = normal["log_evidence_"]
-        self.coef_, self.intercept_ = normal["coef_"], normal["intercept_"]
+        self.__dict__.update(self._normal(self._climb(rows, prior, context)))
         if self.method == "metropolis":
             self._walk(rows, prior)
         return self
@@ -264,15 +234,11 @@ class BayesianLogisticRegression(Classifier):
         K, intercept = len(self.classes_), self.fit_intercept
         with single_threaded_blas():
             start = np.zeros(len(prior.mean))
-            terms = posterior_terms(rows, K, intercept, prior, start)
-            return self._iterate(
-                partial(newton_step, rows, K, intercept, prior),
-                Mode(start, terms, 0),
-                max_iter=MAX_STEPS,
-                tol=TOLERANCE,
-                record=lambda m: {"objective": -m.terms.value, "halvings": m.halvings},
-                context=context,
-            ).state
+            terms = posterior_mode.posterior_terms(rows, K, intercept, prior, start)
+            step = partial(posterior_mode.newton_step, rows, K, intercept, prior)
+            how: dict[str, Any] = {"max_iter": MAX_STEPS, "tol": posterior_mode.TOLERANCE}
+            how["record"] = lambda m: {"objective": -m.terms.value, "halvings": m.halvings}
+            return self._iterate(step, Mode(start, terms, 0), context=context, **how).state
 
     def _normal(self, mode: Mode) -> dict[str, Any]:
         """The fitted attributes of the normal approximation at ``mode``."""
@@ -282,7 +248,7 @@ class BayesianLogisticRegression(Classifier):
             "map_": mode.theta,
             "posterior_mean_": mode.theta,
             "posterior_covariance_": half.T @ half,
-            "log_evidence_": log_evidence(mode),
+            "log_evidence_": posterior_mode.log_evidence(mode),
             **self._by_feature(mode.theta),
         }
 
@@ -295,43 +261,35 @@ class BayesianLogisticRegression(Classifier):
         K, q = len(self.classes_), len(prior.mean)
         seed = int(generator(self.random_state).integers(2**62))
         root = lower_root(self.posterior_covariance_, "the posterior covariance")
-        if isinstance(self.step, str):
-            move = root * (2.38 / np.sqrt(q))
-        else:
-            move = scaled(np.eye(q), self.step).T  # root z = scaled z
+        auto = isinstance(self.step, str)
+        move = root * (2.38 / np.sqrt(q)) if auto else scaled(np.eye(q), self.step).T  # move z
         noise = np.stack([stream(seed, c, 2).standard_normal(q) for c in range(self.n_chains)])
         start = self.map_ + DISPERSED * noise @ root.T
-        XT, w = kernel_rows(rows, self.fit_intercept)
+        XT, w = posterior_mode.kernel_rows(rows, self.fit_intercept)
         with single_threaded_blas():  # more threads would round differently
-            pull = label_pull(rows, K, self.fit_intercept)
+            pull = posterior_mode.label_pull(rows, K, self.fit_intercept)
         walker = Walker(XT, w, pull, prior, K > 2)
-        walked = run_chains(walker, start, move, self.n_burn, self.n_draws, seed)
-        flat = walked.draws.reshape(-1, q)
+        self.draws_, accepted = run_chains(walker, start, move, self.n_burn, self.n_draws, seed)
+        flat = self.draws_.reshape(-1, q)
         mean = flat.mean(axis=0)
-        self.draws_ = walked.draws
-        self.acceptance_rate_ = walked.accepted.mean(axis=1)
-        self.rhat_ = rhat(walked.draws, rank=True)
-        self.ess_ = effective_sample_size(walked.draws, "bulk")
+        self.acceptance_rate_ = accepted.mean(axis=1)
+        self.rhat_ = rhat(self.draws_, rank=True)
+        self.ess_ = effective_sample_size(self.draws_, "bulk")
         self.posterior_mean_ = mean
         self.posterior_covariance_ = (flat - mean).T @ (flat - mean) / len(flat)
-        parts = self._by_feature(mean)
-        self.coef_, self.intercept_ = parts["coef_"], parts["intercept_"]
+        self.__dict__.update(self._by_feature(mean))
         self._warn_of_chains()
 
     def _warn_of_chains(self) -> None:
-        names = self._names()
         if not (self.rhat_ <= RHAT_LIMIT).all():
             j = int(np.argmax(np.nan_to_num(self.rhat_, nan=np.inf)))
-            warn(
-                f"the chains disagree: R-hat of {names[j]!r} is {self.rhat_[j]:.4g} > "
-                f"{RHAT_LIMIT} (several modes, or run longer: raise n_draws and n_burn)"
-            )
+            worst = f"R-hat of {self._names()[j]!r} is {self.rhat_[j]:.4g} > {RHAT_LIMIT}"
+            remedy = "several modes, or run longer: raise n_draws and n_burn"
+            warn(f"the chains disagree: {worst} ({remedy})")
         least = float(self.acceptance_rate_.min())
         if least < 0.1:
-            warn(
-                f"a chain accepts {least:.3g} < 0.1 of its proposals (correlated parameters: give "
-                'a smaller or shaped step, such as step="auto")'
-            )
+            remedy = 'correlated parameters: give a smaller or shaped step, such as step="auto"'
+            warn(f"a chain accepts {least:.3g} < 0.1 of its proposals ({remedy})")
 
     def _names(self) -> tuple[str, ...]:
         one = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
@@ -414,7 +372,8 @@ class BayesianLogisticRegression(Classifier):
             rows = D[i : i + step]
             if self.method == "metropolis":
                 return function(softmax(scores(rows, theta)))
-            return function(softmax_points(*self._class_law(rows), Z))
+            M, roots = self._class_law(rows)
+            return function(softmax(M[:, None, :] + Z @ np.swapaxes(roots, 1, 2)))
 
         return np.concatenate(list(map_threads(part, range(0, len(D), step))))
 
@@ -459,12 +418,9 @@ class BayesianLogisticRegression(Classifier):
     def sample_boundaries(self, n: int = 20, random_state: Seed = None) -> list[Hyperplane]:
         """The boundaries P = 1/2 of n draws; two classes only."""
         check_is_fitted(self)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"sample_boundaries needs two classes, got {len(self.classes_)}; "
-                "sample_coef gives the draws"
-            )
-        i = int(self.fit_intercept)
+        K, i = len(self.classes_), int(self.fit_intercept)
+        if K > 2:
+            raise ValueError(f"sample_boundaries needs two classes, got {K}; see sample_coef")
         draws = self.sample_coef(n, random_state)
         return [Hyperplane(t[i:], t[0] if i else 0.0) for t in draws]
 
@@ -509,28 +465,21 @@ class BayesianLogisticRegression(Classifier):
             arrays |= {"low": self.posterior_mean_ - half, "high": self.posterior_mean_ + half}
         arrays["odds_ratio"] = np.exp(np.clip(self.posterior_mean_, -700, 700))
         how = "draws" if self.method == "metropolis" else "the normal approximation at the mode"
+        between = f"with probability {confidence:g} a coefficient lies between low and high"
         return Summary(
             title="Bayesian logistic regression",
             names=self._names(),
             arrays=arrays,
             scalars={"log_evidence": self.log_evidence_},
-            notes=(
-                f"posterior by {how}: standard_error is its standard deviation, and with "
-                f"probability {confidence:g} a coefficient lies between low and high",
-            ),
+            notes=(f"posterior by {how}: standard_error is its standard deviation, and {between}",),
         )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K = len(self.classes_)
         rules, p = (1 if K == 2 else K), self.n_features_in_
         q = rules * self._width()
-        shapes: dict[str, tuple[int, ...]] = {
-            "map_": (q,),
-            "posterior_mean_": (q,),
-            "posterior_covariance_": (q, q),
-            "coef_": (rules, p),
-            "intercept_": (rules,),
-        }
+        shapes: dict[str, tuple[int, ...]] = {"coef_": (rules, p), "intercept_": (rules,)}
+        shapes |= {"map_": (q,), "posterior_mean_": (q,), "posterior_covariance_": (q, q)}
         if hasattr(self, "draws_"):
             shapes |= {"draws_": (self.n_chains, self.n_draws, q), "rhat_": (q,), "ess_": (q,)}
         return shapes
@@ -554,21 +503,16 @@ class BayesianLogisticRegression(Classifier):
             "metropolis": f"{self.n_chains} Gaussian random walks of {self.n_draws} draws after "
             f"{self.n_burn} for warm-up",
         }[self.method]
-        numbers: dict[str, Any] = {
-            "log_evidence": self.log_evidence_,
-            "coefficients": len(self.map_),
-            "steps to the mode": self.n_iter_,
-        }
+        numbers = {"log_evidence": self.log_evidence_, "coefficients": len(self.map_)}
+        numbers["steps to the mode"] = self.n_iter_
         if self.method == "metropolis":
-            numbers |= {
-                "acceptance": float(self.acceptance_rate_.mean()),
-                "largest R-hat": float(self.rhat_.max()),
-                "least effective draws": float(self.ess_.min()),
-            }
-        scales: tuple[str, ...] = ()
-        if binary and not isinstance(self.prior, tuple):
-            mode = f"the mode is that of logistic regression with C = {self.prior:g}"
-            scales = (f"{mode} and the intercept penalised too",)
+            numbers["acceptance"] = float(self.acceptance_rate_.mean())
+            numbers["largest R-hat"] = float(self.rhat_.max())
+            numbers["least effective draws"] = float(self.ess_.min())
+        mode = (
+            f"the mode is that of logistic regression with C = {self.prior:g}" if not pair else ""
+        )
+        scales = (f"{mode} and the intercept penalised too",) if binary and not pair else ()
         return Card(
             representation=f"P(y | x) = E {link} over the posterior of the coefficients",
             evaluation=f"posterior of all coefficients, intercept included; prior {given}",

@@ -193,9 +193,8 @@ class BayesianRidge(NormalPredictive):
 
     def _check_parameters(self) -> None:
         gamma_parameters(self)
-        for name in ("alpha_init", "lambda_init"):
-            if getattr(self, name) is not None:
-                check.positive(**{name: getattr(self, name)})
+        starts = {"alpha_init": self.alpha_init, "lambda_init": self.lambda_init}
+        check.positive(**{name: value for name, value in starts.items() if value is not None})
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
@@ -229,10 +228,9 @@ class BayesianRidge(NormalPredictive):
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
         w, rss = coefficients(data, self.alpha_, self.lambda_)
-        last = log_marginal(data, w, rss, self.alpha_, self.lambda_, prior)
-        scores = [-row["objective"] for row in run.history]
-        self.scores_ = np.array([*scores, last]) if self.compute_score else np.zeros(0)
-        self._score = last
+        self._score = log_marginal(data, w, rss, self.alpha_, self.lambda_, prior)
+        scores = [*(-row["objective"] for row in run.history), self._score]
+        self.scores_ = np.array(scores) if self.compute_score else np.zeros(0)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         p = self.n_features_in_
@@ -242,17 +240,13 @@ class BayesianRidge(NormalPredictive):
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         ratio = self.lambda_ / self.alpha_
+        numbers = {"alpha": self.alpha_, "lambda": self.lambda_, "n": self.n_observations_}
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation="marginal likelihood of w ~ N(0, I/lambda), e ~ N(0, 1/alpha), gamma priors",
             optimisation=f"MacKay's fixed point on the spectrum of X'X, {self.n_iter_} steps: "
             "a stationary point",
-            numbers={
-                "alpha": self.alpha_,
-                "lambda": self.lambda_,
-                "n": self.n_observations_,
-                "log_marginal_likelihood": self._score,
-            },
+            numbers={**numbers, "log_marginal_likelihood": self._score},
             scales=(f"ridge: the slopes are those of Ridge({ratio:.6g})",),
         )
 

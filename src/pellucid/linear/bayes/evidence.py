@@ -108,9 +108,9 @@ def see(Z: Array, prior: Prior, n: float) -> Directions:
         Q, R = np.linalg.qr(F / np.where(norms > 0, norms, 1.0))
         size = np.linalg.svd(R, compute_uv=False)
         if len(F) < k or not norms.all() or size[-1] <= 10 * max(F.shape) * EPS * size[0]:
+            why = "the rows do not determine all flat parameters; give them a finite prior variance"
             raise ValueError(
-                "a flat prior (infinite variance) needs columns of full rank, but the rows do not "
-                "determine all flat parameters; give them a finite prior variance"
+                f"a flat prior (infinite variance) needs columns of full rank, but {why}"
             )
         log_flat = 2 * float(np.log(np.abs(np.diag(R)) * norms).sum())
         B, c = B - Q @ (Q.T @ B), c - Q @ (Q.T @ c)
@@ -128,9 +128,8 @@ def log_evidence(data: Directions, t: float | Array, s2: float | Array) -> Any:
     t, s2 = np.asarray(t, dtype=np.float64), np.asarray(s2, dtype=np.float64)
     odds = np.multiply.outer(t / s2, data.d**2)
     squares = data.rest + (data.beta**2 / (1 + odds)).sum(axis=-1)
-    return -0.5 * (
-        data.n * np.log(2 * np.pi * s2) + np.log1p(odds).sum(axis=-1) + squares / s2 + data.log_flat
-    )
+    volume = data.n * np.log(2 * np.pi * s2) + np.log1p(odds).sum(axis=-1)
+    return -0.5 * (volume + squares / s2 + data.log_flat)
 
 
 def climb(value: Callable[[Any], Any], low: float, high: float) -> tuple[float, bool]:
@@ -188,35 +187,28 @@ def choose_prior(data: Directions, s2: float) -> Variances:
     at, _ = climb(lambda log_t: log_evidence(data, np.exp(log_t), s2), low, high)
     t = float(np.exp(at))
     top, bottom = float(log_evidence(data, t, s2)), float(log_evidence(data, 0.0, s2))
-    return (
-        Variances(t, s2, top, False) if top > bottom + 1e-9 else Variances(0.0, s2, bottom, False)
-    )
+    t, value = (t, top) if top > bottom + 1e-9 else (0.0, bottom)
+    return Variances(t, s2, value, False)
 
 
 def choose_noise(data: Directions, t: float) -> Variances:
     """Maximise over s2 with the prior known."""
-    total = data.rest + float(data.beta @ data.beta)
-    high = np.log(total) + 1
-    at, edge = climb(
-        lambda log_s2: log_evidence_by_pairs(data, np.full(len(log_s2), t), np.exp(log_s2)),
-        high - 60,
-        high,
-    )
+
+    def value(log_s2: Array) -> Array:
+        return log_evidence_by_pairs(data, np.full(len(log_s2), t), np.exp(log_s2))
+
+    high = np.log(data.rest + float(data.beta @ data.beta)) + 1
+    at, edge = climb(value, high - 60, high)
     s2 = float(np.exp(at))
     return Variances(t, s2, float(log_evidence(data, t, s2)), edge)
 
 
 def log_evidence_gamma(data: Directions, t: float | Array, noise: InverseGamma) -> Any:
     """ln p(y) with s^2 ~ InverseGamma and theta | s^2 ~ N(m, s^2 t L L')."""
-    after = updated(data, t, noise)
+    a, b = updated(data, t, noise)
     odds = np.multiply.outer(np.asarray(t, dtype=np.float64), data.d**2)
-    return (
-        -0.5 * (data.n * np.log(2 * np.pi) + data.log_flat + np.log1p(odds).sum(axis=-1))
-        + noise.a * np.log(noise.b)
-        - gammaln(noise.a)
-        + gammaln(after[0])
-        - after[0] * np.log(after[1])
-    )
+    fit = -0.5 * (data.n * np.log(2 * np.pi) + data.log_flat + np.log1p(odds).sum(axis=-1))
+    return fit + noise.a * np.log(noise.b) - gammaln(noise.a) + gammaln(a) - a * np.log(b)
 
 
 def updated(data: Directions, t: float | Array, noise: InverseGamma) -> tuple[float, Any]:
@@ -228,13 +220,12 @@ def updated(data: Directions, t: float | Array, noise: InverseGamma) -> tuple[fl
 
 def choose_prior_gamma(data: Directions, noise: InverseGamma) -> float:
     """Maximise over t with s^2 integrated out."""
+
+    def value(log_t: float | Array) -> Any:
+        return log_evidence_gamma(data, np.exp(log_t), noise)
+
     squares = 2 * np.log(data.d)
-    at, _ = climb(
-        lambda log_t: log_evidence_gamma(data, np.exp(log_t), noise),
-        -squares.max() - DEEP,
-        -squares.min() + DEEP,
-    )
-    t = float(np.exp(at))
+    t = float(np.exp(climb(value, -squares.max() - DEEP, -squares.min() + DEEP)[0]))
     better = log_evidence_gamma(data, t, noise) > log_evidence_gamma(data, 0.0, noise) + 1e-9
     return t if better else 0.0
 

@@ -20,10 +20,6 @@ class NormalPredictive(LinearModel):
     """Base of the linear models with a normal posterior of their slopes."""
 
     _multi_output = False
-    alpha_: float
-    sigma_: Array
-    X_offset_: Array
-    fit_intercept: bool
 
     def _live(self) -> IntArray:
         """The columns that ``sigma_`` speaks of."""
@@ -32,9 +28,7 @@ class NormalPredictive(LinearModel):
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Mean of the predictive distribution, and its standard deviation."""
         mean = super().predict(X)
-        if not return_std:
-            return mean
-        return mean, np.sqrt(self._variance(X) + 1 / self.alpha_)
+        return (mean, np.sqrt(self._variance(X) + 1 / self.alpha_)) if return_std else mean
 
     def _variance(self, X: ArrayLike) -> Array:
         """Posterior variance of x'w about the mean of X."""
@@ -60,20 +54,19 @@ class NormalPredictive(LinearModel):
         sd = np.zeros(self.n_features_in_)
         sd[live] = np.sqrt(np.diag(self.sigma_))
         half = ndtri((1 + confidence) / 2) * sd
+        note = "standard_error is the posterior standard deviation given the precisions found"
         return Summary(
             title=type(self).__name__,
             names=self._feature_names(),
-            arrays={
-                "estimate": self.coef_,
-                "standard_error": sd,
-                "low": self.coef_ - half,
-                "high": self.coef_ + half,
-            },
+            arrays=interval_table(self.coef_, sd, half),
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
-            notes=(
-                "standard_error is the posterior standard deviation given the precisions found",
-            ),
+            notes=(note,),
         )
+
+
+def interval_table(mean: Array, sd: Array, half: Array) -> dict[str, Array]:
+    """The columns of a summary: means, deviations, and the intervals ``mean`` -+ ``half``."""
+    return {"estimate": mean, "standard_error": sd, "low": mean - half, "high": mean + half}
 
 
 def gamma_parameters(model: BaseEstimator) -> None:
@@ -81,6 +74,5 @@ def gamma_parameters(model: BaseEstimator) -> None:
     check.whole(max_iter=model.max_iter)
     names = ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2")
     check.non_negative(**{name: getattr(model, name) for name in names})
-    check.boolean(
-        compute_score=model.compute_score, fit_intercept=model.fit_intercept, copy_X=model.copy_X
-    )
+    names = ("compute_score", "fit_intercept", "copy_X")
+    check.boolean(**{name: getattr(model, name) for name in names})

@@ -151,10 +151,8 @@ def newton_step(
 
 def log_evidence(mode: Mode) -> float:
     """log p(mode, y) + q/2 log 2 pi - 1/2 log|H|."""
-    q = len(mode.theta)
-    return (
-        mode.terms.value + 0.5 * q * LOG_2PI - 0.5 * float(np.linalg.slogdet(mode.terms.hessian)[1])
-    )
+    volume = float(np.linalg.slogdet(mode.terms.hessian)[1])
+    return mode.terms.value + 0.5 * len(mode.theta) * LOG_2PI - 0.5 * volume
 
 
 def label_pull(rows: Rows, n_classes: int, fit_intercept: bool) -> Array:

@@ -20,14 +20,13 @@ from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Map
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares import smoother as smoothing
-from pellucid.linear.least_squares.smoother import Smoother
+from pellucid.linear.least_squares.smoother import Smoother, no_freedom
 from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 from pellucid.linear.sum_folds import check_folds, folds
@@ -126,12 +125,7 @@ class PrincipalComponentRegression(LinearModel):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Regress on the principal components of X."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
-        context.end()
-        return self
+        return self._fit_memory(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check.boolean(scale=self.scale)
@@ -146,9 +140,8 @@ class PrincipalComponentRegression(LinearModel):
         self._check_parameters()
         p = self.n_features_in_
         if isinstance(self.n_components, int | np.integer) and self.n_components > p:
-            raise ValueError(
-                f"n_components must be at most the number of columns ({p}), got {self.n_components}"
-            )
+            most = f"at most the number of columns ({p})"
+            raise ValueError(f"n_components must be {most}, got {self.n_components}")
         small = self._compact(rows, map_, intercept=True)
         with single_threaded_blas():
             fit = fit_components(small, scale=self.scale, tolerance=max(rows.n_rows, p) * EPS)
@@ -174,10 +167,8 @@ class PrincipalComponentRegression(LinearModel):
         self.criterion_se_ = np.std(scores, axis=0, ddof=1) / np.sqrt(len(scores))
         if self.rule == "best":
             return int(np.argmin(self.criterion_))
-        sizes = np.arange(rank + 1)
-        return one_standard_error(
-            self.criterion_, self.criterion_se_, sizes, greater_is_better=False
-        )
+        found = self.criterion_, self.criterion_se_, np.arange(rank + 1)
+        return one_standard_error(*found, greater_is_better=False)
 
     def _set(self, rows: Source, small: Compact, fit: ComponentFit, m: int) -> None:
         n, k = small.weight, small.c.shape[1]
@@ -205,10 +196,7 @@ class PrincipalComponentRegression(LinearModel):
         self._dropped = self.n_features_in_ - len(fit.d)
         self._smoother = component_smoother(small, fit, m)
         if not free > 1e-9:
-            warn(
-                f"{n:g} observations for {self.df_:g} degrees of freedom leave nothing to estimate "
-                "the noise from: sigma2_ is NaN"
-            )
+            warn(f"{no_freedom(n, self.df_)}: sigma2_ is NaN")
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predictions with 0, 1, .. components: (n, M + 1), or (n, k, M + 1)."""
@@ -229,20 +217,20 @@ class PrincipalComponentRegression(LinearModel):
         if self.n_components_ < len(self.singular_):
             notes.append("the components were chosen without looking at y")
         chosen = f"; M by cross-validation ({self.rule})" if self.n_components == "cv" else ""
+        m, of = self.n_components_, len(self.singular_)
+        numbers = {
+            "n": self.n_observations_,
+            "components": m,
+            "of": of,
+            "share of the spread": share,
+        }
+        numbers |= {"df": self.df_, "rss": bare(self.rss_), "sigma2": bare(self.sigma2_)}
         return Card(
-            representation=f"y = b + sum of theta_m z_m over {self.n_components_} principal "
-            f"components of the {'standardised' if self.scale else 'centred'} columns",
+            representation=f"y = b + sum of theta_m z_m over {m} principal components "
+            f"of the {'standardised' if self.scale else 'centred'} columns",
             evaluation=f"RSS = sum (y - b - x'w)^2, w in the span of the components{chosen}",
             optimisation="singular value decomposition; theta_m = <z_m, y>/<z_m, z_m>: exact",
-            numbers={
-                "n": self.n_observations_,
-                "components": self.n_components_,
-                "of": len(self.singular_),
-                "share of the spread": share,
-                "df": self.df_,
-                "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_),
-            },
+            numbers=numbers,
             warnings=tuple(notes),
         )
 

@@ -25,10 +25,9 @@ from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
@@ -142,12 +141,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the components one after the other and regress on them."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
-        context.end()
-        return self
+        return self._fit_memory(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check.whole(n_components=self.n_components, max_iter=self.max_iter)
@@ -158,10 +152,9 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         self._check_parameters()
         most = min(rows.n_rows, self.n_features_in_)
         if self.n_components > most:
-            raise ValueError(
-                f"n_components must be at most min(n, p) = {most}, got {self.n_components}: "
-                f"n_samples={rows.n_rows}, n_features={self.n_features_in_}"
-            )
+            shape = f"n_samples={rows.n_rows}, n_features={self.n_features_in_}"
+            limit = f"n_components must be at most min(n, p) = {most}"
+            raise ValueError(f"{limit}, got {self.n_components}: {shape}")
         small = self._compact(rows, map_, intercept=True)
         with single_threaded_blas():
             x_std = deviations((small.A**2).sum(axis=0), small.weight, scale=self.scale)
@@ -248,30 +241,23 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         found = check_array(X, dtype=np.float64) @ self.x_loadings_.T * self._x_std + self._x_mean
         if y is None:
             return found
-        return found, check_array(y, dtype=np.float64) @ self.y_loadings_.T * self._y_std + (
-            self._y_mean
-        )
+        Y = check_array(y, dtype=np.float64)
+        return found, Y @ self.y_loadings_.T * self._y_std + self._y_mean
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
-        notes = []
+        notes: tuple[str, ...] = ()
         if self._used < self.n_components:
-            notes.append(
-                f"stopped after {self._used} of {self.n_components} components: nothing of y (or "
-                "of X) is left to explain"
-            )
+            early = f"stopped after {self._used} of {self.n_components} components"
+            notes = (f"{early}: nothing of y (or of X) is left to explain",)
         first, last = np.atleast_2d(self.rss_path_)[:, [0, -1]].sum(axis=0)
+        numbers = {"n": self.n_observations_, "components": self._used, "targets": len(self.coef_)}
+        numbers |= {"rss": bare(self.rss_), "r2": 1 - last / first if first > 0 else np.nan}
         return Card(
             representation=f"y = b + x'w, w in the span of {self._used} directions r_m of the "
             f"{'standardised' if self.scale else 'centred'} columns",
             evaluation="covariance of z_m = x'r_m with y, z_m orthogonal; then RSS on the z_m",
             optimisation="leading singular vector of X'Y, deflated for each component: exact",
-            numbers={
-                "n": self.n_observations_,
-                "components": self._used,
-                "targets": len(self.coef_),
-                "rss": bare(self.rss_),
-                "r2": 1 - last / first if first > 0 else np.nan,
-            },
-            warnings=tuple(notes),
+            numbers=numbers,
+            warnings=notes,
         )

@@ -96,10 +96,8 @@ def _advice(
 ) -> tuple[str, ...]:
     if relations:
         what = f"{n} rows cannot determine {p} columns: " if n <= p else ""
-        return (
-            f"{what}{len(relations)} column(s) follow exactly from others: drop them "
-            "(DropCollinear), or use Ridge, which needs no independent columns",
-        )
+        remedy = "drop them (DropCollinear), or use Ridge, which needs no independent columns"
+        return (f"{what}{len(relations)} column(s) follow exactly from others: {remedy}",)
     loose = [name for name, v in zip(names, vif, strict=True) if v > INFLATION]
     if condition <= CONDITION and not loose:
         return ("the columns determine the coefficients well",)
@@ -157,8 +155,9 @@ def least_squares_report(
     unique = rank == q
     low = float(d[-1] ** 2 / n) if unique else 0.0
     high = float(d[0] ** 2 / n)
+    kept = exact_relations(np.column_stack([D, Y]), intercept=False).kept
     return LeastSquaresReport(
-        exact=column_space_holds(D, Y),
+        exact=all(j < q for j in kept),  # rank D = rank [D Y]
         n_solutions="one" if unique else "infinitely many",
         eigenvalue_min=low,
         eigenvalue_max=high,
@@ -168,10 +167,3 @@ def least_squares_report(
         critical_rate=2 / high if high > 0 else np.inf,
         best_rate=2 / (low + high) if high > 0 else np.inf,
     )
-
-
-def column_space_holds(D: Array, Y: Array) -> bool:
-    """Whether every column of Y is a combination of those of D: rank D = rank [D Y]."""
-    q = D.shape[1]
-    found = exact_relations(np.column_stack([D, Y]), intercept=False)
-    return all(j < q for j in found.kept)

@@ -30,7 +30,7 @@ from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.threads import map_threads
 from pellucid.linear.diagnostics.collinear import CONDITION, INFLATION, collinearity
 from pellucid.linear.least_squares.inference import f_tail
-from pellucid.linear.least_squares.smoother import is_smoother, linear_smoother, scores
+from pellucid.linear.least_squares.smoother import hat_matrix, linear_smoother, scores
 
 
 class Problem(NamedTuple):
@@ -128,10 +128,9 @@ def residual_health(model: BaseEstimator, X: Any, y: Any, *, alpha: float = 0.05
     ['nonlinear', 'heteroscedastic', 'autocorrelated']
     """
     check.fraction(alpha=alpha)
-    if not is_smoother(model):
-        raise TypeError(
-            f"residual_health needs a fitted linear model of pellucid, got {type(model).__name__}"
-        )
+    if getattr(type(model), "hat_matrix", None) is not hat_matrix:
+        name = type(model).__name__
+        raise TypeError(f"residual_health needs a fitted linear model of pellucid, got {name}")
     check_is_fitted(model)
     names, smoother = model._feature_names(), linear_smoother(model)
     fit = np.ravel(model.predict(X))  # before the frame loses its column names
@@ -145,10 +144,8 @@ def residual_health(model: BaseEstimator, X: Any, y: Any, *, alpha: float = 0.05
     if abs(df - float(np.max(model.df_))) > 1e-6 * n:
         raise ValueError("X and y must be the training data of a fit without sample_weight")
     if n - df <= 1 + 1e-9:
-        raise ValueError(
-            f"{n} rows and {df:.4g} parameters leave too few residuals to judge: at least "
-            "two more rows than parameters are needed"
-        )
+        few = f"{n} rows and {df:.4g} parameters leave too few residuals to judge"
+        raise ValueError(f"{few}: at least two more rows than parameters are needed")
     if e @ e <= (n * EPS) ** 2 * (y.ravel() @ y.ravel()):
         e = np.zeros(n)  # an exact fit: what is left is rounding error
     inner, outer = studentize(e, h, df)
@@ -201,14 +198,10 @@ def nonlinear(Q: Array, fit: Array, y: Array, alpha: float) -> Problem | None:
     p = float(f_tail(F, 1, free))
     if p > alpha:
         return None
-    return Problem(
-        "nonlinear",
-        F,
-        p,
-        f"the square of the prediction explains what the line leaves over (F = {F:.3g}, "
-        f"p = {p:.2g}): the relation bends",
-        "add basis functions: squares, logarithms, splines",
-    )
+    what = "the square of the prediction explains what the line leaves over"
+    evidence = f"{what} (F = {F:.3g}, p = {p:.2g}): the relation bends"
+    remedy = "add basis functions: squares, logarithms, splines"
+    return Problem("nonlinear", F, p, evidence, remedy)
 
 
 def outliers(outer: Array, n: int, df: float, alpha: float) -> Problem | None:
@@ -222,14 +215,9 @@ def outliers(outer: Array, n: int, df: float, alpha: float) -> Problem | None:
     rows = np.flatnonzero(n * tails <= alpha)
     shown = ", ".join(str(i) for i in rows[:5]) + (", ..." if len(rows) > 5 else "")
     far = "the other rows fit exactly" if np.isinf(t) else f"{abs(t):.3g} standard errors away"
-    return Problem(
-        "outliers",
-        t,
-        p,
-        f"row {row} does not follow the others ({far}; p = {p:.2g} for the largest of {n}); rows "
-        f"beyond the level: {shown}",
-        "inspect these rows; if they are no mistakes, use median (L1) regression",
-    )
+    what = f"row {row} does not follow the others ({far}; p = {p:.2g} for the largest of {n})"
+    remedy = "inspect these rows; if they are no mistakes, use median (L1) regression"
+    return Problem("outliers", t, p, f"{what}; rows beyond the level: {shown}", remedy)
 
 
 def heteroscedastic(Q: Array, e: Array, alpha: float) -> Problem | None:
@@ -242,14 +230,11 @@ def heteroscedastic(Q: Array, e: Array, alpha: float) -> Problem | None:
     p = float(chdtrc(q, lagrange))
     if p > alpha:
         return None
-    return Problem(
-        "heteroscedastic",
-        lagrange,
-        p,
-        f"the scatter around the line is not the same everywhere (Breusch-Pagan "
-        f"{lagrange:.3g}, p = {p:.2g}): ordinary standard errors are wrong",
-        "use summary(covariance='HC3', X=X, y=y), transform y (log), or weight the rows",
-    )
+    test = f"Breusch-Pagan {lagrange:.3g}, p = {p:.2g}"
+    what = f"the scatter around the line is not the same everywhere ({test})"
+    remedy = "use summary(covariance='HC3', X=X, y=y), transform y (log), or weight the rows"
+    evidence = f"{what}: ordinary standard errors are wrong"
+    return Problem("heteroscedastic", lagrange, p, evidence, remedy)
 
 
 def autocorrelated(Q: Array, e: Array, alpha: float) -> Problem | None:
@@ -260,14 +245,10 @@ def autocorrelated(Q: Array, e: Array, alpha: float) -> Problem | None:
     if p > alpha:
         return None
     how = "follow" if d < 2 else "alternate around"
-    return Problem(
-        "autocorrelated",
-        d,
-        p,
-        f"neighbouring residuals {how} each other (Durbin-Watson {d:.3g}, p = {p:.2g}); this "
-        "means something if the rows are in the order of time or place",
-        "add time or lagged inputs, give noise_covariance, or use cluster errors",
-    )
+    what = f"neighbouring residuals {how} each other (Durbin-Watson {d:.3g}, p = {p:.2g})"
+    evidence = f"{what}; this means something if the rows are in the order of time or place"
+    remedy = "add time or lagged inputs, give noise_covariance, or use cluster errors"
+    return Problem("autocorrelated", d, p, evidence, remedy)
 
 
 def clearly_independent(X: Array, intercept: bool) -> bool:
@@ -293,12 +274,8 @@ def collinear(X: Array, names: tuple[str, ...], intercept: bool) -> Problem | No
     if found.condition_number <= CONDITION and worst <= INFLATION:
         return None
     loose = [name for name, v in zip(names, found.vif, strict=True) if v > INFLATION]
-    return Problem(
-        "collinear",
-        found.condition_number,
-        np.nan,
-        f"the inputs {', '.join(loose) or 'together'} nearly follow from each other (condition "
-        f"number {found.condition_number:.3g}, largest VIF {worst:.3g}): their single "
-        "coefficients are loose",
-        "use Ridge, principal components or partial least squares, or drop a column",
-    )
+    what = f"the inputs {', '.join(loose) or 'together'} nearly follow from each other"
+    sizes = f"condition number {found.condition_number:.3g}, largest VIF {worst:.3g}"
+    evidence = f"{what} ({sizes}): their single coefficients are loose"
+    remedy = "use Ridge, principal components or partial least squares, or drop a column"
+    return Problem("collinear", found.condition_number, np.nan, evidence, remedy)

@@ -24,14 +24,8 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
-from pellucid.linear.lars.least_angle import (
-    LarsPath,
-    Rule,
-    Walk,
-    interpolate,
-    last_coefficient,
-    walk_path,
-)
+from pellucid.linear.lars import least_angle
+from pellucid.linear.lars.least_angle import LarsPath, Rule, Walk, interpolate
 from pellucid.linear.lars.problem import Problems, problems
 from pellucid.linear.linear_model import LinearModel
 
@@ -39,25 +33,13 @@ from pellucid.linear.linear_model import LinearModel
 class LeastAngle(LinearModel):
     """Base of the two estimators: everything but where the path ends."""
 
-    fit_intercept: bool
-    precompute: Any
-    eps: float
-    copy_X: bool  # noqa: N815  scikit-learn's name
-    fit_path: bool
-    jitter: float | None
-    random_state: Any
-
     @abstractmethod
     def _rule(self) -> Rule:
         """Check the parameters and say where the path ends."""
 
     @with_callbacks
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        Xy: ArrayLike | None = None,
-        sample_weight: Any = None,
+        self, X: ArrayLike, y: ArrayLike, Xy: ArrayLike | None = None, sample_weight: Any = None
     ) -> Self:
         """Fit the path; ``Xy`` is accepted for scikit-learn's sake (X'y is computed anyway)."""
         rule = self._rule()
@@ -87,7 +69,8 @@ class LeastAngle(LinearModel):
                 task = context.subtask(f"target {t}", None)
             if task is not None:
                 task.attributes = partial(self._attributes, rule, found, paths)
-            paths.append(walk_path(problem, rule, whole=self.fit_path, context=task))
+            path = least_angle.walk_path(problem, rule, whole=self.fit_path, context=task)
+            paths.append(path)
             if task is not None and task is not context:
                 task.end()
         self._set(paths, found)
@@ -96,27 +79,24 @@ class LeastAngle(LinearModel):
         self, rule: Rule, found: Problems, done: list[LarsPath], walk: Walk | None
     ) -> dict[str, Any]:
         """Coefficients as if the fit had stopped here; targets not walked yet are at 0."""
-        p, k = self.n_features_in_, len(found.parts)
-        coef = np.zeros((k, p))
+        coef = np.zeros((len(found.parts), self.n_features_in_))
         for t, path in enumerate(done):
             coef[t] = path.coefs[:, -1]
-        if walk is not None and len(done) < k:
-            coef[len(done)] = last_coefficient(walk, rule)
-        intercept = found.intercept(coef) if self.fit_intercept else np.zeros(k)
-        one = k == 1
-        return {
-            "coef_": coef[0] if one else coef,
-            "intercept_": float(intercept[0]) if one else intercept,
-            "n_observations_": self.n_observations_,
-        }
+        if walk is not None and len(done) < len(coef):
+            coef[len(done)] = least_angle.last_coefficient(walk, rule)
+        return {**self._line(found, coef), "n_observations_": self.n_observations_}
+
+    def _line(self, found: Problems, coef: Array) -> dict[str, Any]:
+        """``coef_`` and ``intercept_`` of coefficients (k, p)."""
+        intercept = found.intercept(coef) if self.fit_intercept else np.zeros(len(coef))
+        if len(coef) == 1:
+            return {"coef_": coef[0], "intercept_": float(intercept[0])}
+        return {"coef_": coef, "intercept_": intercept}
 
     def _set(self, paths: list[LarsPath], found: Problems) -> None:
-        one = len(paths) == 1
-        pick = (lambda values: values[0]) if one else (lambda values: values)
+        pick = (lambda values: values[0]) if len(paths) == 1 else (lambda values: values)
         coef = np.array([path.coefs[:, -1] for path in paths])
-        self.coef_ = coef[0] if one else coef
-        intercept = found.intercept(coef) if self.fit_intercept else np.zeros(len(paths))
-        self.intercept_ = float(intercept[0]) if one else intercept
+        self.__dict__.update(self._line(found, coef))
         self.alphas_ = pick([path.alphas for path in paths])
         self.active_ = pick([path.active for path in paths])
         self.moves_ = pick([path.moves for path in paths])
@@ -150,15 +130,12 @@ class LeastAngle(LinearModel):
     def _notes(self) -> tuple[str, ...]:
         names = self._feature_names()
         parts = [self.skipped_] if np.ndim(self.coef_) == 1 else self.skipped_
-        skipped = sorted({j for part in parts for j in part})
-        notes = []
-        if skipped:
-            listed = ", ".join(names[j] for j in skipped[:10])
-            notes.append(f"skipped, combinations of active columns: {listed}")
-        if self._constant:
-            listed = ", ".join(names[j] for j in self._constant[:10])
-            notes.append(f"constant columns have coefficient 0: {listed}")
-        return tuple(notes)
+        left_out = {
+            "skipped, combinations of active columns": sorted({j for part in parts for j in part}),
+            "constant columns have coefficient 0": self._constant,
+        }
+        listed = {why: ", ".join(names[j] for j in js[:10]) for why, js in left_out.items()}
+        return tuple(f"{why}: {which}" for why, which in listed.items() if which)
 
     def _numbers(self) -> dict[str, Any]:
         single = np.ndim(self.coef_) == 1
@@ -340,6 +317,7 @@ class LassoLars(LeastAngle):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, float(self.alpha)
+        both = "in RSS + lambda sum |w_j| and in RSS/2 + (lambda/2) sum |w_j|"
         above = ""
         if np.ndim(self.coef_) == 1 and not self.alphas_[-1] <= alpha:
             above = f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}"
@@ -350,8 +328,7 @@ class LassoLars(LeastAngle):
             f"correlated as the active ones, and leave where their coefficient is 0{above}",
             numbers={"alpha": alpha, **self._numbers()},
             scales=(
-                f"lambda = {2 * n * alpha:.6g} in RSS + lambda sum |w_j| and in "
-                "RSS/2 + (lambda/2) sum |w_j|",
+                f"lambda = {2 * n * alpha:.6g} {both}",
                 f"lambda = {2 * alpha:.6g} in RSS/n + lambda sum |w_j|",
             ),
             warnings=self._notes(),
@@ -376,6 +353,5 @@ def check_precompute(value: object) -> None:
     """Raise ValueError for a value that scikit-learn does not accept either."""
     words = value is None or isinstance(value, bool | np.bool_) or hasattr(value, "__array__")
     if not (words or (isinstance(value, str) and value == "auto")):
-        raise ValueError(
-            f"precompute must be one of 'auto', True, False, None or an array, got {value!r}"
-        )
+        known = "'auto', True, False, None or an array"
+        raise ValueError(f"precompute must be one of {known}, got {value!r}")

@@ -160,11 +160,7 @@ class LassoLarsIC(LinearModel):
 
     @with_callbacks
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        copy_X: bool | None = None,
-        sample_weight: Any = None,
+        self, X: ArrayLike, y: ArrayLike, copy_X: bool | None = None, sample_weight: Any = None
     ) -> Self:
         """Fit the path and choose; ``copy_X`` is accepted for scikit-learn's sake."""
         self._rule()
@@ -211,17 +207,14 @@ class LassoLarsIC(LinearModel):
             if self.criterion == "gcv":
                 return None
             sigma2 = lasso_noise_variance(small, self._rule(), intercept=self.fit_intercept)
-            warn(
-                f"{small.weight:g} observations of {small.A.shape[1]} columns leave least squares "
-                f"no residual to estimate the noise variance from: {sigma2:.3g} of a lasso fit is "
-                "taken (remedy: give noise_variance, or criterion='gcv')"
-            )
+            few = f"{small.weight:g} observations of {small.A.shape[1]} columns"
+            why = f"{few} leave least squares no residual to estimate the noise variance from"
+            remedy = "remedy: give noise_variance, or criterion='gcv'"
+            warn(f"{why}: {sigma2:.3g} of a lasso fit is taken ({remedy})")
         least = max(EPS * float(small.tss[0]) / small.weight, float(np.finfo(np.float64).tiny))
         if sigma2 < least and self.criterion != "gcv":
-            warn(
-                f"the noise variance is {sigma2:.3g}: least squares fits y exactly, and the "
-                f"criterion takes {least:.3g} instead"
-            )
+            exact = f"the noise variance is {sigma2:.3g}: least squares fits y exactly"
+            warn(f"{exact}, and the criterion takes {least:.3g} instead")
         return max(float(sigma2), least)
 
     def _attributes(
@@ -231,29 +224,17 @@ class LassoLarsIC(LinearModel):
         if walk is None:
             return {"coef_": self.coef_, "intercept_": self.intercept_, "alpha_": self.alpha_}
         chosen = self._choose(small, np.array(walk.coefs).T, sigma2)
-        return {
-            "coef_": chosen.coef,
-            "intercept_": self._intercept(small, chosen.coef),
-            "alpha_": walk.knots[chosen.best] / small.weight,
-        }
-
-    def _intercept(self, small: Compact, coef: Array) -> float:
-        return float(small.intercept(coef)[0]) if self.fit_intercept else 0.0
+        found = {"coef_": chosen.coef, "intercept_": self._offset(small, chosen.coef)}
+        return {**found, "alpha_": walk.knots[chosen.best] / small.weight}
 
     def _set(self, path: LarsPath, chosen: Chosen, small: Compact, sigma2: float | None) -> None:
-        self.coef_ = chosen.coef
-        self.intercept_ = self._intercept(small, chosen.coef)
-        self.alpha_ = float(path.alphas[chosen.best])
-        self.alphas_ = path.alphas
+        self.coef_, self.intercept_ = chosen.coef, self._offset(small, chosen.coef)
+        self.alpha_, self.alphas_ = float(path.alphas[chosen.best]), path.alphas
         self.coef_path_ = np.ascontiguousarray(path.coefs)
-        self.criterion_ = chosen.criterion
-        self.noise_variance_ = sigma2
-        self.moves_ = path.moves
-        self.active_ = path.active
-        self.n_iter_ = max(path.n_iter, 1)
-        self.history_ = path.history
-        self.n_observations_ = small.weight
-        self._best = chosen.best
+        self.criterion_, self._best = chosen.criterion, chosen.best
+        self.noise_variance_, self.n_observations_ = sigma2, small.weight
+        self.moves_, self.active_ = path.moves, path.active
+        self.n_iter_, self.history_ = max(path.n_iter, 1), path.history
 
     def coef_at(self, alpha: float) -> Array:
         """The coefficients at ``alpha`` on the path: linear between knots."""
@@ -269,21 +250,16 @@ class LassoLarsIC(LinearModel):
             "gcv": "(RSS/n) / (1 - df/n)^2",
         }
         n = self.n_observations_
+        numbers = {"alpha": self.alpha_, "n": n, "steps": self.n_iter_}
+        numbers["non-zero"] = int(np.count_nonzero(self.coef_))
+        numbers[self.criterion] = float(self.criterion_[self._best])
+        note = "standard errors of least squares do not hold after a choice on the same data"
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} sum |w_j|, alpha chosen by "
             f"{self.criterion} = {formulas[self.criterion]}",
             optimisation=f"the exact lasso path; the best of its {len(self.alphas_)} knots",
-            numbers={
-                "alpha": self.alpha_,
-                "n": n,
-                "steps": self.n_iter_,
-                "non-zero": int(np.count_nonzero(self.coef_)),
-                self.criterion: float(self.criterion_[self._best]),
-                "sigma2": self.noise_variance_,
-            },
+            numbers={**numbers, "sigma2": self.noise_variance_},
             scales=(f"lambda = {2 * n * self.alpha_:.6g} in RSS + lambda sum |w_j|",),
-            warnings=(
-                "standard errors of least squares do not hold after a choice on the same data",
-            ),
+            warnings=(note,),
         )

@@ -32,7 +32,7 @@ from pellucid.core.loops.iterate import FitContext, History, iterate
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.lars.kernels import LEFT, SIGN, C, K, LarsState, lars_step, new_state, seek
-from pellucid.linear.lars.problem import Problem, gram_problem, problems
+from pellucid.linear.lars.problem import Problem, problems
 
 TIE = 1e-12  # of the first correlation: nearer ones are equal, and the lowest column enters
 METHODS = ("lar", "lasso")
@@ -256,8 +256,7 @@ def lars_path(
     target = np.asarray(target, dtype=np.float64)
     rule = Rule(method == "lasso", positive, alpha_min, max_iter, EPS if eps is None else eps)
     path = walk_path(path_problem(rows, target, Xy, Gram), rule, whole=return_path)
-    coefs = path.coefs if return_path else path.coefs[:, 0]
-    answer = (path.alphas, path.active, coefs)
+    answer = (path.alphas, path.active, path.coefs if return_path else path.coefs[:, 0])
     return (*answer, path.n_iter) if return_n_iter else answer
 
 
@@ -268,10 +267,11 @@ def path_problem(X: Array, y: Array, Xy: ArrayLike | None, Gram: Any) -> Problem
         G = check_array(Gram, dtype=np.float64)
         c0 = X.T @ y if Xy is None else check_array(Xy, dtype=np.float64, ensure_2d=False)
         if G.shape != (p, p) or c0.shape != (p,):
-            raise ValueError(
-                f"Gram and Xy must have shapes ({p}, {p}) and ({p},), got {G.shape} and {c0.shape}"
-            )
-        return gram_problem(G, c0, float(y @ y), n)
+            wanted, got = f"({p}, {p}) and ({p},)", f"{G.shape} and {c0.shape}"
+            raise ValueError(f"Gram and Xy must have shapes {wanted}, got {got}")
+        G, norm = np.array(G, dtype=np.float64), np.sqrt(np.maximum(np.diag(G), 0.0))
+        none, sizes = np.zeros((0, 0)), (float(y @ y), 0.0, n, min(n, p))
+        return Problem(none, G, np.zeros(0), np.array(c0), norm, *sizes)
     if not (Gram is None or isinstance(Gram, bool) or (isinstance(Gram, str) and Gram == "auto")):
         raise ValueError(f"Gram must be None, 'auto', True, False or an array, got {Gram!r}")
     rows = Rows(X, y, unit_weights(n))

@@ -10,13 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from pellucid.core.algebra.least_squares import (
-    FACTOR_ABOVE,
-    Compact,
-    compact_rows,
-    coordinates,
-    normal_system,
-)
+from pellucid.core.algebra import least_squares
+from pellucid.core.algebra.least_squares import FACTOR_ABOVE, Compact
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.loops.statistics import Moments, Source
 from pellucid.core.runtime.threads import single_threaded_blas
@@ -59,9 +54,9 @@ def problems(
     with single_threaded_blas():
         parts = None if total is None else sums_problems(total, p, intercept=intercept)
         if total is not None and parts is not None:
-            at = coordinates(total, p, intercept=intercept)
+            at = least_squares.coordinates(total, p, intercept=intercept)
             return Problems(parts, at.shift, at.y_shift)
-        small = compact_rows(source, map_, total, p, intercept=intercept)
+        small = least_squares.compact_rows(source, map_, total, p, intercept=intercept)
         parts = [part._replace(wide=total is None) for part in compact_problems(small)]
         return Problems(parts, small.mean, small.y_mean)
 
@@ -76,14 +71,13 @@ def compact_problems(small: Compact) -> list[Problem]:
     for c, r in zip(small.c.T, rest, strict=True):
         own = np.zeros(0) if gram else np.ascontiguousarray(c)
         sizes = norm, float(c @ c), float(r), small.weight, min(A.shape)
-        part = Problem(none if gram else A, G, own, A.T @ c, *sizes)
-        found.append(part)
+        found.append(Problem(none if gram else A, G, own, A.T @ c, *sizes))
     return found
 
 
 def sums_problems(total: Moments, p: int, *, intercept: bool) -> list[Problem] | None:
     """One problem per target from the moments of [X y]; None where they have lost digits."""
-    G, B, Y = normal_system(total, p, "centred" if intercept else "slopes")
+    G, B, Y = least_squares.normal_system(total, p, "centred" if intercept else "slopes")
     norm = np.sqrt(np.diag(G))
     live = np.flatnonzero(norm)
     R = G[np.ix_(live, live)] / np.outer(norm[live], norm[live])
@@ -98,10 +92,3 @@ def sums_problems(total: Moments, p: int, *, intercept: bool) -> list[Problem] |
         Problem(none, G, np.zeros(0), B[:, t].copy(), norm, float(Y[t, t]), 0.0, total.weight, rank)
         for t in range(B.shape[1])
     ]
-
-
-def gram_problem(G: Array, c0: Array, yy: float, n: int) -> Problem:
-    """From cross-products alone."""
-    G, norm = np.array(G, dtype=np.float64), np.sqrt(np.maximum(np.diag(G), 0.0))
-    none, rank = np.zeros((0, 0)), min(n, len(c0))
-    return Problem(none, G, np.zeros(0), np.array(c0), norm, yy, 0.0, n, rank)

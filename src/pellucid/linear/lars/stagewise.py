@@ -78,10 +78,8 @@ class Moves:
 
     def coefficients(self, p: int) -> Array:
         """w: the sum of the moves of each column."""
-        k = self.count
-        return np.asarray(
-            np.bincount(self.columns[:k], weights=self.numbers[0, :k], minlength=p), np.float64
-        )
+        columns, amounts = self.columns[: self.count], self.numbers[0, : self.count]
+        return np.asarray(np.bincount(columns, weights=amounts, minlength=p), np.float64)
 
 
 def walk_stagewise(
@@ -128,10 +126,8 @@ def move_history(moves: Moves, tss: float, n: float) -> History:
     objective = np.maximum(tss - np.cumsum(fall), 0.0) / (2 * n)
     lists = (values.tolist() for values in (objective, moves.columns[:k], amount, gap, seconds))
     rows = [(tss / (2 * n), None, None, None, 0.0), *zip(*lists, strict=True)]
-    names = ("objective", "column", "amount", "gap", "seconds")
-    return History(
-        [{"step": i, **dict(zip(names, row, strict=True))} for i, row in enumerate(rows)]
-    )
+    names = ("step", "objective", "column", "amount", "gap", "seconds")
+    return History([dict(zip(names, (i, *row), strict=True)) for i, row in enumerate(rows)])
 
 
 class StagewiseRegression(LinearModel):
@@ -207,36 +203,28 @@ class StagewiseRegression(LinearModel):
         small = self._compact(rows, map_, intercept=self.fit_intercept)
         if context is not None:
             context.attributes = partial(self._attributes, small)
-        moves = walk_stagewise(
-            small, epsilon=self.epsilon, max_iter=self.max_iter, tol=self.tol, context=context
-        )
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
+        moves = walk_stagewise(small, epsilon=self.epsilon, **limits)
         self._set(moves, small)
         if not moves.ended and moves.count == self.max_iter:
-            warn(
-                f"StagewiseRegression: no end in max_iter={self.max_iter} moves: the largest "
-                f"correlation is {moves.largest:.3g}, tol={self.tol:g}",
-                ConvergenceWarning,
-            )
+            late = f"StagewiseRegression: no end in max_iter={self.max_iter} moves"
+            left = f"the largest correlation is {moves.largest:.3g}, tol={self.tol:g}"
+            warn(f"{late}: {left}", ConvergenceWarning)
 
     def _attributes(self, small: Compact, moves: Moves | None) -> dict[str, Any]:
         coef = self.coef_ if moves is None else moves.coefficients(self.n_features_in_)
-        return {"coef_": coef, "intercept_": self._intercept(small, coef)}
-
-    def _intercept(self, small: Compact, coef: Array) -> float:
-        return float(small.intercept(coef)[0]) if self.fit_intercept else 0.0
+        return {"coef_": coef, "intercept_": self._offset(small, coef)}
 
     def _set(self, moves: Moves, small: Compact) -> None:
         k = moves.count
         self.coef_ = moves.coefficients(self.n_features_in_)
-        self.intercept_ = self._intercept(small, self.coef_)
+        self.intercept_ = self._offset(small, self.coef_)
         self.n_iter_ = max(k, 1)
         self.history_ = move_history(moves, float(small.tss[0]), small.weight)
         self.n_observations_ = small.weight
         self.rss_ = float(small.rss(self.coef_[:, None])[0])
-        self._columns = moves.columns[:k].copy()
-        self._amounts = moves.numbers[0, :k].copy()
-        self._largest = float(moves.largest)
-        self._ended = bool(moves.ended)
+        self._columns, self._amounts = moves.columns[:k].copy(), moves.numbers[0, :k].copy()
+        self._largest, self._ended = float(moves.largest), bool(moves.ended)
 
     @property
     def moves_(self) -> list[tuple[int, float]]:
@@ -256,15 +244,11 @@ class StagewiseRegression(LinearModel):
         """What is minimised and how, with the numbers of this fit."""
         whole = "<x_j, r>/|x_j|^2" if self.epsilon is None else f"{self.epsilon:g} sign <x_j, r>"
         end = "ended" if self._ended else "cut short by max_iter or a callback"
+        numbers = {"n": self.n_observations_, "moves": len(self._columns), "rss": self.rss_}
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation="RSS/(2n), lowered one coefficient at a time",
             optimisation=f"the column most correlated with the residual moves alone by {whole}; "
             f"{end} with a largest correlation of {self._largest:.3g}",
-            numbers={
-                "n": self.n_observations_,
-                "moves": len(self._columns),
-                "rss": self.rss_,
-                "non-zero": int(np.count_nonzero(self.coef_)),
-            },
+            numbers={**numbers, "non-zero": int(np.count_nonzero(self.coef_))},
         )

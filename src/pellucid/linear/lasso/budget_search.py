@@ -142,9 +142,8 @@ def pair_multipliers(problem: Problem, t: int, t1: float, t2: float, ols: Array)
     solves = [0]
 
     def excess(log_l2: float) -> float:
-        found = lasso_multiplier(
-            problem, t, t2, l2=float(np.exp(log_l2)), start=last[0], guess=last[1]
-        )
+        l2, (start, guess) = float(np.exp(log_l2)), last
+        found = lasso_multiplier(problem, t, t2, l2=l2, start=start, guess=guess)
         last[:] = [found.state.w, found.l1]
         solves[0] += found.solves
         return float(np.log(squares(problem, found.state.w) / t1))
@@ -164,9 +163,8 @@ def polish(problem: Problem, t: int, t1: float, t2: float, found: Multipliers) -
     G, k = problem.cross_products(S), len(S)
     x = w[S]
     for _ in range(10):
-        F = np.concatenate(
-            [G @ x + l2 * v * x + l1 * v * s - q, [v @ (s * x) - t2, 0.5 * (v @ x**2 - t1)]]
-        )
+        over = v @ (s * x) - t2, 0.5 * (v @ x**2 - t1)
+        F = np.append(G @ x + l2 * v * x + l1 * v * s - q, over)
         J = np.zeros((k + 2, k + 2))
         J[:k, :k] = G + np.diag(l2 * v)
         J[:k, k] = J[k, :k] = v * s

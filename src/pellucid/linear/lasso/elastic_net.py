@@ -120,14 +120,10 @@ class ElasticNet(PenalisedModel):
         if np.ndim(alpha) == 0:
             penalty = f"{alpha * r:.6g} {absolute} + {alpha * (1 - r) / 2:.6g} {square}"
             a = (1 - r) / (1 + r)
-            scales.append(
-                f"lambda = {2 * n * alpha / (1 + a):.6g} and a = {a:.6g} in RSS/2 + (lambda/2)"
-                f"(a {square} + (1 - a) {absolute})"
-            )
-            scales.append(
-                f"constraints: {square} <= {self.budget_[0]:.6g}, {absolute} <= "
-                f"{self.budget_[1]:.6g}"
-            )
+            form = f"RSS/2 + (lambda/2)(a {square} + (1 - a) {absolute})"
+            t1, t2 = self.budget_
+            scales.append(f"lambda = {2 * n * alpha / (1 + a):.6g} and a = {a:.6g} in {form}")
+            scales.append(f"constraints: {square} <= {t1:.6g}, {absolute} <= {t2:.6g}")
         notes = []
         if isinstance(self.alpha, Budget) and self._shape[0] <= self._shape[1]:
             notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")

@@ -17,14 +17,8 @@ from pellucid.core.loops.iterate import FitContext, iterate
 from pellucid.core.loops.statistics import Moments, Rows, Source
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.budget import Budget
-from pellucid.linear.lasso.budget_search import (
-    EXACT,
-    Problem,
-    lasso_multiplier,
-    pair_multipliers,
-    size,
-    squares,
-)
+from pellucid.linear.lasso import budget_search
+from pellucid.linear.lasso.budget_search import EXACT, Problem, size, squares
 from pellucid.linear.lasso.rows import RowsProblem
 from pellucid.linear.lasso.sums import State, SumsProblem
 from pellucid.linear.solver_fit import LinearDescent
@@ -119,9 +113,8 @@ def descend(
         state = problem.start(t, first, l1, l2)
     else:
         state = State(0 * first, problem.target(t), yy / 2, yy / 2)
-    run = iterate(
-        step, state, max_iter=max_iter, tol=tol, record=record, name=name, context=context
-    )
+    how: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "name": name, "context": context}
+    run = iterate(step, state, record=record, **how)
     found = run.state
     with single_threaded_blas():
         unique = l1 == 0 or is_unique(problem, found, l1, l2)
@@ -145,9 +138,10 @@ def constrain(problem: Problem, t: int, budget: Budget, *, both: bool) -> Target
             state = problem.start(t, ols, 1.0, 0.0)
             state = state._replace(value=state.value - before[1], gap=0.0)
         elif both:
-            l1, l2, state, solves = pair_multipliers(problem, t, *bounds, ols)
+            l1, l2, state, solves = budget_search.pair_multipliers(problem, t, *bounds, ols)
         else:
-            l1, l2, state, solves = lasso_multiplier(problem, t, bounds[1], l2=0.0, start=0 * ols)
+            find = budget_search.lasso_multiplier
+            l1, l2, state, solves = find(problem, t, bounds[1], l2=0.0, start=0 * ols)
         if l1 + l2 > 0:
             unique = is_unique(problem, state, l1, l2)
         coef, intercept = problem.expand(t, state.w[None, :])

@@ -42,8 +42,6 @@ from pellucid.linear.lasso.rows import RowsProblem
 from pellucid.linear.lasso.sums import SumsProblem
 from pellucid.linear.sum_folds import merge_dealt, sum_errors
 
-# --- moments fold by fold --------------------------------------------------------------------
-
 
 class NumberedSpan(NamedTuple):
     """A span whose leaves come with the number of their first row."""
@@ -103,9 +101,6 @@ def others(parts: list[Moments]) -> list[Moments]:
     return [merge_moments(a, b) for a, b in zip(before, after[::-1], strict=True)]
 
 
-# --- one fold --------------------------------------------------------------------------------
-
-
 class Fold(NamedTuple):
     """How to make the training problem, and what was held out."""
 
@@ -116,11 +111,8 @@ class Fold(NamedTuple):
 def is_partition(folds: list[tuple[IntArray, IntArray]], n: int) -> bool:
     """Whether every row is held out once and trained on otherwise."""
     held = np.concatenate([test for _, test in folds])
-    return (
-        len(held) == n
-        and len(np.unique(held)) == n
-        and all(len(train) + len(test) == n for train, test in folds)
-    )
+    whole = all(len(train) + len(test) == n for train, test in folds)
+    return whole and len(held) == n and len(np.unique(held)) == n
 
 
 def take(rows: Rows, index: IntArray) -> Rows:
@@ -203,21 +195,15 @@ def cross_validate(
     return CrossValidated(grid, np.moveaxis(np.array(table), 0, 1))
 
 
-class Choice(NamedTuple):
-    """Row and column of ``CrossValidated.alphas``."""
+def choose(found: CrossValidated, rule: str) -> tuple[int, int]:
+    """Row and column of the alpha with the smallest mean error.
 
-    ratio: int
-    alpha: int
-
-
-def choose(found: CrossValidated, rule: str) -> Choice:
-    """The smallest mean error; or the strongest alpha within one standard error of it."""
+    Or, by the one-standard-error rule, of the strongest within one standard error of it.
+    """
     mean = found.errors.mean(axis=1)  # (R, L)
     ratio, alpha = (int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
     if rule == "one_standard_error":
-        k = found.errors.shape[1]
-        error = found.errors[ratio].std(axis=0, ddof=1) / np.sqrt(k)
-        alpha = one_standard_error(
-            mean[ratio], error, -found.alphas[ratio], greater_is_better=False
-        )
-    return Choice(ratio, alpha)
+        errors, order = found.errors[ratio], -found.alphas[ratio]  # (K, L)
+        error = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+        alpha = one_standard_error(mean[ratio], error, order, greater_is_better=False)
+    return ratio, alpha

@@ -8,6 +8,7 @@ References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import reduce
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -24,20 +25,14 @@ from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.linear.lasso import folds as cv_folds
 from pellucid.linear.lasso.budget_search import Problem
 from pellucid.linear.lasso.fit import MANY_COLUMNS, check_precompute, descend, so_far
-from pellucid.linear.lasso.folds import (
-    Fold,
-    choose,
-    contiguous_moments,
-    cross_validate,
-    make_folds,
-    make_problem,
-    others,
-)
+from pellucid.linear.lasso.folds import Fold
 from pellucid.linear.lasso.paths import check_alphas, enet_path, lasso_path
 from pellucid.linear.lasso.sums import State
 from pellucid.linear.linear_model import LinearModel
+from pellucid.linear.penalty_scales import check_share
 
 RULES = ("best", "one_standard_error")
 
@@ -59,9 +54,8 @@ class PenalisedCV(LinearModel):
         p, k = self.n_features_in_, self._fold_count()
         if k is not None and not params:
             if k > rows.n_rows:
-                raise ValueError(
-                    f"cv={k} folds need at least as many rows, got n_samples={rows.n_rows}"
-                )
+                few = f"n_samples={rows.n_rows}"
+                raise ValueError(f"cv={k} folds need at least as many rows, got {few}")
             splits = list(KFold(k).split(rows.X))
         else:
             splits = list(check_cv(self.cv).split(rows.X, rows.y, **params))
@@ -69,9 +63,8 @@ class PenalisedCV(LinearModel):
         if k is not None and not params and enough:
             self._fit_moments(rows, map_threads, k, sample_weight)
         else:
-            folds = make_folds(rows, splits, p)
-            whole = self._whole(rows, folds)
-            self._finish(rows, folds, whole, sample_weight)
+            folds = cv_folds.make_folds(rows, splits, p)
+            self._finish(rows, folds, self._whole(rows, folds), sample_weight)
         return self
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
@@ -80,9 +73,9 @@ class PenalisedCV(LinearModel):
         if k is None:
             raise ValueError("fit_blocks needs cv as a number of folds, got a splitter")
         if rows.n_rows - -(-rows.n_rows // k) <= self.n_features_in_:
+            got = f"{rows.n_rows} rows in {k} folds and {self.n_features_in_} columns"
             raise ValueError(
-                f"fit_blocks needs more training rows than columns, got {rows.n_rows} rows in "
-                f"{k} folds and {self.n_features_in_} columns; use fit"
+                f"fit_blocks needs more training rows than columns, got {got}; use fit"
             )
         self._fit_moments(rows, map_, k, None)
 
@@ -96,27 +89,23 @@ class PenalisedCV(LinearModel):
     ) -> None:
         """All folds from one pass over the rows."""
         with single_threaded_blas():
-            parts = contiguous_moments(rows, map_, k)
-            for part in parts:
-                if not finite(part):
-                    self._sums(rows, map_)  # names the cell, or says that the squares overflow
-            total = parts[0]
-            for part in parts[1:]:
-                total = merge_moments(total, part)
-            folds = [Fold(a, b) for a, b in zip(others(parts), parts, strict=True)]
-            whole = make_problem(total, self.n_features_in_, self._unknowns(), self.positive)
+            parts = cv_folds.contiguous_moments(rows, map_, k)
+            if not all(finite(part) for part in parts):
+                self._sums(rows, map_)  # names the cell, or says that the squares overflow
+            folds = [Fold(a, b) for a, b in zip(cv_folds.others(parts), parts, strict=True)]
+            whole = self._problem(reduce(merge_moments, parts))
         self._finish(rows, folds, whole, sample_weight)
 
     def _whole(self, rows: Rows, folds: list[Fold]) -> Problem:
         """The problem of all rows."""
         if isinstance(folds[0].train, Moments):
-            total = self._sums(rows, map_threads)
-            return make_problem(total, self.n_features_in_, self._unknowns(), self.positive)
+            return self._problem(self._sums(rows, map_threads))
         self._refuse_nonfinite(rows.X)
-        return make_problem(rows, self.n_features_in_, self._unknowns(), self.positive)
+        return self._problem(rows)
 
-    def _unknowns(self) -> str:
-        return "centred" if self.fit_intercept else "slopes"
+    def _problem(self, train: Moments | Rows) -> Problem:
+        unknowns = "centred" if self.fit_intercept else "slopes"
+        return cv_folds.make_problem(train, self.n_features_in_, unknowns, self.positive)
 
     def _check_parameters(self) -> None:
         check.boolean(fit_intercept=self.fit_intercept, copy_X=self.copy_X, positive=self.positive)
@@ -135,9 +124,7 @@ class PenalisedCV(LinearModel):
         elif self.cv is not None and not hasattr(self.cv, "split") and not np.iterable(self.cv):
             raise ValueError(f"cv must be a number of folds >= 2 or a splitter, got {self.cv!r}")
         for ratio in self._ratios():
-            check.non_negative(l1_ratio=float(ratio))
-            if ratio > 1:
-                raise ValueError(f"l1_ratio must be between 0 and 1, got {ratio!r}")
+            check_share(l1_ratio=float(ratio))
 
     def _finish(self, rows: Source, folds: list[Fold], whole: Problem, sample_weight: Any) -> None:
         for fold in folds:
@@ -152,9 +139,9 @@ class PenalisedCV(LinearModel):
         ratios, asked = self._ratios(), check_alphas(self.alphas)
         limits: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         grid: dict[str, Any] = {"eps": self.eps, "positive": self.positive}
-        found = cross_validate(folds, whole, ratios, asked, **grid, **limits)
-        choice = choose(found, self.rule)
-        alpha, ratio = float(found.alphas[choice]), float(ratios[choice.ratio])
+        found = cv_folds.cross_validate(folds, whole, ratios, asked, **grid, **limits)
+        choice = cv_folds.choose(found, self.rule)
+        alpha, ratio = float(found.alphas[choice]), float(ratios[choice[0]])
         if alpha * ratio == 0 and alpha == 0:
             w, unique = whole.least_squares(0)
             coef, intercept = whole.expand(0, w[None, :])
@@ -168,14 +155,13 @@ class PenalisedCV(LinearModel):
             self.dual_gap_, self.n_iter_, self.unique_ = fit.gap, max(fit.n_iter, 1), fit.unique
             self.history_ = History(fit.history)
         self.intercept_ = self.intercept_ if self.fit_intercept else 0.0
-        self.alpha_ = alpha
+        self.alpha_, self._chosen_ratio = alpha, ratio
         shared = len(ratios) == 1 or not isinstance(asked, int)
         self.alphas_ = found.alphas[0] if shared else found.alphas
         self.mse_path_ = np.squeeze(np.moveaxis(found.errors, 2, 1))
         self.n_nonzero_ = int(np.count_nonzero(self.coef_))
         self.n_observations_ = whole.n
-        self._best_error = float(found.errors[choice.ratio, :, choice.alpha].mean())
-        self._chosen_ratio = ratio
+        self._best_error = float(found.errors[choice[0], :, choice[1]].mean())
         context.end()
 
     def get_metadata_routing(self) -> Any:
@@ -191,24 +177,19 @@ class PenalisedCV(LinearModel):
             "best": "the smallest mean",
             "one_standard_error": "the strongest within one standard error of the smallest mean",
         }[self.rule]
+        n, alpha, r = self.n_observations_, self.alpha_, self._chosen_ratio
+        numbers = {"alpha": alpha, "l1_ratio": r, "n": n, "cross-validated error": self._best_error}
+        note = "other coefficients fit as well: columns of the support are dependent"
+        penalty = f"{alpha:.6g} ({r:.4g} sum |w| + {(1 - r) / 2:.4g} sum w^2)"
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"mean squared error over {k} folds chooses alpha ({how}); then RSS/(2n) "
-            f"+ {self.alpha_:.6g} ({self._chosen_ratio:.4g} sum |w| + "
-            f"{(1 - self._chosen_ratio) / 2:.4g} sum w^2)",
+            f"+ {penalty}",
             optimisation="paths by coordinate descent, each point from the two before it; the "
             f"duality gap of the final fit is {self.dual_gap_:.1e}",
-            numbers={
-                "alpha": self.alpha_,
-                "l1_ratio": self._chosen_ratio,
-                "n": self.n_observations_,
-                "cross-validated error": self._best_error,
-                "non-zero": self.n_nonzero_,
-            },
-            scales=(f"lambda = {2 * self.n_observations_ * self.alpha_:.6g} in RSS + lambda P",),
-            warnings=()
-            if self.unique_
-            else ("other coefficients fit as well: columns of the support are dependent",),
+            numbers={**numbers, "non-zero": self.n_nonzero_},
+            scales=(f"lambda = {2 * n * alpha:.6g} in RSS + lambda P",),
+            warnings=() if self.unique_ else (note,),
         )
 
 
@@ -382,12 +363,10 @@ class ElasticNetCV(PenalisedCV):
 
     def _ratios(self) -> Array:
         try:
-            ratios = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
+            return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
         except (TypeError, ValueError):
-            raise ValueError(
-                f"l1_ratio must be a number from 0 to 1 or several, got {self.l1_ratio!r}"
-            ) from None
-        return ratios
+            given = f"got {self.l1_ratio!r}"
+            raise ValueError(f"l1_ratio must be a number from 0 to 1 or several, {given}") from None
 
     @property
     def l1_ratio_(self) -> float:

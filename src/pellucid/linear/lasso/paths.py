@@ -33,6 +33,7 @@ from pellucid.linear.lasso.budget_search import EXACT, Problem
 from pellucid.linear.lasso.fit import MANY_COLUMNS
 from pellucid.linear.lasso.rows import RowsProblem
 from pellucid.linear.lasso.sums import PathFit, SumsProblem
+from pellucid.linear.penalty_scales import check_share
 
 TINY = float(np.finfo(np.float64).resolution)  # scikit-learn's alpha where y is 0
 
@@ -80,9 +81,8 @@ def solve_path(
     live = l1 > 0
     parts = []
     if live.any():
-        parts.append(
-            problem.path(t, l1[live], l2[live], tol=tol, max_sweeps=100 * max_iter, start=start)
-        )
+        limits = {"tol": tol, "max_sweeps": 100 * max_iter}
+        parts.append(problem.path(t, l1[live], l2[live], start=start, **limits))
     for a in alphas[~live]:  # no L1 penalty: ridge, or least squares at alpha = 0
         if a > 0:
             state = problem.ridge(t, n * a * (1 - l1_ratio))
@@ -93,23 +93,19 @@ def solve_path(
     found = PathFit(*(np.concatenate([part[i] for part in parts]) for i in range(3)))
     late = np.flatnonzero(found.gaps > tol * problem.yy[t])
     if len(late):
-        warn(
-            f"no convergence in max_iter={max_iter} at {len(late)} of {len(alphas)} alphas: the "
-            f"largest gap is {found.gaps[late].max() / problem.yy[t]:.3g} y'y > tol={tol:g}",
-            ConvergenceWarning,
-        )
+        where = f"no convergence in max_iter={max_iter} at {len(late)} of {len(alphas)} alphas"
+        worst = found.gaps[late].max() / problem.yy[t]
+        warn(f"{where}: the largest gap is {worst:.3g} y'y > tol={tol:g}", ConvergenceWarning)
     return found
 
 
 def path_problem(X: Any, Y: Array, positive: bool) -> Problem:
     """The problem of a path without an intercept: rows in memory, or blocks of a file."""
-    if hasattr(X, "spans"):
-        p = X.n_features
-        total = joint_moments(X, map_threads)
-        kinds = {"weights": np.ones(p), "positive": np.full(p, positive)}
-        return SumsProblem(total, p, unknowns="slopes", **kinds)
-    n, p = X.shape
+    blocks = hasattr(X, "spans")
+    n, p = (X.n_rows, X.n_features) if blocks else X.shape
     kinds = {"weights": np.ones(p), "positive": np.full(p, positive)}
+    if blocks:
+        return SumsProblem(joint_moments(X, map_threads), p, unknowns="slopes", **kinds)
     if n > p and p <= MANY_COLUMNS:
         with single_threaded_blas(), np.errstate(all="ignore"):
             total = joint_moments(Rows(X, Y, unit_weights(n)), map_threads)
@@ -181,12 +177,11 @@ def enet_path(
     """
     check.whole(max_iter=max_iter)
     check.positive(eps=eps)
-    check.non_negative(tol=tol, l1_ratio=l1_ratio)
+    check.non_negative(tol=tol)
+    check_share(l1_ratio=l1_ratio)
     check.boolean(positive=positive, return_n_iter=return_n_iter)
     check.one_of(("cyclic", "random"), selection=selection)
     generator(random_state)
-    if l1_ratio > 1:
-        raise ValueError(f"l1_ratio must be between 0 and 1, got {l1_ratio!r}")
     alphas = check_alphas(alphas)
     one = True
     if not hasattr(X, "spans"):

@@ -28,25 +28,14 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
+from pellucid.linear.lasso import fit as fitting
 from pellucid.linear.lasso.budget_search import Problem
-from pellucid.linear.lasso.fit import (
-    TargetFit,
-    check_precompute,
-    constrain,
-    descend,
-    judged,
-    penalised_problem,
-    so_far,
-)
+from pellucid.linear.lasso.fit import TargetFit
 from pellucid.linear.lasso.sums import State
-from pellucid.linear.least_squares.least_squares import (
-    fit_positive,
-    fit_tall,
-    fit_wide,
-    positive_record,
-)
+from pellucid.linear.least_squares import least_squares
 from pellucid.linear.least_squares.summary import bare
-from pellucid.linear.linear_model import LinearModel, dependent_sentence, one_dimensional
+from pellucid.linear.linear_model import LinearModel, one_dimensional, warn_free_of_penalty
+from pellucid.linear.penalty_scales import check_share
 from pellucid.linear.ridge.penalty_weights import check_penalty_weights
 from pellucid.linear.solver_fit import SolverContext, fit_iterative_lasso
 
@@ -88,7 +77,7 @@ class PenalisedModel(LinearModel):
     def _check_parameters(self) -> None:
         names = ("fit_intercept", "copy_X", "positive", "shrink_intercept", "warm_start")
         check.boolean(**{name: getattr(self, name) for name in names})
-        check_precompute(self.precompute)
+        fitting.check_precompute(self.precompute)
         check.non_negative(tol=self.tol)
         if self.max_iter is not None:
             check.whole(max_iter=self.max_iter)
@@ -96,17 +85,12 @@ class PenalisedModel(LinearModel):
         if isinstance(self.solver, str):
             check.one_of(SOLVERS, solver=self.solver)
         elif not hasattr(self.solver, "minimise"):
-            raise ValueError(
-                f"solver must be 'auto', 'cd' or a solver object such as CoordinateDescent(), "
-                f"got {self.solver!r}"
-            )
+            known = "'auto', 'cd' or a solver object such as CoordinateDescent()"
+            raise ValueError(f"solver must be {known}, got {self.solver!r}")
         generator(self.random_state)
         if self.shrink_intercept and not self.fit_intercept:
             raise ValueError("shrink_intercept=True needs fit_intercept=True")
-        ratio = self._mix()
-        check.non_negative(l1_ratio=ratio)
-        if ratio > 1:
-            raise ValueError(f"l1_ratio must be between 0 and 1, got {ratio!r}")
+        check_share(l1_ratio=self._mix())
         if isinstance(self.alpha, Budget):
             if self.positive:
                 raise ValueError("a Budget cannot be combined with positive=True; give alpha")
@@ -137,27 +121,29 @@ class PenalisedModel(LinearModel):
         single, steps = one_dimensional(rows), self.max_iter or 1000
 
         def attributes(state: State | None) -> dict[str, Any]:
-            return so_far(problem, fits, state, single) if state else {}
+            return fitting.so_far(problem, fits, state, single) if state else {}
 
         context = FitContext.of_rows(self, rows, sample_weight, steps, attributes)
         if isinstance(self.alpha, Real) and (self.alpha == 0 or not weights.any()):
             fits.extend(self._least_squares(rows, map_))
         else:
             many, sums = isinstance(self.alpha, Budget), partial(self._sums, rows, map_)
-            problem = penalised_problem(
-                rows, sums, self._unknowns(), weights, positive=self.positive, many=many
-            )
-            self._warn_free(problem)
+            how = {"positive": self.positive, "many": many}
+            problem = fitting.penalised_problem(rows, sums, self._unknowns(), weights, **how)
+            if problem.free_rank < len(problem.free):
+                which = "the columns with penalty weight 0 are linearly dependent"
+                what = "their least-norm coefficients are one choice of many"
+                warn(f"{which}: {what}", LinAlgWarning)
             count, start = problem.Q.shape[1], self._warm_coefficients()
             for t in range(count):
                 if isinstance(self.alpha, Budget):
-                    fits.append(constrain(problem, t, self.alpha, both=hasattr(self, "l1_ratio")))
+                    both = hasattr(self, "l1_ratio")
+                    fits.append(fitting.constrain(problem, t, self.alpha, both=both))
                 else:
-                    first = self._first(problem, t, start)
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
                     limits: Any = {"tol": self.tol, "max_iter": steps, "name": type(self).__name__}
-                    strength = float(self.alpha), float(self._mix())
-                    fits.append(descend(problem, t, *strength, first, context=task, **limits))
+                    where = float(self.alpha), float(self._mix()), self._first(problem, t, start)
+                    fits.append(fitting.descend(problem, t, *where, context=task, **limits))
                     if count > 1:
                         task.end()
         self._set(rows, weights, fits, single and len(fits) == 1)
@@ -187,28 +173,20 @@ class PenalisedModel(LinearModel):
     def _least_squares(self, rows: Source, map_: Map) -> list[TargetFit]:
         """alpha = 0: no penalty is left."""
         p, unknowns = self.n_features_in_, self._unknowns()
-        warn(
-            f"{type(self).__name__} with alpha=0 is least squares: use LinearRegression, which "
-            "gives standard errors too"
-        )
+        remedy = "use LinearRegression, which gives standard errors too"
+        warn(f"{type(self).__name__} with alpha=0 is least squares: {remedy}")
         with single_threaded_blas():
             if self.positive:
                 kind = "centred" if self.fit_intercept else "slopes"
                 engine = Engine(rows, map_, self._sums(rows, map_), p, unknowns=kind)
-                A, c, _ = engine.reduced
-                fit = positive_record(engine, fit_positive(A, c, np.zeros(c.shape[1])))
+                fit = least_squares.positive_fit(engine)
             elif rows.n_rows > p:
-                total = self._sums(rows, map_)
-                fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver="auto")
+                how = {"unknowns": unknowns, "solver": "auto"}
+                fit = least_squares.fit_tall(rows, map_, self._sums(rows, map_), p, **how)
             else:
-                fit = fit_wide(rows, unknowns=unknowns)
+                fit = least_squares.fit_wide(rows, unknowns=unknowns)
         if fit.dependent:
-            sentence = dependent_sentence(self._feature_names(), fit.dependent, (rows.n_rows, p))
-            warn(
-                f"{sentence} and alpha is 0: the least-norm solution is one of many "
-                "(remedy: alpha > 0)",
-                LinAlgWarning,
-            )
+            warn_free_of_penalty(self, fit.dependent, (rows.n_rows, p))
         found = []
         for t, rss in enumerate(np.diag(fit.rss)):
             value = max(rss, 0.0) / (2 * fit.weight)
@@ -229,30 +207,21 @@ class PenalisedModel(LinearModel):
             raise ValueError("a solver object takes a number alpha and positive=False")
         context = SolverContext(self, rows, sample_weight)
         alpha, ratio = float(self.alpha), float(self._mix())
-        how = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
-        found = fit_iterative_lasso(
-            rows, self.solver, alpha, ratio, **how, price=weights, context=context
-        )
+        how: dict[str, Any] = {"intercept": self.fit_intercept}
+        how["shrink_intercept"] = self.shrink_intercept
+        how |= {"price": weights, "context": context}
+        found = fit_iterative_lasso(rows, self.solver, alpha, ratio, **how)
         self._iterative = found.sentence
-        sums = partial(self._sums, rows, map_threads)
-        problem = penalised_problem(
-            rows, sums, self._unknowns(), weights, positive=False, many=False
-        )
-        fits = [judged(problem, t, found, alpha, ratio) for t in range(len(found.intercept))]
+        sums, kind = partial(self._sums, rows, map_threads), {"positive": False, "many": False}
+        problem = fitting.penalised_problem(rows, sums, self._unknowns(), weights, **kind)
+        targets = range(len(found.intercept))
+        fits = [fitting.judged(problem, t, found, alpha, ratio) for t in targets]
         one = rows.y.ndim == 1
         coef, b = (found.coef[:, 0], found.intercept[0]) if one else (found.coef.T, found.intercept)
-        context.finish({"coef_": coef, "intercept_": b})
+        context.end({"coef_": coef, "intercept_": b})
         return fits
 
     # --- what is left behind -----------------------------------------------------------------
-
-    def _warn_free(self, problem: Problem) -> None:
-        if problem.free_rank < len(problem.free):
-            warn(
-                "the columns with penalty weight 0 are linearly dependent: their least-norm "
-                "coefficients are one choice of many",
-                LinAlgWarning,
-            )
 
     def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:
 
@@ -283,10 +252,8 @@ class PenalisedModel(LinearModel):
         if isinstance(self.alpha, Budget):
             least = [take(pair) for pair in before]
             self.budget_ols_ = least[0] if single else np.array(least)
-            size_ols = np.asarray(self.budget_ols_, dtype=np.float64)
-            ratio = np.divide(
-                self.budget_, size_ols, out=np.ones(size_ols.shape), where=size_ols > 0
-            )
+            ols = np.asarray(self.budget_ols_, dtype=np.float64)
+            ratio = np.divide(self.budget_, ols, out=np.ones(ols.shape), where=ols > 0)
             self.shrinkage_ = float(ratio) if ratio.ndim == 0 else ratio
 
     @property
@@ -314,7 +281,8 @@ class PenalisedModel(LinearModel):
             offset = np.broadcast_to(self.intercept_, (Y.shape[1],))
             C, theta = np.vstack([R.sum(axis=0), C]), np.vstack([offset, theta])
             v = np.append(1.0, v)
-        alpha, ratio = np.broadcast_to(self.alpha_, (Y.shape[1],)), self._ratio()
+        alpha = np.broadcast_to(self.alpha_, (Y.shape[1],))
+        ratio = getattr(self, "l1_ratio_", 1.0)
         a, b = np.outer(v, alpha * ratio), np.outer(v, alpha * (1 - ratio))
         g = C - b * theta
         signs = np.zeros(g.shape, bool) | bool(self.positive)
@@ -325,36 +293,27 @@ class PenalisedModel(LinearModel):
         free = np.abs(R.sum(axis=0)) if self._unknowns() == "centred" else np.zeros(1)
         return float(max(violation.max(initial=0.0), free.max()))
 
-    def _ratio(self) -> Any:
-        return getattr(self, "l1_ratio_", 1.0)
-
 
 def penalised_card(
     model: PenalisedModel, penalty: str, scales: list[str], notes: list[str]
 ) -> Card:
     """The card of a fit: what differs is the text of the penalty."""
     how = "(y - b - x'w)^2" if model.fit_intercept else "(y - x'w)^2"
-    weighted = not (model.penalty_weights_ == 1).all()
     text = f"sum {how}/(2n) + {penalty}" + (", w >= 0" if model.positive else "")
-    if weighted:
+    if not (model.penalty_weights_ == 1).all():
         text += ", each column with its own penalty weight"
     gap = float(np.max(model.dual_gap_))
+    numbers = {"alpha": bare(model.alpha_), "n": model.n_observations_}
+    numbers |= {"non-zero": np.asarray(model.n_nonzero_).tolist(), "rounds": model.n_iter_}
     unique = "the only minimiser" if np.all(model.unique_) else "one of many minimisers"
     direct = "coordinate descent on cross-products, then an exact solve on the support"
     direct = "least squares" if np.all(np.asarray(model.alpha_) == 0) else direct
-    how_solved = model._iterative or direct
     return Card(
         representation="y = b + x'w" if model.fit_intercept else "y = x'w",
         evaluation=text,
-        optimisation=f"{how_solved}; {unique}; the duality gap bounds the distance from the "
-        f"minimum by {gap:.1e}",
-        numbers={
-            "alpha": bare(model.alpha_),
-            "n": model.n_observations_,
-            "non-zero": np.asarray(model.n_nonzero_).tolist(),
-            "rounds": model.n_iter_,
-            "dual_gap": bare(model.dual_gap_),
-        },
+        optimisation=f"{model._iterative or direct}; {unique}; the duality gap bounds the distance "
+        f"from the minimum by {gap:.1e}",
+        numbers={**numbers, "dual_gap": bare(model.dual_gap_)},
         scales=tuple(scales),
         warnings=tuple(notes),
     )

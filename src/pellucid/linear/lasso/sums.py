@@ -151,8 +151,6 @@ def eliminate(G: Array, B: Array) -> Solved:
     scale = np.where(scale > 0, scale, 1.0)
     values, V = np.linalg.eigh(G / np.outer(scale, scale))
     root = np.sqrt(np.where(values > len(G) * EPS * values.max(initial=0.0), values, 0.0))
-    A = root[:, None] * V.T * scale
-    c = np.divide(
-        V.T @ (B / scale[:, None]), root[:, None], out=np.zeros(B.shape), where=root[:, None] > 0
-    )
+    A, right, r = root[:, None] * V.T * scale, V.T @ (B / scale[:, None]), root[:, None]
+    c = np.divide(right, r, out=np.zeros(B.shape), where=r > 0)
     return solve_svd(A, c, np.sqrt(len(G) * EPS))

@@ -73,11 +73,8 @@ class FormulaDesign(Transformer):
         self.formula = formula
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        formulaic = formulaic_module()
-        frame = to_pandas(X)
-        matrix = formulaic.model_matrix(
-            self.formula, frame, context=spline_terms(), na_action="raise"
-        )
+        make, frame = formulaic_module().model_matrix, to_pandas(X)
+        matrix = make(self.formula, frame, context=spline_terms(), na_action="raise")
         self.spec_ = matrix.model_spec
         self.intercept_ = "Intercept" in matrix.columns
         self.terms_ = tuple(name for name in matrix.columns if name != "Intercept")
@@ -87,8 +84,8 @@ class FormulaDesign(Transformer):
 
     def transform(self, X: ArrayLike) -> Any:
         check_is_fitted(self, "spec_")
-        frame = to_pandas(X)
-        matrix = self.spec_.get_model_matrix(frame, context=spline_terms(), na_action="raise")
+        how = {"context": spline_terms(), "na_action": "raise"}
+        matrix = self.spec_.get_model_matrix(to_pandas(X), **how)
         return np.asarray(matrix[list(self.terms_)], dtype=np.float64)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
@@ -130,9 +127,8 @@ def from_formula(
     left, tilde, right = formula.partition("~")
     if not tilde or not left.strip() or not right.strip():
         raise ValueError(f"a formula is 'target ~ terms', got {formula!r}")
-    formulaic = formulaic_module()
-    data = to_pandas(frame)
-    target = formulaic.model_matrix(f"{left.strip()} - 1", data, na_action="raise")
+    make = formulaic_module().model_matrix
+    target = make(f"{left.strip()} - 1", to_pandas(frame), na_action="raise")
     y = np.asarray(target, dtype=np.float64)
     design = FormulaDesign(right.strip()).set_output(transform="pandas").fit(frame)
     model = LinearRegression() if estimator is None else clone(estimator)

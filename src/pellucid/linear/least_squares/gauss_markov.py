@@ -57,10 +57,8 @@ def linear_estimator(X: ArrayLike, C: ArrayLike, *, noise_variance: float = 1.0)
     D = np.column_stack([np.ones(n), X]) if len(C) == p + 1 else X
     solved = solve_svd(D, np.eye(n), max(D.shape) * EPS)
     if solved.rank < D.shape[1]:
-        raise ValueError(
-            f"the design has rank {solved.rank} of {D.shape[1]}: no estimator of all parameters "
-            "is unbiased"
-        )
+        rank = f"rank {solved.rank} of {D.shape[1]}"
+        raise ValueError(f"the design has {rank}: no estimator of all parameters is unbiased")
     P = solved.theta  # (D'D)^-1 D'
     M, bias = C - P, C @ D - np.eye(len(C))
     size = np.linalg.norm(C, axis=1)[:, None] * np.linalg.norm(D, axis=0)

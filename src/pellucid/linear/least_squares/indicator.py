@@ -20,27 +20,21 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
-from pellucid.core.algebra.least_squares import (
-    Engine,
-    LinearFit,
-    finite,
-    joint_moments,
-    wide_system,
-)
+from pellucid.core.algebra.least_squares import Engine, LinearFit, wide_system
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, is_unit, reduce_rows
+from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.linear_model import SPARSE_COLUMNS, dependent_sentence
+from pellucid.linear.linear_model import finite_moments, warn_free_of_penalty
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
+from pellucid.linear.logistic.sums import add, class_counts
 from pellucid.linear.ridge.ridge import fit_ridge_wide
 
 
@@ -80,11 +74,6 @@ class IndicatorSource(NamedTuple):
         return [Indicators(span, self.codes, self.weights) for span in self.source.spans()]
 
 
-def leaf_class_totals(n_classes: int, rows: Rows) -> Array:
-    """The weight of each class in a leaf."""
-    return np.bincount(rows.y, weights=rows.w, minlength=n_classes).astype(np.float64)
-
-
 def leaf_predicted(coef: Array, intercept: Array, positive: float, rows: Rows) -> Array:
     """How often each class is predicted in a leaf (rows of weight 0 are absent)."""
     scores = rows.X @ coef + intercept
@@ -93,11 +82,6 @@ def leaf_predicted(coef: Array, intercept: Array, positive: float, rows: Rows) -
     else:
         winner, K = scores.argmax(axis=1), scores.shape[1]
     return np.bincount(winner, weights=rows.w > 0, minlength=K).astype(np.float64)
-
-
-def add(a: Array, b: Array) -> Array:
-    """Counts of two leaves."""
-    return a + b
 
 
 def fit_indicators(
@@ -190,37 +174,20 @@ class LeastSquaresClassifier(LinearClassifier):
         K = len(self.classes_)
         if self.coding == "signed" and K > 2:
             raise ValueError(f"coding='signed' is for two classes, got {K}; use coding='indicator'")
-        source = IndicatorSource(rows, self._targets(K), self._class_weights(rows, map_))
-        total = self._sums(source, rows, map_) if rows.n_rows > self.n_features_in_ else None
+        targets = np.array([[-1.0], [1.0]]) if self.coding == "signed" else np.eye(K)
+        source = IndicatorSource(rows, targets, self._class_weights(rows, map_))
+        tall = rows.n_rows > self.n_features_in_
+        total = finite_moments(self, source, rows, map_) if tall else None
         unknowns = "centred" if self.fit_intercept else "slopes"
         fit = fit_indicators(source, map_, total, float(self.alpha), unknowns)
         self._set(fit, K, rows.n_rows)
         self._find_masked(rows, map_)
 
-    def _targets(self, K: int) -> Array:
-        return np.array([[-1.0], [1.0]]) if self.coding == "signed" else np.eye(K)
-
     def _class_weights(self, rows: Source, map_: Map) -> Array:
         totals = np.ones(len(self.classes_))
         if isinstance(self.class_weight, str):
-            count = Statistic(partial(leaf_class_totals, len(totals)), add)
-            totals = reduce_rows(count, rows, map_)
+            totals = reduce_rows(Statistic(partial(class_counts, len(totals)), add), rows, map_)
         return class_weights(self.class_weight, self.classes_, totals)
-
-    def _sums(self, source: IndicatorSource, rows: Source, map_: Map) -> Moments:
-        p = self.n_features_in_
-        if isinstance(rows, Rows) and issparse(rows.X) and p > SPARSE_COLUMNS:
-            raise ValueError(
-                f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} "
-                f"columns here, got {p}; select columns first, or use SGDClassifier"
-            )
-        with single_threaded_blas():
-            total = joint_moments(source, map_)
-        if not finite(total):
-            if isinstance(rows, Rows) and is_unit(rows.w):
-                self._refuse_nonfinite(rows.X)
-            raise ValueError("the squares of X overflow float64; scale the columns down")
-        return total
 
     def _set(self, fit: LinearFit, K: int, n_rows: int) -> None:
         B = np.vstack([fit.intercept, fit.coef])
@@ -236,12 +203,7 @@ class LeastSquaresClassifier(LinearClassifier):
         self.rank_, self.condition_ = fit.rank, fit.condition
         self._route = fit.route
         if fit.dependent:
-            shape = (n_rows, self.n_features_in_)
-            warn(
-                f"{dependent_sentence(self._feature_names(), fit.dependent, shape)} and alpha is "
-                "0: the least-norm solution is one of many (remedy: alpha > 0)",
-                LinAlgWarning,
-            )
+            warn_free_of_penalty(self, fit.dependent, (n_rows, self.n_features_in_))
 
     def _find_masked(self, rows: Source, map_: Map) -> None:
         rule = partial(leaf_predicted, self.coef_.T.copy(), self.intercept_, 0.0)
@@ -251,12 +213,12 @@ class LeastSquaresClassifier(LinearClassifier):
         if K < 3 or len(self.masked_classes_) == 0:
             return
         names = ", ".join(repr(label) for label in self.masked_classes_.tolist())
-        warn(
-            f"masking: no training row is predicted as {names}, whose indicator lies below the "
-            f"others everywhere; add polynomial terms with cross products (to degree {K - 1} for "
-            f"{K} classes in a line) or use LinearDiscriminantAnalysis",
-            MaskingWarning,
+        below = f"{names}, whose indicator lies below the others everywhere"
+        terms = (
+            f"polynomial terms with cross products (to degree {K - 1} for {K} classes in a line)"
         )
+        remedy = f"add {terms} or use LinearDiscriminantAnalysis"
+        warn(f"masking: no training row is predicted as {below}; {remedy}", MaskingWarning)
 
     def fitted_values(self, X: ArrayLike) -> Array:
         """The estimated indicators f_k(x), (n, K); with an intercept the rows sum to 1."""
@@ -274,17 +236,12 @@ class LeastSquaresClassifier(LinearClassifier):
         signed = self.coding == "signed"
         target = "-1/+1 target" if signed else "0/1 indicators of the classes"
         penalty = f" + {self.alpha:g} sum w^2" if self.alpha else ""
+        several = f"f_k(x) = b_k + x'w_k, {K} classes, the largest wins (may leave [0, 1])"
+        numbers = {"classes": K, "rank": self.rank_, "condition": self.condition_}
         return Card(
-            representation="f(x) = b + x'w, the sign decides"
-            if signed
-            else f"f_k(x) = b_k + x'w_k, {K} classes, the largest wins (may leave [0, 1])",
+            representation="f(x) = b + x'w, the sign decides" if signed else several,
             evaluation=f"squared error on the {target}{penalty}",
             optimisation=f"one pass for the sums, closed form for all classes: {self._route}",
-            numbers={
-                "classes": K,
-                "rank": self.rank_,
-                "condition": self.condition_,
-                "masked": len(masked),
-            },
+            numbers={**numbers, "masked": len(masked)},
             warnings=(f"never predicted on the training data: {masked}",) if masked else (),
         )

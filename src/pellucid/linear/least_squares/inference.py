@@ -80,15 +80,12 @@ def shares(rss: Array, tss: Array) -> Array:
 def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: float) -> list[str]:
     """Describe the covariance in sentences. T has one row per parameter, Cov = s^2 T T'."""
     notes = []
-    loose = [
-        name
-        for name, b, s in zip(names, estimate, se, strict=True)
-        if name != "intercept" and abs(b) < 2 * s
-    ]
+    near = np.abs(estimate) < 2 * np.asarray(se)
+    loose = [name for name, is_near in zip(names, near, strict=True) if is_near]
+    loose = [name for name in loose if name != "intercept"]
     if loose:
-        notes.append(
-            f"loosely determined (estimate within two standard errors of 0): {', '.join(loose)}"
-        )
+        which = ", ".join(loose)
+        notes.append(f"loosely determined (estimate within two standard errors of 0): {which}")
     norms = np.linalg.norm(T, axis=1)
     live = norms > 0
     U = T / np.where(live, norms, 1.0)[:, None]
@@ -102,10 +99,8 @@ def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: 
     ]
     for r, a, b in sorted(pairs)[:3]:
         notes.append(f"{a} and {b} trade off: their estimates have correlation {r:.2f}")
-    notes.append(
-        "a change of units of a column divides its estimate and standard error alike and leaves "
-        "the statistic as it is"
-    )
+    alike = "a change of units of a column divides its estimate and standard error alike"
+    notes.append(f"{alike} and leaves the statistic as it is")
     q = int(live.sum())
     notes.append(f"RSS/n underestimates the noise variance: its mean is s^2 (1 - {q}/{n:g})")
     return notes

@@ -48,10 +48,8 @@ def jackknife_plus(
     n, a = float(w.sum()), 1 - confidence
     low, high = np.floor(a * (n + 1) + 1e-9), np.ceil((1 - a) * (n + 1) - 1e-9)
     if low < 1 or high > n:
-        raise ValueError(
-            f"{n:g} rows can support a confidence of at most {1 - 1 / (n + 1):.4f}, "
-            f"got {confidence!r}"
-        )
+        most = f"a confidence of at most {1 - 1 / (n + 1):.4f}"
+        raise ValueError(f"{n:g} rows can support {most}, got {confidence!r}")
     live = w > 0
     Q, loo, w = Q[live], loo[live], w[live]
     loo2 = loo.reshape(len(loo), -1)
@@ -70,6 +68,5 @@ def jackknife_plus(
             bounds[:, j, 1] = order_statistic(without + size, w, high)
         return bounds
 
-    parts = list(map_threads(block, range(0, len(new), step)))
-    bounds = np.concatenate(parts)
+    bounds = np.concatenate(list(map_threads(block, range(0, len(new), step))))
     return bounds[:, 0] if centre.ndim == 1 else bounds

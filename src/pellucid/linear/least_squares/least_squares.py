@@ -33,13 +33,7 @@ from pellucid.linear.least_squares.inference import log_likelihood
 from pellucid.linear.least_squares.smoother import Smoother
 from pellucid.linear.least_squares.summary import LinearInference, bare, standard_errors
 from pellucid.linear.linear_model import dependent_sentence, one_dimensional
-from pellucid.linear.solver_fit import (
-    ROUTE,
-    LinearDescent,
-    SolverContext,
-    is_solver,
-    minimise_linear,
-)
+from pellucid.linear.solver_fit import ROUTE, SolverContext, is_solver, minimise_linear
 
 SOLVERS = ("auto", "normal", "qr", "gram_schmidt", "svd", "pinv")
 REASONS = {
@@ -108,6 +102,12 @@ def fit_positive(A: Array, c: Array, alpha: Array) -> Array:
         if q:
             W[:, j] = nnls(rows, right, maxiter=max(1000, 30 * q))[0]
     return W
+
+
+def positive_fit(engine: Engine) -> LinearFit:
+    """Least squares under w >= 0."""
+    A, c, _ = engine.reduced
+    return positive_record(engine, fit_positive(A, c, np.zeros(c.shape[1])))
 
 
 def positive_record(engine: Engine, theta: Array) -> LinearFit:
@@ -187,11 +187,7 @@ class LinearRegression(LinearInference):
 
     @with_callbacks
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        noise_covariance: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: Any = None, noise_covariance: ArrayLike | None = None
     ) -> Self:
         """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""
         self._check_parameters()
@@ -216,9 +212,8 @@ class LinearRegression(LinearInference):
         if not is_solver(self.solver):
             check.one_of(SOLVERS, solver=self.solver)
         if self.positive and not (isinstance(self.solver, str) and self.solver == "auto"):
-            raise ValueError(
-                f"positive=True has its own solver: use solver='auto', got {self.solver!r}"
-            )
+            own = "positive=True has its own solver: use solver='auto'"
+            raise ValueError(f"{own}, got {self.solver!r}")
 
     def _fit_rows(self, rows: Source, map_: Map, context: FitContext | None = None) -> None:
         self._check_parameters()
@@ -234,10 +229,7 @@ class LinearRegression(LinearInference):
             total = self._sums(rows, map_)
             with single_threaded_blas():
                 if self.positive:
-                    engine = Engine(rows, map_, total, p, unknowns=unknowns)
-                    A, c, _ = engine.reduced
-                    theta = fit_positive(A, c, np.zeros(c.shape[1]))
-                    fit = positive_record(engine, theta)
+                    fit = positive_fit(Engine(rows, map_, total, p, unknowns=unknowns))
                 else:
                     fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver=method)
         tss = self._total_squares(rows, fit, unknowns, None if wide else total)
@@ -251,10 +243,8 @@ class LinearRegression(LinearInference):
         """The closed form's record with the point where the solver ended."""
         if not isinstance(rows, Rows):
             raise ValueError("a solver object needs the rows in memory: use fit, or solver='auto'")
-        k = len(fit.intercept)
-        found: LinearDescent = minimise_linear(
-            rows, self.solver, [None] * k, intercept=self.fit_intercept, context=context
-        )
+        how: dict[str, Any] = {"intercept": self.fit_intercept, "context": context}
+        found = minimise_linear(rows, self.solver, [None] * len(fit.intercept), **how)
         self.history_, self.n_iter_, self._iterative = found.history, found.n_iter, found.sentence
         if not found.converged:
             self._unconverged = f"the solver ended before it converged ({found.reason})"
@@ -274,22 +264,19 @@ class LinearRegression(LinearInference):
 
     def _fit_generalised(self, rows: Rows, S: Any, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None or self.positive or self.solver not in ("auto", "qr", "svd"):
-            raise ValueError(
-                "noise_covariance works with solver 'auto', 'qr' or 'svd', positive=False and "
-                "sample_weight=None (weights are part of the covariance)"
-            )
+            settings = "solver 'auto', 'qr' or 'svd', positive=False and sample_weight=None"
+            why = "weights are part of the covariance"
+            raise ValueError(f"noise_covariance works with {settings} ({why})")
         X, n = rows.X, rows.n_rows
         X = X if isinstance(X, np.ndarray) else X.toarray()
         self._refuse_nonfinite(X)
         S = check_array(S, dtype=np.float64)
         if S.shape != (n, n) or not np.allclose(S, S.T, rtol=1e-10, atol=1e-14 * np.abs(S).max()):
-            raise ValueError(
-                f"noise_covariance must be a symmetric ({n}, {n}) matrix, got {S.shape}"
-            )
+            wanted = f"a symmetric ({n}, {n}) matrix"
+            raise ValueError(f"noise_covariance must be {wanted}, got {S.shape}")
+        Y, b = np.atleast_2d(rows.y.T).T, self.fit_intercept
         try:
-            white, log_determinant, tss = generalised(
-                X, np.atleast_2d(rows.y.T).T, S, intercept=self.fit_intercept
-            )
+            white, log_determinant, tss = generalised(X, Y, S, intercept=b)
         except np.linalg.LinAlgError:
             raise ValueError("noise_covariance must be positive definite") from None
         q = white.X.shape[1]
@@ -298,14 +285,13 @@ class LinearRegression(LinearInference):
         else:
             total = self._sums(white, map_threads)
             fit = fit_tall(white, map_threads, total, q, unknowns="slopes", solver=self.solver)
-        if self.fit_intercept:
+        if b:
             related = tuple(j - 1 for j in fit.dependent if j > 0)
-            fit = fit._replace(
-                intercept=fit.coef[0], coef=fit.coef[1:], mean=fit.mean[1:], dependent=related
-            )
+            fit = fit._replace(intercept=fit.coef[0], coef=fit.coef[1:], mean=fit.mean[1:])
+            fit = fit._replace(dependent=related)
         self._generalised = True
         self._iterative = self._unconverged = ""
-        self._set(rows, fit, "all" if self.fit_intercept else "slopes", tss, log_determinant)
+        self._set(rows, fit, "all" if b else "slopes", tss, log_determinant)
 
     def _set(
         self, rows: Source, fit: LinearFit, unknowns: str, tss: Array, log_determinant: float
@@ -319,12 +305,9 @@ class LinearRegression(LinearInference):
         self.rank_ = fit.rank - (unknowns == "all")
         self.df_ = np.nan if self.positive else float(self.rank_ + self.fit_intercept)
         self.condition_, self.solver_, self.gradient_ = fit.condition, fit.route, fit.gradient
-        self.n_observations_ = n
-        self._dependent = fit.dependent
-        self._tss = tss
+        self.n_observations_, self._dependent, self._tss = n, fit.dependent, tss
         self._shape = (rows.n_rows, self.n_features_in_)
-        self.rss_ = pick(squares)
-        self.sigma2_ml_ = pick(squares / n)
+        self.rss_, self.sigma2_ml_ = pick(squares), pick(squares / n)
         free = n - self.df_
         noise = fit.rss / free if free > 1e-9 else np.full_like(fit.rss, np.nan)
         self.noise_covariance_ = noise
@@ -349,22 +332,16 @@ class LinearRegression(LinearInference):
 
     def _warn(self, free: float) -> None:
         if self._dependent:
-            warn(
-                f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)}; "
-                "the least-norm solution is one of many (remedy: drop columns, or use Ridge)",
-                LinAlgWarning,
-            )
+            which = dependent_sentence(self._feature_names(), self._dependent, self._shape)
+            many = "the least-norm solution is one of many (remedy: drop columns, or use Ridge)"
+            warn(f"{which}; {many}", LinAlgWarning)
         elif self.solver == "normal" and self.solver_ not in ("cholesky", "refined"):
-            warn(
-                f"the normal equations are too ill-conditioned (condition {self.condition_:.2g}) "
-                "for Cholesky; the rows were factored by QR instead",
-                LinAlgWarning,
-            )
+            why = f"the normal equations are too ill-conditioned (condition {self.condition_:.2g})"
+            warn(f"{why} for Cholesky; the rows were factored by QR instead", LinAlgWarning)
         if not free > 1e-9 and not self.positive:
-            warn(
-                f"{self.n_observations_:g} observations for {self.df_:g} parameters leave nothing "
-                "to estimate the noise from: sigma2_ and the standard errors are NaN"
-            )
+            few = f"{self.n_observations_:g} observations for {self.df_:g} parameters"
+            what = "sigma2_ and the standard errors are NaN"
+            warn(f"{few} leave nothing to estimate the noise from: {what}")
 
     @property
     def singular_(self) -> Array:
@@ -378,23 +355,22 @@ class LinearRegression(LinearInference):
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
-        constant = self._constant_names()
-        notes = [f"constant columns have coefficient 0: {', '.join(constant)}"] if constant else []
+        names, notes = self._feature_names(), []
+        slopes = self._smoother.basis[1:] if self.fit_intercept else self._smoother.basis
+        zero = [] if self.positive else np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
+        if len(zero):
+            constant = ", ".join(names[j] for j in zero)
+            notes.append(f"constant columns have coefficient 0: {constant}")
         if self._dependent:
-            notes.append(dependent_sentence(self._feature_names(), self._dependent, self._shape))
+            notes.append(dependent_sentence(names, self._dependent, self._shape))
+        numbers = {"n": self.n_observations_, "df": self.df_, "rank": self.rank_}
+        numbers |= {"rss": bare(self.rss_), "sigma2": bare(self.sigma2_)}
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation="RSS = sum (y - b - x'w)^2, the likelihood of equal normal noise"
             + (" with the given covariance" if self._generalised else ""),
             optimisation="; ".join(self._optimisation()),
-            numbers={
-                "n": self.n_observations_,
-                "df": self.df_,
-                "rank": self.rank_,
-                "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_),
-                "log_likelihood": bare(self.log_likelihood_),
-            },
+            numbers={**numbers, "log_likelihood": bare(self.log_likelihood_)},
             warnings=tuple(notes),
         )
 
@@ -407,13 +383,6 @@ class LinearRegression(LinearInference):
             many if self._dependent else "strictly convex: the only minimiser",
             f"largest |x_j'r|/(|x_j||y|) = {self.gradient_:.1e}",
         ]
-
-    def _constant_names(self) -> list[str]:
-        if self.positive:
-            return []
-        slopes = self._smoother.basis[1:] if self.fit_intercept else self._smoother.basis
-        zero = np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
-        return [self._feature_names()[j] for j in zero]
 
 
 def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:

@@ -17,9 +17,8 @@ References: White (1980); MacKinnon & White (1985); Liang & Zeger (1986).
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 
 COVARIANCES = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
 
@@ -53,12 +52,29 @@ def heteroscedastic(
     return Sandwich(T @ meat @ T.T, float(n - df))
 
 
-def clustered(Z: Array, T: Array, E: Array, w: Array, groups: NDArray[Any], df: float) -> Sandwich:
-    """Errors that are correlated within groups, independent between them."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    G, n = int(codes.max()) + 1, w.sum()
-    if G < 2:
+def check_again(kind: str, X: Any, y: Any, groups: Any) -> None:
+    """Refuse robust errors without the training data, or clusters without groups."""
+    if X is None or y is None:
+        again = f"summary(covariance={kind!r}, X=X, y=y)"
+        raise ValueError(f"covariance={kind!r} needs the training data again: {again}")
+    if (groups is None) == (kind == "cluster"):
+        raise ValueError("covariance='cluster' needs groups, and the others take none")
+
+
+def group_codes(groups: Any, n_rows: int) -> IntArray:
+    """The group of each row as a number; there must be two of them."""
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"groups must have one label per row ({n_rows}), got {labels.shape}")
+    codes = np.unique(labels, return_inverse=True)[1]
+    if codes.max() < 1:
         raise ValueError("cluster errors need at least 2 groups, got 1")
+    return codes
+
+
+def clustered(Z: Array, T: Array, E: Array, w: Array, codes: IntArray, df: float) -> Sandwich:
+    """Errors that are correlated within groups, independent between them."""
+    G, n = int(codes.max()) + 1, w.sum()
     k, r = E.shape[1], Z.shape[1]
     scores = np.zeros((G, k, r))
     np.add.at(scores, codes, (w[:, None] * E)[:, :, None] * Z[:, None, :])

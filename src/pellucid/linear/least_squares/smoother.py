@@ -15,7 +15,6 @@ References: Craven & Wahba (1979); Golub, Heath & Wahba (1979); ESL, eq. 7.52 an
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_number_target, check_weights
@@ -59,11 +58,19 @@ def leave_one_out(residuals: Array, leverage: Array) -> Array:
     tight = room <= 1e-10  # beyond rounding, such a row is fitted exactly whatever its y
     if tight.any():
         row = int(np.argwhere(tight)[0][0])
-        raise ValueError(
-            f"row {row} has leverage 1: the fit goes through it whatever its y, so leaving it out "
-            "cannot be judged from this fit"
-        )
+        raise ValueError(f"{own_fit(row)}, so leaving it out cannot be judged from this fit")
     return residuals / room
+
+
+def own_fit(row: int) -> str:
+    """Why a row cannot be left out."""
+    return f"row {row} has leverage 1: the fit goes through it whatever its y"
+
+
+def no_freedom(n: float, df: float) -> str:
+    """Why there is no estimate of the noise."""
+    what = f"{n:g} observations for {df:g} degrees of freedom"
+    return f"{what} leave nothing to estimate the noise from"
 
 
 def intercept_first(b: float | Array, coef: Array, *, intercept: bool) -> Array:
@@ -162,8 +169,3 @@ def jackknife_interval(
     w = check_weights(sample_weight, residuals)
     Q, new = scores(self._dense_input(X), smoother), scores(self._dense_input(X_new), smoother)
     return jackknife_plus(self.predict(X_new), new, Q, smoother.gain, residuals, w, confidence)
-
-
-def is_smoother(model: BaseEstimator) -> bool:
-    """Whether this is a model of ours whose fit is H y."""
-    return getattr(type(model), "hat_matrix", None) is hat_matrix

@@ -19,24 +19,9 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.least_squares import inference, sandwich
 from pellucid.linear.least_squares import smoother as smoothing
-from pellucid.linear.least_squares.inference import (
-    FTest,
-    cut,
-    estimate_table,
-    f_tail,
-    read_aloud,
-    shares,
-    tail,
-    wald,
-)
-from pellucid.linear.least_squares.sandwich import (
-    COVARIANCES,
-    Sandwich,
-    clustered,
-    heteroscedastic,
-    robust_wald,
-)
+from pellucid.linear.least_squares.inference import FTest, cut, f_tail
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first, scores
 from pellucid.linear.linear_model import LinearModel
 
@@ -118,7 +103,7 @@ class LinearInference(LinearModel):
         """
         check.fraction(confidence=confidence)
         check.one_of(("t", "normal"), distribution=distribution)
-        check.one_of(COVARIANCES, covariance=covariance)
+        check.one_of(sandwich.COVARIANCES, covariance=covariance)
         reason = self._invalid()
         if reason:
             warn(f"no valid inference: {reason}")
@@ -139,31 +124,25 @@ class LinearInference(LinearModel):
         half = cut(confidence, room, distribution) * se if free > 0 else np.nan * se
         rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
         tss = self._tss if np.ndim(rss) else self._tss[0]
-        r2 = shares(rss, tss)
+        r2 = inference.shares(rss, tss)
         freedom = n - self.fit_intercept
-        scalars = {
-            "r2": r2,
-            "adjusted_r2": 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2,
-            "f_statistic": F.statistic,
-            "f_p_value": F.p_value,
-            "log_likelihood": logl,
-            "aic": -2 * logl + 2 * df,
-            "bic": -2 * logl + df * np.log(n),
-            "n": n,
-            "df_residual": free,
-        }
+        adjusted = 1 - (1 - r2) * freedom / free if free > 0 else np.nan * r2
+        scalars = {"r2": r2, "adjusted_r2": adjusted}
+        scalars |= {"f_statistic": F.statistic, "f_p_value": F.p_value, "log_likelihood": logl}
+        scalars |= {"aic": -2 * logl + 2 * df, "bic": -2 * logl + df * np.log(n)}
+        scalars |= {"n": n, "df_residual": free}
         notes: list[str] = []
         if not reason and np.ndim(b) == 1:
             T = parameter_root(self._smoother)
-            notes = read_aloud(self._names(), b, T, se, n)
+            notes = inference.read_aloud(self._names(), b, T, se, n)
         if covariance != "nonrobust" and not reason:
             why = "correlated within groups" if covariance == "cluster" else "of unequal size"
             notes.append(f"standard errors {covariance}: valid for noise {why}")
-        p = tail(statistic, room, distribution) if free > 0 else np.nan * se
+        p = inference.tail(statistic, room, distribution) if free > 0 else np.nan * se
         return Summary(
             title="Linear regression",
             names=self._names(),
-            arrays=estimate_table(b, se, statistic, p, half),
+            arrays=inference.estimate_table(b, se, statistic, p, half),
             scalars={name: bare(value) for name, value in scalars.items()},
             valid=not reason,
             reason=reason,
@@ -182,25 +161,13 @@ class LinearInference(LinearModel):
         return ""
 
     def _sandwich(
-        self,
-        kind: str,
-        X: np.ndarray,
-        y: np.ndarray,
-        groups: ArrayLike | None,
-        sample_weight: np.ndarray | None,
-    ) -> Sandwich:
+        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+    ) -> sandwich.Sandwich:
         """The robust covariance, from the training data given again."""
-        if X is None or y is None:
-            raise ValueError(
-                f"covariance={kind!r} needs the training data again: "
-                f"summary(covariance={kind!r}, X=X, y=y)"
-            )
+        sandwich.check_again(kind, X, y, groups)
         if self._generalised:
-            raise ValueError(
-                f"covariance={kind!r} is for independent rows, not for noise_covariance"
-            )
-        if (groups is None) == (kind == "cluster"):
-            raise ValueError("covariance='cluster' needs groups, and the others take none")
+            independent = f"covariance={kind!r} is for independent rows"
+            raise ValueError(f"{independent}, not for noise_covariance")
         fit, X = self.predict(X), self._dense_input(X)
         y = check_number_target(y, len(X), True, self)
         w = check_weights(sample_weight, X)
@@ -211,15 +178,10 @@ class LinearInference(LinearModel):
             raise ValueError("X, y and sample_weight must be those of the fit; their RSS is not")
         Z, T = scores(X, self._smoother), parameter_root(self._smoother)
         if kind == "cluster":
-            groups = np.asarray(groups)
-            if groups.shape != (len(X),):
-                raise ValueError(
-                    f"groups must have one label per row ({len(X)}), got {groups.shape}"
-                )
-            return clustered(Z, T, E, w, groups, self.df_)
-        return heteroscedastic(Z, T, E, w, (Z**2).sum(axis=1), self.df_, kind)
+            return sandwich.clustered(Z, T, E, w, sandwich.group_codes(groups, len(X)), self.df_)
+        return sandwich.heteroscedastic(Z, T, E, w, (Z**2).sum(axis=1), self.df_, kind)
 
-    def _robust_f(self, found: Sandwich) -> FTest:
+    def _robust_f(self, found: sandwich.Sandwich) -> FTest:
         """All slopes against none, with the robust covariance."""
         live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
         live = live[1:] if self.fit_intercept else live
@@ -228,7 +190,7 @@ class LinearInference(LinearModel):
             nothing = np.nan * np.asarray(self.rss_)
             return FTest(nothing, 0, found.df, nothing)
         pairs = zip(b, found.covariance, strict=True)
-        F = np.array([robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
+        F = np.array([sandwich.robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
         F = F if np.ndim(self.coef_) == 2 else F[0]
         return FTest(bare(F), len(live), found.df, bare(f_tail(F, len(live), found.df)))
 
@@ -259,7 +221,7 @@ class LinearInference(LinearModel):
             raise ValueError("f_test cannot test the coefficient of a constant column")
         b = np.atleast_2d(self.coef_)[:, chosen].T
         free = self.n_observations_ - self.df_
-        F = wald(b, T, self.sigma2_)
+        F = inference.wald(b, T, self.sigma2_)
         F = F if np.ndim(self.coef_) == 2 else F[0]
         return FTest(bare(F), len(chosen), free, bare(f_tail(F, len(chosen), free)))
 
@@ -278,10 +240,8 @@ class LinearInference(LinearModel):
         if self._invalid():
             raise ValueError(f"no valid inference: {self._invalid()}")
         if kind != "mean" and self._generalised:
-            raise ValueError(
-                "after a fit with noise_covariance the noise of a new row is not known: "
-                f"only kind='mean' is possible, got {kind!r}"
-            )
+            unknown = "after a fit with noise_covariance the noise of a new row is not known"
+            raise ValueError(f"{unknown}: only kind='mean' is possible, got {kind!r}")
         middle = self.predict(X)
         X = self._dense_input(X)
         if kind == "plugin":

@@ -15,18 +15,16 @@ def penalty_scales(C: float, ratio: float, n: float, shrink_intercept: bool) -> 
     if ratio == 1:
         return (f"lambda = {1 / C:.6g} in sum loss + lambda |w|_1",)
     if ratio > 0:
-        return (
-            f"lambda = {ratio / C:.6g} |w|_1 and {(1 - ratio) / (2 * C):.6g} |w|^2 beside sum loss",
-        )
-    lines = [
-        f"lambda = {1 / (2 * C):.6g} in sum loss + lambda |w|^2",
-        f"lambda = {1 / C:.6g} in sum loss + (lambda/2) |w|^2, and in a mean gradient that adds "
-        "(lambda/m) w",
-        f"reg = {1 / (n * C):.6g} in a mean gradient that adds reg w (m = {n:.6g} rows)",
-    ]
+        l1, l2 = f"{ratio / C:.6g} |w|_1", f"{(1 - ratio) / (2 * C):.6g} |w|^2"
+        return (f"lambda = {l1} and {l2} beside sum loss",)
+    half = "in sum loss + (lambda/2) |w|^2, and in a mean gradient that adds (lambda/m) w"
     where = "all coefficients" if shrink_intercept else "the slopes (the intercept is free)"
-    lines.append(f"prior N(0, {C:.6g} I) on {where}: the mode of the posterior")
-    return tuple(lines)
+    return (
+        f"lambda = {1 / (2 * C):.6g} in sum loss + lambda |w|^2",
+        f"lambda = {1 / C:.6g} {half}",
+        f"reg = {1 / (n * C):.6g} in a mean gradient that adds reg w (m = {n:.6g} rows)",
+        f"prior N(0, {C:.6g} I) on {where}: the mode of the posterior",
+    )
 
 
 def logistic_card(model: BaseEstimator, strength: float, ratio: float, price: float) -> Card:
@@ -54,20 +52,14 @@ def logistic_card(model: BaseEstimator, strength: float, ratio: float, price: fl
         notes.append(f"the classes are separated ({model.separation_}): no finite maximum")
     if not model._converged:
         notes.append("the iteration did not converge")
+    shown = ("df", "log_likelihood", "null_log_likelihood", "aic", "bic")
+    numbers = {"n": n, **{name: getattr(model, f"{name}_") for name in shown}}
+    numbers |= {"nonzero": int(np.count_nonzero(model.coef_)), "n_iter": int(model.n_iter_[0])}
     return Card(
         representation=what,
         evaluation=evaluation,
         optimisation="; ".join(part for part in (model._how, certificate) if part),
-        numbers={
-            "n": n,
-            "df": model.df_,
-            "log_likelihood": model.log_likelihood_,
-            "null_log_likelihood": model.null_log_likelihood_,
-            "aic": model.aic_,
-            "bic": model.bic_,
-            "nonzero": int(np.count_nonzero(model.coef_)),
-            "n_iter": int(model.n_iter_[0]),
-        },
+        numbers=numbers,
         scales=scales,
         warnings=tuple(notes),
     )

@@ -10,6 +10,9 @@ of a buffer that only grows; sparse columns stay sparse. Sums over rows are take
 size, in order, so that the bits do not depend on the number of threads.
 """
 
+from collections.abc import Callable
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,11 @@ def row_blocks(n: int) -> list[tuple[int, int]]:
     return [(i, min(i + BLOCK_ROWS, n)) for i in range(0, n, BLOCK_ROWS)]
 
 
+def sum_blocks(part: Callable[[int, int], Array], blocks: list[tuple[int, int]]) -> Array:
+    """The sum of ``part(start, stop)`` over the blocks, first to last."""
+    return reduce(add, map_threads(lambda block: part(*block), blocks))
+
+
 class WholeColumns:
     """Dense X with few columns: all of them are always worked on."""
 
@@ -45,27 +53,20 @@ class WholeColumns:
 
     def dot(self, index: IntArray, d: Array) -> Array:
         """X_A d, (n,)."""
-        out = np.empty(self.n)
-
-        def fill(block: tuple[int, int]) -> None:
-            a, b = block
-            np.dot(self.X[a:b], d, out=out[a:b])
-
-        list(map_threads(fill, self.blocks))
-        return out
+        return np.concatenate(list(map_threads(lambda s: self.X[s[0] : s[1]] @ d, self.blocks)))
 
     def transposed(self, index: IntArray, R: Array) -> Array:
         """R X_A for R (q, n): (q, m)."""
 
-        def part(block: tuple[int, int]) -> Array:
+        def part(start: int, stop: int) -> Array:
             total = np.zeros((len(R), self.p))
-            for a in range(*block, self.strip):
-                b = min(a + self.strip, block[1])
+            for a in range(start, stop, self.strip):
+                b = min(a + self.strip, stop)
                 for q in range(len(R)):
                     total[q] += R[q, a:b] @ self.X[a:b]
             return total
 
-        return sum_in_order(map_threads(part, self.blocks))
+        return sum_blocks(part, self.blocks)
 
     def all(self, R: Array) -> Array:
         """R X, (q, p)."""
@@ -110,23 +111,11 @@ class BufferedColumns:
 
     def dot(self, index: IntArray, d: Array) -> Array:
         S = self.rows_of(index)
-        out = np.empty(self.n)
-
-        def fill(block: tuple[int, int]) -> None:
-            a, b = block
-            out[a:b] = d @ S[:, a:b]
-
-        list(map_threads(fill, self.blocks))
-        return out
+        return np.concatenate(list(map_threads(lambda s: d @ S[:, s[0] : s[1]], self.blocks)))
 
     def transposed(self, index: IntArray, R: Array) -> Array:
         S = self.rows_of(index)
-
-        def part(block: tuple[int, int]) -> Array:
-            a, b = block
-            return R[:, a:b] @ S[:, a:b].T
-
-        return sum_in_order(map_threads(part, self.blocks))
+        return sum_blocks(lambda a, b: R[:, a:b] @ S[:, a:b].T, self.blocks)
 
     def all(self, R: Array) -> Array:
         out = np.empty((len(R), self.p))
@@ -142,12 +131,7 @@ class BufferedColumns:
     def cross(self, left: IntArray, right: IntArray, h: Array) -> Array:
         """X_left' diag(h) X_right, (a, b)."""
         L, R = self.rows_of(left), self.rows_of(right)
-
-        def part(block: tuple[int, int]) -> Array:
-            a, b = block
-            return (L[:, a:b] * h[a:b]) @ R[:, a:b].T
-
-        return sum_in_order(map_threads(part, self.blocks))
+        return sum_blocks(lambda a, b: (L[:, a:b] * h[a:b]) @ R[:, a:b].T, self.blocks)
 
     def gram(self, index: IntArray, h: Array) -> tuple[Array, Array]:
         S = self.rows_of(index)
@@ -156,12 +140,11 @@ class BufferedColumns:
         if len(self.blocks) == 1:  # few rows: the columns are shared out instead
             return self._gram_by_columns(S, mean, root), mean
 
-        def part(block: tuple[int, int]) -> Array:
-            a, b = block
+        def part(a: int, b: int) -> Array:
             T = (S[:, a:b] - mean[:, None]) * root[a:b]
             return T @ T.T
 
-        return sum_in_order(map_threads(part, self.blocks)), mean
+        return sum_blocks(part, self.blocks), mean
 
     def _gram_by_columns(self, S: Array, mean: Array, root: Array) -> Array:
         """The same cross-products, a band of columns against itself and those before at a time."""
@@ -220,15 +203,6 @@ class SparseColumns:
         gone = np.diag(G) <= 1e-13 * raw  # nothing is left of a constant column
         G[gone], G[:, gone] = 0.0, 0.0
         return G, mean
-
-
-def sum_in_order(parts: Any) -> Array:
-    """The sum of arrays, first to last."""
-    total = None
-    for part in parts:
-        total = part if total is None else total + part
-    assert total is not None
-    return total
 
 
 def make_columns(X: Any, n_classes: int) -> Any:

@@ -254,10 +254,8 @@ class FirthLogisticRegression(LinearClassifier):
         rows = self._check_training(X, y, sample_weight)
         self._need_two_classes(rows.n_rows)
         if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. "
-                f"FirthLogisticRegression takes 2 classes, got {len(self.classes_)}"
-            )
+            two = f"FirthLogisticRegression takes 2 classes, got {len(self.classes_)}"
+            raise ValueError(f"Only binary classification is supported. {two}")
         counts = class_counts(2, rows)
         factor = class_weights(self.class_weight, self.classes_, counts)
         if not (counts * factor > 0).all():
@@ -274,12 +272,9 @@ class FirthLogisticRegression(LinearClassifier):
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
         limits["record"] = lambda s: {"objective": -s.value, "log_likelihood": s.likelihood}
         run = self._iterate(partial(firth_step, data, free), start, **limits)
-        found = self._in_units(run.state.theta, kept, scale)
-        self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
-        self.log_likelihood_, self.penalized_log_likelihood_ = (
-            run.state.likelihood,
-            run.state.value + float(np.log(scale).sum()),
-        )
+        self.__dict__.update(self._in_units(run.state.theta, kept, scale))
+        self.log_likelihood_ = run.state.likelihood
+        self.penalized_log_likelihood_ = run.state.value + float(np.log(scale).sum())
         self._converged = run.converged
         self._kept, self._scale, self._best = kept, scale, run.state.theta
         self._rows_design, self._rows_y, self._rows_w = data
@@ -296,14 +291,10 @@ class FirthLogisticRegression(LinearClassifier):
         D = np.column_stack([np.ones(n), X]) if self.fit_intercept else X
         kept = independent_columns(D, w)
         if len(kept) < D.shape[1]:
-            lost = tuple(
-                int(j) - self.fit_intercept for j in np.setdiff1d(np.arange(D.shape[1]), kept)
-            )
-            sentence = dependent_sentence(self._feature_names(), lost, (n, p))
-            warn(
-                f"{sentence}: the coefficients of columns that follow from others are 0",
-                LinAlgWarning,
-            )
+            gone = np.setdiff1d(np.arange(D.shape[1]), kept) - int(self.fit_intercept)
+            which = dependent_sentence(self._feature_names(), tuple(gone.tolist()), (n, p))
+            follow = "the coefficients of columns that follow from others are 0"
+            warn(f"{which}: {follow}", LinAlgWarning)
         D = D[:, kept]
         if D.shape[1] == 0:
             raise ValueError("every column of X is 0 and there is no intercept: nothing to fit")
@@ -340,10 +331,8 @@ class FirthLogisticRegression(LinearClassifier):
         check.fraction(confidence=confidence)
         data = Data(self._rows_design, self._rows_y, self._rows_w)
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
-        q = len(names)
-        estimate = (
-            np.append(self.intercept_, self.coef_[0]) if self.fit_intercept else self.coef_[0]
-        )
+        q, b = len(names), self.fit_intercept
+        estimate = np.append(self.intercept_, self.coef_[0]) if b else self.coef_[0]
         statistic, low, high = (np.full(q, np.nan) for _ in range(3))
         free = np.ones(len(self._best), dtype=bool)
         drop = float(chdtri(1, 1 - confidence)) / 2
@@ -357,51 +346,39 @@ class FirthLogisticRegression(LinearClassifier):
                 low[j], high[j] = ends[0] / s, ends[1] / s
         with np.errstate(over="ignore"):
             ratio = np.exp(estimate)
+        arrays = {"estimate": estimate, "standard_error": self.standard_errors_}
+        arrays |= {"statistic": statistic, "p_value": chdtrc(1, statistic)}
+        reason = "" if len(self._kept) == q else "columns are linearly dependent"
+        reason = reason if self._converged else "it did not converge"
         return Summary(
             title="Firth's logistic regression",
             names=names,
-            arrays={
-                "estimate": estimate,
-                "standard_error": self.standard_errors_,
-                "statistic": statistic,
-                "p_value": chdtrc(1, statistic),
-                "low": low,
-                "high": high,
-                "odds_ratio": ratio,
-            },
-            scalars={
-                "log_likelihood": self.log_likelihood_,
-                "penalized_log_likelihood": self.penalized_log_likelihood_,
-                "n": self.n_observations_,
-            },
-            valid=len(self._kept) == q and self._converged,
-            reason=""
-            if self._converged and len(self._kept) == q
-            else "columns are linearly dependent"
-            if self._converged
-            else "it did not converge",
+            arrays={**arrays, "low": low, "high": high, "odds_ratio": ratio},
+            scalars={**self._likelihoods(), "n": self.n_observations_},
+            valid=not reason,
+            reason=reason,
             notes=(
                 "statistic: penalised likelihood ratio, chi-squared with 1 degree of freedom",
                 "low, high: profile of the penalised likelihood, not symmetric",
             ),
         )
 
+    def _likelihoods(self) -> dict[str, float]:
+        penalized = self.penalized_log_likelihood_
+        return {"log_likelihood": self.log_likelihood_, "penalized_log_likelihood": penalized}
+
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         score = "b + x'w" if self.fit_intercept else "x'w"
         notes = () if self._converged else ("the iteration did not converge",)
+        numbers = {"n": self.n_observations_, **self._likelihoods(), "n_iter": self.n_iter_}
+        first, second = self.classes_
         return Card(
-            representation=f"log P({self.classes_[1]})/P({self.classes_[0]}) = {score}: a "
-            "hyperplane",
+            representation=f"log P({second})/P({first}) = {score}: a hyperplane",
             evaluation="-log-likelihood - (1/2) log |information|: Jeffreys' prior, which takes "
             "off the first-order bias and keeps the estimate finite on separated classes",
             optimisation=f"Fisher scoring with step halving, {self.n_iter_} steps",
-            numbers={
-                "n": self.n_observations_,
-                "log_likelihood": self.log_likelihood_,
-                "penalized_log_likelihood": self.penalized_log_likelihood_,
-                "n_iter": self.n_iter_,
-            },
+            numbers=numbers,
             warnings=notes,
         )

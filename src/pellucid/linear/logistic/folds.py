@@ -9,6 +9,7 @@ A class without training rows in a fold gets weights 0 and a probability of almo
 
 import inspect
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,9 +55,7 @@ class FoldRule(LogisticRule):
     def __init__(
         self, classes: np.ndarray | None = None, coef: Any = None, intercept: Any = None
     ) -> None:
-        self.classes = classes
-        self.coef = coef
-        self.intercept = intercept
+        self.classes, self.coef, self.intercept = classes, coef, intercept
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> "FoldRule":
         self.classes_, self.coef_, self.intercept_ = self.classes, self.coef, self.intercept
@@ -68,9 +67,12 @@ class FoldRule(LogisticRule):
         return Card("log-odds linear in x", "log-loss", "a point of a path")
 
 
+Along = tuple[Array, Array, IntArray, bool]  # coefficients, intercepts, rounds, all converged
+
+
 def weights_along(
     X: ArrayLike, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
-) -> tuple[Array, Array, IntArray, bool]:
+) -> Along:
     """Coefficients (L, k, p), intercepts (L, k), rounds and whether all points converged."""
     order = np.argsort(task.Cs, kind="stable")
     place = np.argsort(order, kind="stable")
@@ -80,9 +82,8 @@ def weights_along(
     fine = True
     if len(finite):
         problem = ProximalNewton(X, codes, n_classes, w, fit_intercept=task.fit_intercept)
-        found, gaps, rounds, _ = solve_path(
-            problem, finite, l1_ratio, tol=task.tol, max_iter=task.max_iter
-        )
+        limits = {"tol": task.tol, "max_iter": task.max_iter}
+        found, gaps, rounds, _ = solve_path(problem, finite, l1_ratio, **limits)
         fine = bool((gaps <= relative_gap(task.tol)).all())
         parts.append((np.array([c for c, _ in found]), np.array([b for _, b in found]), rounds))
     if len(finite) < len(Cs):
@@ -98,7 +99,7 @@ def weights_along(
 
 def present_classes(
     X: np.ndarray, codes: IntArray, n_classes: int, w: Array, task: Task, l1_ratio: float
-) -> tuple[Array, Array, IntArray, bool]:
+) -> Along:
     """``weights_along`` on the classes that have rows; the others are put far away."""
     live = np.flatnonzero(np.bincount(codes, weights=w, minlength=n_classes) > 0)
     if len(live) == n_classes:
@@ -119,6 +120,17 @@ def present_classes(
     absent = np.setdiff1d(np.arange(n_classes), live)
     intercepts[:, absent] = b.min(axis=1, keepdims=True) + ABSENT
     return coefs, intercepts, rounds, fine
+
+
+class Data(NamedTuple):
+    """The rows of all folds."""
+
+    X: Any
+    y: Any  # labels
+    codes: IntArray
+    classes: NDArray[Any]
+    w: Array  # to train with
+    given: Array | None  # to weight the scores with
 
 
 class Scoring(NamedTuple):
@@ -150,23 +162,16 @@ def make_scoring(
 
 
 def score_points(
-    scoring: Scoring,
-    X: np.ndarray,
-    y: np.ndarray,
-    codes: IntArray,
-    w: Array | None,
-    test: IntArray,
-    classes: NDArray[Any],
-    coefs: Array,
-    intercepts: Array,
+    scoring: Scoring, data: Data, test: IntArray, coefs: Array, intercepts: Array
 ) -> Array:
     """The score of every point of a path on the rows ``test``."""
-    rows, truth = X[test], codes[test]
+    X, classes = data.X, data.classes
+    rows, truth = X[test], data.codes[test]
     if scoring.name == "other":
         params = _check_method_params(X, params=scoring.params, indices=test)
         rules = (FoldRule(classes, W, b).fit(X) for W, b in zip(coefs, intercepts, strict=True))
-        return np.array([scoring.scorer(rule, rows, y[test], **params) for rule in rules])
-    weight = None if w is None else w[test]
+        return np.array([scoring.scorer(rule, rows, data.y[test], **params) for rule in rules])
+    weight = None if data.given is None else data.given[test]
     if weight is not None and not weight.any():
         raise ValueError("every fold of the cross-validation needs rows of positive weight")
     L, k, p = coefs.shape
@@ -180,32 +185,25 @@ def score_points(
 
 
 def cross_validate(
-    X: Any,
-    y: Any,
-    codes: IntArray,
-    classes: NDArray[Any],
-    w: Array,
-    given: Array | None,
+    data: Data,
     folds: list[tuple[IntArray, IntArray]],
     ratios: list[float],
     task: Task,
     scoring: Scoring,
 ) -> list[list[FoldPath]]:
-    """[fold][ratio]; ``w`` trains, ``given`` (or None) weights the scores."""
-    K = len(classes)
+    """[fold][ratio]."""
+    X, K = data.X, len(data.classes)
 
-    def one(item: tuple[int, int]) -> FoldPath:
-        (train, test), ratio = folds[item[0]], ratios[item[1]]
+    def one(item: tuple[Any, float]) -> FoldPath:
+        (train, test), ratio = item
         rows = X[train] if issparse(X) else np.ascontiguousarray(X[train])
-        coefs, intercepts, rounds, fine = present_classes(
-            rows, codes[train], K, np.ascontiguousarray(w[train]), task, ratio
-        )
-        scores = score_points(scoring, X, y, codes, given, test, classes, coefs, intercepts)
+        codes, w = data.codes[train], np.ascontiguousarray(data.w[train])
+        coefs, intercepts, rounds, fine = present_classes(rows, codes, K, w, task, ratio)
+        scores = score_points(scoring, data, test, coefs, intercepts)
         return FoldPath(coefs, intercepts, scores, rounds, fine)
 
-    items = [(f, r) for f in range(len(folds)) for r in range(len(ratios))]
-    found: Callable[[], Any] = iter(list(map_threads(one, items))).__next__
-    return [[found() for _ in ratios] for _ in folds]
+    found = list(map_threads(one, list(product(folds, ratios))))
+    return [found[i : i + len(ratios)] for i in range(0, len(found), len(ratios))]
 
 
 def choose(scores: Array, Cs: Array, rule: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
+from pellucid.linear.least_squares.sandwich import check_again, group_codes
 from pellucid.linear.logistic.margins import MarginalEffects, average_effects
 
 COVARIANCES = ("nonrobust", "HC0", "HC1", "cluster")
@@ -148,34 +149,17 @@ class LogisticInference:
         ll, null = model.log_likelihood_, model.null_log_likelihood_
         k = (len(self.classes_) - 1) * self.coef_.shape[1]
         ratio = 2 * (ll - null)
-        return {
-            "log_likelihood": ll,
-            "null_log_likelihood": null,
-            "lr_statistic": ratio,
-            "lr_p_value": np.nan if self._invalid() else float(chdtrc(k, max(ratio, 0.0))),
-            "pseudo_r2": 1 - ll / null if null != 0 else np.nan,
-            "aic": model.aic_,
-            "bic": model.bic_,
-            "n": model.n_observations_,
-        }
+        p = np.nan if self._invalid() else float(chdtrc(k, max(ratio, 0.0)))
+        found = {"log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio}
+        found |= {"lr_p_value": p, "pseudo_r2": 1 - ll / null if null != 0 else np.nan}
+        return {**found, "aic": model.aic_, "bic": model.bic_, "n": model.n_observations_}
 
     def _sandwich(
-        self,
-        kind: str,
-        X: np.ndarray,
-        y: np.ndarray,
-        groups: ArrayLike | None,
-        sample_weight: np.ndarray | None,
+        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
     ) -> Array:
         """The robust covariance, from the training data given again."""
         model: Any = self
-        if X is None or y is None:
-            raise ValueError(
-                f"covariance={kind!r} needs the training data again: "
-                f"summary(covariance={kind!r}, X=X, y=y)"
-            )
-        if (groups is None) == (kind == "cluster"):
-            raise ValueError("covariance='cluster' needs groups, and the others take none")
+        check_again(kind, X, y, groups)
         if model.class_weight is not None:
             raise ValueError("robust errors are for fits without class_weight")
         P, D = model.predict_proba(X), self._design(X)
@@ -186,22 +170,15 @@ class LogisticInference:
         same = np.isclose(w @ np.log(np.maximum(own, 1e-300)), self.log_likelihood_, rtol=1e-6)
         if not same or (self.classes_[codes] != np.asarray(y)).any():
             raise ValueError(
-                "X, y and sample_weight must be those of the fit: the likelihood is not"
+                "X, y and sample_weight must be those of the fit; the likelihood is not"
             )
         R = P[:, 1:] - (codes[:, None] == np.arange(1, P.shape[1]))
         S = (R[:, :, None] * D[:, None, :]).reshape(len(D), -1)
         n, k = w.sum(), S.shape[1]
         A = self.covariance_
         if kind == "cluster":
-            labels = np.asarray(groups)
-            if labels.shape != (len(D),):
-                raise ValueError(
-                    f"groups must have one label per row ({len(D)}), got {labels.shape}"
-                )
-            codes = np.unique(labels, return_inverse=True)[1]
+            codes = group_codes(groups, len(D))
             G = int(codes.max()) + 1
-            if G < 2:
-                raise ValueError("cluster errors need at least 2 groups, got 1")
             sums = np.zeros((G, k))
             np.add.at(sums, codes, w[:, None] * S)
             return A @ (sums.T @ sums) @ A * (G / (G - 1) * (n - 1) / (n - k))
@@ -221,15 +198,13 @@ class LogisticInference:
         for one in (model, smaller):
             if one._invalid():
                 raise ValueError(f"no valid inference: {one._invalid()}")
-        if not np.array_equal(self.classes_, smaller.classes_) or not np.isclose(
-            model.n_observations_, smaller.n_observations_
-        ):
+        same = np.isclose(model.n_observations_, smaller.n_observations_)
+        if not same or not np.array_equal(self.classes_, smaller.classes_):
             raise ValueError("both models must be fitted to the same rows and classes")
         df = model.df_ - smaller.df_
         if not df > 0:
-            raise ValueError(
-                f"smaller must have fewer parameters, got {smaller.df_:g} against {model.df_:g}"
-            )
+            got = f"{smaller.df_:g} against {model.df_:g}"
+            raise ValueError(f"smaller must have fewer parameters, got {got}")
         statistic = 2 * (self.log_likelihood_ - smaller.log_likelihood_)
         return LikelihoodRatio(statistic, df, float(chdtrc(df, max(statistic, 0.0))))
 
@@ -242,9 +217,8 @@ class LogisticInference:
             raise ValueError(f"no valid inference: {self._invalid()}")
         D = self._design(X)
         score = D @ self._full()[1]
-        half = cut(confidence, np.inf, "normal") * np.sqrt(
-            np.einsum("ij,jk,ik->i", D, self.covariance_, D)
-        )
+        variance = np.einsum("ij,jk,ik->i", D, self.covariance_, D)
+        half = cut(confidence, np.inf, "normal") * np.sqrt(variance)
         return expit(np.stack([score - half, score + half], axis=-1))
 
     def log_odds(self, reference: Any = None) -> LogOdds:
@@ -257,9 +231,8 @@ class LogisticInference:
         V = np.zeros((K, q, K, q))
         V[1:, :, 1:, :] = self.covariance_.reshape(K - 1, q, K - 1, q)
         j = np.arange(q)
-        variance = np.array(
-            [V[k, j, k, j] + V[r, j, r, j] - V[k, j, r, j] - V[r, j, k, j] for k in range(K)]
-        )
+        pairs = [(V[k, j, k, j], V[k, j, r, j], V[r, j, k, j]) for k in range(K)]
+        variance = np.array([own + V[r, j, r, j] - one - two for own, one, two in pairs])
         variance[r] = 0.0
         errors = np.sqrt(np.maximum(variance, 0.0))
         B = T - T[r]

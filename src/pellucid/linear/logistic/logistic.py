@@ -33,30 +33,19 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.linear_model import dependent_sentence
+from pellucid.linear.linear_model import dependent_sentence, first_rows
 from pellucid.linear.linear_rule import LinearClassifier, class_weights
+from pellucid.linear.logistic import outcome as ending
+from pellucid.linear.logistic import sums
 from pellucid.linear.logistic.card import logistic_card
 from pellucid.linear.logistic.inference import LogisticInference
 from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
-from pellucid.linear.logistic.outcome import (
-    Outcome,
-    largest_score,
-    log_softmax,
-    newton_outcome,
-    separation_status,
-)
+from pellucid.linear.logistic.outcome import Outcome, log_softmax
 from pellucid.linear.logistic.proximal import fit_proximal_newton
 from pellucid.linear.logistic.softmax import centred, lbfgs_step, make_preconditioner, start_lbfgs
 from pellucid.linear.logistic.solver_objects import make_objective, named_history
-from pellucid.linear.logistic.sums import (
-    Problem,
-    add,
-    class_counts,
-    cut_rows,
-    evaluate,
-    log_likelihood_of_counts,
-    typical_row,
-)
+from pellucid.linear.logistic.sums import Problem, class_counts, evaluate
+from pellucid.linear.penalty_scales import check_share
 from pellucid.linear.solver_fit import is_solver
 from pellucid.solvers.minimum import SeparationWarning
 
@@ -68,6 +57,8 @@ BINARY = 500  # the same for two classes, whose curvature is cheap
 LARGEST = 1500  # parameters up to which a curvature is made where inference needs it
 CHEAP = 3e8  # multiply-adds of one curvature that take no time worth saving
 RECORDED = 2000  # parameters up to which the history keeps them
+
+Start = tuple[Array, Array] | None  # coefficients and intercepts to start from
 
 
 class LogisticRegression(LogisticInference, LinearClassifier):
@@ -176,22 +167,17 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     def _check_parameters(self) -> None:
         check.positive(C=self.C, tol=self.tol, intercept_scaling=self.intercept_scaling)
         if self.l1_ratio is not None:
-            check.non_negative(l1_ratio=self.l1_ratio)
-            if self.l1_ratio > 1:
-                raise ValueError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
-        for name in ("dual", "fit_intercept", "warm_start", "shrink_intercept"):
-            check.boolean(**{name: getattr(self, name)})
+            check_share(l1_ratio=self.l1_ratio)
+        names = ("dual", "fit_intercept", "warm_start", "shrink_intercept")
+        check.boolean(**{name: getattr(self, name) for name in names})
         check.whole(at_least=0, max_iter=self.max_iter)
         if not is_solver(self.solver):
             check.one_of(SOLVERS, solver=self.solver)
         if self.penalty != "deprecated":
             if self.penalty is not None:
                 check.one_of(("l1", "l2", "elasticnet"), penalty=self.penalty)
-            warn(
-                "penalty is deprecated: use l1_ratio=0 for 'l2', l1_ratio=1 for 'l1', l1_ratio "
-                "between for 'elasticnet', and C=inf for None",
-                FutureWarning,
-            )
+            use = "l1_ratio=0 for 'l2', l1_ratio=1 for 'l1', l1_ratio between for 'elasticnet'"
+            warn(f"penalty is deprecated: use {use}, and C=inf for None", FutureWarning)
 
     def _strength(self) -> tuple[float, float]:
         """(1/C, l1_ratio) in force."""
@@ -225,13 +211,13 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         rows = self._present_classes(rows)
         problem = self._problem(rows, map_threads)
         start = self._start(problem, last, coef_init, intercept_init)
-        context = FitContext.of_rows(
-            self, rows, sample_weight, self._limit(), partial(self._attributes, problem)
-        )
-        _, ratio = self._strength()
-        if is_solver(self.solver):
+        by_object = is_solver(self.solver)
+        limit = getattr(self.solver, "max_iter", None) if by_object else self.max_iter
+        attributes = partial(self._attributes, problem)
+        context = FitContext.of_rows(self, rows, sample_weight, limit, attributes)
+        if by_object:
             outcome = self._fit_by_solver(rows, problem, start, context)
-        elif ratio > 0:
+        elif self._strength()[1] > 0:
             outcome = self._fit_proximal(rows, problem, start, context)
         elif self._newton_pays(rows, problem):
             outcome = self._fit_newton(problem, start, context)
@@ -245,9 +231,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self._check_parameters()
         self._need_two_classes(rows.n_rows)
         if is_solver(self.solver) or self._strength()[1] > 0:
-            raise ValueError(
-                "fit_blocks is Newton's method: it takes no L1 penalty and no solver object"
-            )
+            raise ValueError("fit_blocks is Newton's method: no L1 penalty, no solver object")
         problem = self._problem(rows, map_)
         if (problem.counts == 0).any():
             empty = self.classes_[int(np.argmin(problem.counts))]
@@ -257,15 +241,10 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             raise ValueError(f"fit_blocks takes up to {2 * LARGEST} parameters, got {size}")
         attributes = partial(self._attributes, problem)
         context = FitContext(self, max_steps=self.max_iter, attributes=attributes)
-        start = self._start(problem, self._last() if self.warm_start else None, None, None)
+        start = self._start(problem, self._last() if self.warm_start else None)
         self._finish(problem, self._fit_newton(problem, start, context))
 
-    def _limit(self) -> int | None:
-        if is_solver(self.solver):
-            return getattr(self.solver, "max_iter", None)
-        return self.max_iter
-
-    def _last(self) -> tuple[Array, Array] | None:
+    def _last(self) -> Start:
         return (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
 
     def _present_classes(self, rows: Rows) -> Rows:
@@ -281,7 +260,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
 
     def _problem(self, rows: Source, map_: Map) -> Problem:
         K, p = len(self.classes_), self.n_features_in_
-        counts = reduce_rows(Statistic(partial(class_counts, K), add), rows, map_)
+        counts = reduce_rows(Statistic(partial(class_counts, K), sums.add), rows, map_)
         self.n_observations_ = float(counts.sum())
         weights = class_weights(self.class_weight, self.classes_, counts)
         counts = counts * weights
@@ -295,19 +274,14 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             ridge[0] = 1.0  # the parameter is held at 0
         shift = np.zeros(p)
         if self.fit_intercept and ridge[0] == 0:
-            first = rows if isinstance(rows, Rows) else next(iter(rows.spans()[0].leaves()))
-            if not issparse(first.X):
-                shift = typical_row(first.X, first.w)
+            first = first_rows(rows)
+            shift = shift if issparse(first.X) else sums.typical_row(first.X, first.w)
         factors = None if (weights == 1).all() else weights
         return Problem(rows, map_, K, ridge, shift, self.fit_intercept, factors, counts)
 
     def _start(
-        self,
-        problem: Problem,
-        last: tuple[Array, Array] | None,
-        coef_init: ArrayLike | None,
-        intercept_init: ArrayLike | None,
-    ) -> Any:
+        self, problem: Problem, last: Start, coef_init: Any = None, intercept_init: Any = None
+    ) -> Start:
         """Given values, the last fit, or None."""
         m, p = problem.n_scores, len(problem.shift)
         coef, b = np.zeros((m, p)), np.zeros(m)
@@ -325,7 +299,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
                 raise ValueError(f"intercept_init must have shape {(m,)}, got {b.shape}")
         return coef.reshape(m, p), b
 
-    def _theta(self, problem: Problem, start: tuple[Array, Array] | None) -> Array:
+    def _theta(self, problem: Problem, start: Start) -> Array:
         """The start in the shifted columns, with classes that sum to 0."""
         if start is None:
             return np.zeros((problem.n_scores, len(problem.ridge)))
@@ -348,8 +322,13 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         return size <= 2 * BINARY and rows.n_rows * float(size) ** 2 <= CHEAP
 
     def _loop(self, problem: Problem, context: FitContext) -> dict[str, Any]:
-        """What the loops of Newton and L-BFGS share."""
-        record, stop = partial(self._row, problem), self._stop(problem)
+        """What the loops of Newton and L-BFGS share.
+
+        Without a penalty a rule with no errors proves that there is no finite minimum.
+        """
+        free = self._strength()[0] == 0
+        stop = (lambda history: history[-1]["errors"] == 0) if free else None
+        record = partial(self._row, problem)
         return {"max_iter": self.max_iter, "record": record, "context": context, "stop": stop}
 
     def _row_weights(self, rows: Rows, problem: Problem) -> Array:
@@ -360,9 +339,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     def _goal(self) -> float:
         return self.tol * (1e-4 if self._strength()[0] == 0 else 1e-2)
 
-    def _fit_newton(
-        self, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
-    ) -> Outcome:
+    def _fit_newton(self, problem: Problem, start: Start, context: FitContext) -> Outcome:
         theta = self._theta(problem, start)
         if start is None:
             theta = sample_start(problem, theta, newton_step)
@@ -370,29 +347,25 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self._check_loss(problem, state.point.loss)
         step = partial(newton_step, problem)
         run = self._iterate(step, state, **self._loop(problem, context), tol=self._goal())
-        return newton_outcome(problem, run, start is None and bool(theta.any()))
+        return ending.newton_outcome(problem, run, start is None and bool(theta.any()))
 
-    def _fit_lbfgs(
-        self, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
-    ) -> Outcome:
+    def _fit_lbfgs(self, problem: Problem, start: Start, context: FitContext) -> Outcome:
         if isinstance(problem.source, Rows):
             self._refuse_nonfinite(problem.source.X)
         P, rows = make_preconditioner(problem), problem.source
         if isinstance(rows, Rows) and issparse(rows.X):
-            problem = problem._replace(source=cut_rows(rows))
+            problem = problem._replace(source=sums.cut_rows(rows))
         state = start_lbfgs(problem, P, self._theta(problem, start))
         self._check_loss(problem, state.point.loss)
         step = partial(lbfgs_step, problem, P)
         run = self._iterate(step, state, **self._loop(problem, context), tol=self.tol)
-        point = run.state.point
-        how = (
-            f"L-BFGS preconditioned by the {'Gram matrix' if P.vectors is not None else 'columns'}:"
-            f" {run.n_iter} steps, movement of the log-odds to come {run.state.gap:.2g}"
-        )
+        point, by = run.state.point, "Gram matrix" if P.vectors is not None else "columns"
+        left = f"movement of the log-odds to come {run.state.gap:.2g}"
+        how = f"L-BFGS preconditioned by the {by}: {run.n_iter} steps, {left}"
         return Outcome(point.theta, point.loss, point.wrong, run.converged, not run.converged, how)
 
     def _fit_proximal(
-        self, rows: Rows, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
+        self, rows: Rows, problem: Problem, start: Start, context: FitContext
     ) -> Outcome:
         self._refuse_nonfinite(rows.X)
         K, (strength, ratio) = len(self.classes_), self._strength()
@@ -406,22 +379,19 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         free = self.fit_intercept and not scaled
         how: dict[str, Any] = {"fit_intercept": free, "shrink_intercept": price == 1.0}
         how |= {"tol": self.tol, "max_iter": self.max_iter, "start": start}
-        fit = fit_proximal_newton(
-            *data, 1 / strength, ratio, **how, loop=self._iterate, context=context
-        )
+        how |= {"loop": self._iterate, "context": context}
+        fit = fit_proximal_newton(*data, 1 / strength, ratio, **how)
         coef, offset = fit.coef, fit.intercept
         if scaled:
             coef, offset = coef[:, :-1], coef[:, -1] / price
         theta = np.column_stack([offset + coef @ problem.shift, coef])
         point = evaluate(problem, theta, curved=False)
-        words = (
-            f"proximal Newton with coordinate descent on working sets: {fit.n_iter} rounds; the "
-            f"objective is at most {fit.gap:.2g} above the minimum"
-        )
+        words = f"proximal Newton with coordinate descent on working sets: {fit.n_iter} rounds"
+        words += f"; the objective is at most {fit.gap:.2g} above the minimum"
         return Outcome(theta, point.loss, point.wrong, fit.converged, False, words)
 
     def _fit_by_solver(
-        self, rows: Rows, problem: Problem, start: tuple[Array, Array] | None, context: FitContext
+        self, rows: Rows, problem: Problem, start: Start, context: FitContext
     ) -> Outcome:
         K, (strength, ratio), m = len(self.classes_), self._strength(), problem.n_scores
         w = self._row_weights(rows, problem)
@@ -438,7 +408,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         context.end(found)
         theta = self._solver_theta(problem, found.x)
         point = evaluate(problem, theta, curved=False)
-        slow = not found.converged or largest_score(problem, theta) > 15
+        slow = not found.converged or ending.largest_score(problem, theta) > 15
         how = f"{type(self.solver).__name__}: {found}"
         return Outcome(theta, point.loss, point.wrong, found.converged, slow, how)
 
@@ -455,12 +425,6 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         if isinstance(problem.source, Rows):
             self._refuse_nonfinite(problem.source.X)
         raise ValueError("the squares of X overflow float64; scale the columns down")
-
-    def _stop(self, problem: Problem) -> Any:
-        """Without a penalty a rule with no errors proves that there is no finite minimum."""
-        if self._strength()[0] > 0:
-            return None
-        return lambda history: history[-1]["errors"] == 0
 
     def _row(self, problem: Problem, state: Any) -> dict[str, Any]:
         point = state.point
@@ -498,7 +462,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self.coef_, self.intercept_ = self._in_units(problem, outcome.theta)
         self.n_iter_: Any = np.array([self.n_iter_], dtype=np.int32)
         K, N = problem.n_classes, self.n_observations_
-        null = log_likelihood_of_counts(problem.counts)
+        null = sums.log_likelihood_of_counts(problem.counts)
         self.log_likelihood_ = -outcome.loss
         self.null_log_likelihood_ = null if self.fit_intercept else -problem.total * np.log(K)
         self.deviance_ = 2 * outcome.loss
@@ -514,35 +478,22 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self._converged, self._how = outcome.converged, outcome.how
         self._dependent, self._certificate = outcome.dependent, outcome.certificate
         self._covariance = None
-        self.separation_ = "none"
-        if penalised:
-            return
-        status = separation_status(problem, outcome)
-        if status != "none":
-            self.separation_ = status
-            self._warn_separated(status)
-        elif outcome.dependent:
-            sentence = dependent_sentence(
-                self._feature_names(), outcome.dependent, (int(N), self.n_features_in_)
-            )
-            warn(
-                f"{sentence}: the coefficients are the least-norm choice of many; a finite C "
-                "makes them unique",
-                LinAlgWarning,
-            )
-        elif outcome.covariance is not None:
+        self.separation_ = "none" if penalised else ending.separation_status(problem, outcome)
+        if self.separation_ != "none":
+            what = "a hyperplane separates the classes"
+            if self.separation_ == "quasi":
+                what += " but for rows on it (quasi-complete separation)"
+            run = "the coefficients run to infinity and the likelihood has no finite maximum"
+            remedies = "a finite C, BayesianLogisticRegression, FirthLogisticRegression"
+            kept = f"the last iterate is kept (remedies: {remedies})"
+            warn(f"{what}: {run}; {kept}", SeparationWarning)
+        elif outcome.dependent and not penalised:
+            shape = (int(N), self.n_features_in_)
+            which = dependent_sentence(self._feature_names(), outcome.dependent, shape)
+            many = "the coefficients are the least-norm choice of many"
+            warn(f"{which}: {many}; a finite C makes them unique", LinAlgWarning)
+        elif not penalised:
             self._covariance = outcome.covariance
-
-    def _warn_separated(self, status: str) -> None:
-        what = "a hyperplane separates the classes"
-        if status == "quasi":
-            what += " but for rows on it (quasi-complete separation)"
-        warn(
-            f"{what}: the coefficients run to infinity and the likelihood has no finite maximum; "
-            "the last iterate is kept (remedies: a finite C, BayesianLogisticRegression, "
-            "FirthLogisticRegression)",
-            SeparationWarning,
-        )
 
     # --- prediction ---
 

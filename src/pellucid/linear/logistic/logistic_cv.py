@@ -15,13 +15,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
@@ -32,14 +28,8 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_rule import class_weights
-from pellucid.linear.logistic.folds import (
-    FoldPath,
-    Task,
-    choose,
-    cross_validate,
-    make_scoring,
-    weights_along,
-)
+from pellucid.linear.logistic import folds as cv_folds
+from pellucid.linear.logistic.folds import FoldPath, Task
 from pellucid.linear.logistic.newton import last_step, newton_step, start_newton
 from pellucid.linear.logistic.paths import logistic_path
 from pellucid.linear.logistic.proximal import ProximalNewton, relative_gap
@@ -165,7 +155,7 @@ class LogisticRegressionCV(LogisticRule):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
         """Fit; with metadata routing on, ``params`` go to the splitter and the scorer."""
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         ratios, Cs = self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         self._need_two_classes(rows.n_rows)
@@ -180,15 +170,18 @@ class LogisticRegressionCV(LogisticRule):
         split, score = self._routed(sample_weight, params)
         cv = check_cv(self.cv, labels, classifier=True)
         folds = list(cv.split(rows.X, labels, **split))
-        scoring = make_scoring(self.scoring, self.classes_, score)
+        scoring = cv_folds.make_scoring(self.scoring, self.classes_, score)
         task = Task(Cs, self.fit_intercept, self.tol, self.max_iter)
         given = None if sample_weight is None else rows.w
-        paths = cross_validate(
-            rows.X, labels, rows.y, self.classes_, w, given, folds, ratios, task, scoring
-        )
-        self._warn_late(paths)
+        data = cv_folds.Data(rows.X, labels, rows.y, self.classes_, w, given)
+        paths = cv_folds.cross_validate(data, folds, ratios, task, scoring)
+        late = [not path.converged for fold in paths for path in fold]
+        if any(late):
+            where = f"{sum(late)} of {len(late)} paths of the folds"
+            rounds = f"max_iter={self.max_iter} rounds"
+            warn(f"no convergence in {rounds} on {where}", ConvergenceWarning)
         self._set_scores(paths, Cs, ratios)
-        self._finish(rows, w, paths, Cs, ratios, task, context)
+        self._finish(rows, w, paths, ratios, task, context)
         return self
 
     def _check_parameters(self) -> tuple[list[float], Array]:
@@ -213,9 +206,8 @@ class LogisticRegressionCV(LogisticRule):
         ratios: Any = (0.0,) if self.l1_ratios is None else self.l1_ratios
         fine = np.ndim(ratios) == 1 and len(ratios) > 0
         if not fine or any(not isinstance(r, Real) or not 0 <= float(r) <= 1 for r in ratios):
-            raise ValueError(
-                f"l1_ratios must be None or a list of numbers from 0 to 1, got {self.l1_ratios!r}"
-            )
+            known = "None or a list of numbers from 0 to 1"
+            raise ValueError(f"l1_ratios must be {known}, got {self.l1_ratios!r}")
         return [float(r) for r in ratios]
 
     def _grid(self) -> Array:
@@ -225,27 +217,17 @@ class LogisticRegressionCV(LogisticRule):
         values: Any = self.Cs
         fine = np.ndim(values) == 1 and len(values) > 0
         if not fine or any(not isinstance(C, Real) or not float(C) > 0 for C in values):
-            raise ValueError(
-                f"Cs must be a whole number >= 1 or a list of numbers > 0, got {self.Cs!r}"
-            )
+            known = "a whole number >= 1 or a list of numbers > 0"
+            raise ValueError(f"Cs must be {known}, got {self.Cs!r}")
         return np.array(values, dtype=np.float64)
 
     def _routed(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> tuple[Any, Any]:
         """Keywords for the splitter and the scorer."""
-        if _routing_enabled():
-            given = {} if sample_weight is None else {"sample_weight": sample_weight}
-            routed = process_routing(self, "fit", **given, **params)
-            return routed.splitter.split, routed.scorer.score
-        return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
-
-    def _warn_late(self, paths: list[list[FoldPath]]) -> None:
-        late = sum(not path.converged for fold in paths for path in fold)
-        if late:
-            warn(
-                f"no convergence in max_iter={self.max_iter} rounds on {late} of "
-                f"{sum(len(fold) for fold in paths)} paths of the folds",
-                ConvergenceWarning,
-            )
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if not routing_enabled():
+            return {}, given
+        routed = process_routing(self, "fit", **given, **params)
+        return routed.splitter.split, routed.scorer.score
 
     def _set_scores(self, paths: list[list[FoldPath]], Cs: Array, ratios: list[float]) -> None:
         self.Cs_, self.l1_ratios_ = Cs, np.array(ratios)
@@ -270,15 +252,14 @@ class LogisticRegressionCV(LogisticRule):
         rows: Rows,
         w: Array,
         paths: list[list[FoldPath]],
-        Cs: Array,
         ratios: list[float],
         task: Task,
         context: FitContext,
     ) -> None:
+        Cs, rounds = task.Cs, self.n_iter_
         scores = np.moveaxis(np.array([[q.scores for q in fold] for fold in paths]), 1, 2)
-        rounds = self.n_iter_
         if self.refit:
-            c, r = choose(scores, Cs, self.rule)
+            c, r = cv_folds.choose(scores, Cs, self.rule)
             C, ratio = float(Cs[c]), ratios[r]
             fit = self._refit(rows, w, C, ratio, task, context)
             self.coef_, self.intercept_ = fit.coef, fit.intercept
@@ -314,8 +295,8 @@ class LogisticRegressionCV(LogisticRule):
         self, rows: Rows, w: Array, C: float, ratio: float, task: Task, context: FitContext
     ) -> Refit:
         K = len(self.classes_)
-        if (np.bincount(rows.y, weights=w, minlength=K) == 0).any():
-            gone = self.classes_[np.bincount(rows.y, weights=w, minlength=K) == 0].tolist()
+        gone = self.classes_[np.bincount(rows.y, weights=w, minlength=K) == 0].tolist()
+        if gone:
             raise ValueError(f"every class needs rows of positive weight, got none for {gone}")
         k, (n, p) = 1 if K == 2 else K, rows.X.shape
         wide = (p > n and not issparse(rows.X)) or k * (p + 1) > NEWTON_SIZE
@@ -324,14 +305,12 @@ class LogisticRegressionCV(LogisticRule):
         if not wide:
             return self._newton(rows, w, C, context)
         task = task._replace(Cs=np.array([C]))
-        coefs, intercepts, rounds, fine = weights_along(rows.X, rows.y, K, w, task, 0.0)
+        data = rows.X, rows.y, K, w
+        coefs, intercepts, rounds, fine = cv_folds.weights_along(*data, task, 0.0)
         if not fine:
-            warn(
-                f"{type(self).__name__}: no convergence in max_iter={self.max_iter} "
-                "steps of the final fit",
-                ConvergenceWarning,
-            )
-        problem = ProximalNewton(rows.X, rows.y, K, w, fit_intercept=self.fit_intercept)
+            late = f"no convergence in max_iter={self.max_iter} steps of the final fit"
+            warn(f"{type(self).__name__}: {late}", ConvergenceWarning)
+        problem = ProximalNewton(*data, fit_intercept=self.fit_intercept)
         problem.penalise(C, 0.0, 1.0)
         value = problem.begin(coefs[0], intercepts[0]).value
         row = {"step": int(rounds[0]), "objective": C * value, "gap": 0.0, "seconds": 0.0}
@@ -385,10 +364,10 @@ class LogisticRegressionCV(LogisticRule):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> float:
         """The score by ``scoring`` (accuracy where that is None)."""
-        _raise_for_params(params, self, "score")
+        raise_for_params(params, self, "score")
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
-        if _routing_enabled():
+        if routing_enabled():
             params = process_routing(self, "score", **params).scorer.score
         return self._scorer()(self, X, y, **params)
 
@@ -416,22 +395,18 @@ class LogisticRegressionCV(LogisticRule):
             scale = f"lambda = {1 / C:.6g} in sum loss + lambda sum |w|"
         elif r == 0:
             scale = f"lambda = {1 / (2 * C):.6g} in sum loss + lambda sum w^2"
-        name = self.scoring if isinstance(self.scoring, str) else "accuracy"
-        name = name if self.scoring is None or isinstance(self.scoring, str) else "the given score"
+        name = self.scoring or "accuracy"
+        name = name if isinstance(name, str) else "the given score"
+        averaged = "" if self.refit else "; the folds' coefficients are averaged"
+        numbers = {"C": C, "l1_ratio": r, "cross-validated score": self._score}
+        numbers |= {"objective": self._objective, "non-zero": int(np.count_nonzero(self.coef_))}
         return Card(
             representation=f"{kind}, {'with' if self.fit_intercept else 'without'} intercept",
             evaluation=f"{name} over {folds} folds chooses C ({how}); then C sum log-loss + "
             f"{(1 - r) / 2:.4g} sum w^2 + {r:.4g} sum |w|",
             optimisation="Newton steps, proximal ones for an L1 penalty; every fold is one path, "
-            "each C from the one before"
-            + ("" if self.refit else "; the folds' coefficients are averaged"),
-            numbers={
-                "C": C,
-                "l1_ratio": r,
-                "cross-validated score": self._score,
-                "objective": self._objective,
-                "non-zero": int(np.count_nonzero(self.coef_)),
-            },
+            f"each C from the one before{averaged}",
+            numbers=numbers,
             scales=(scale,),
         )
 

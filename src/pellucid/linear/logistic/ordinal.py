@@ -187,12 +187,6 @@ def newton_step(problem: Problem, state: State) -> tuple[State, float]:
     return found.point, found.point.gap
 
 
-def start_theta(counts: Array, link: str, p: int) -> Array:
-    """No slopes, and thresholds that give every class its share."""
-    below = np.cumsum(counts)[:-1] / counts.sum()
-    return np.concatenate([quantile(link, below), np.zeros(p)])
-
-
 def is_separated(rows: Rows, n_classes: int) -> bool:
     """Whether some (t, w) has every margin u >= 0, l <= 0 and not all of them 0."""
     live = rows.w > 0
@@ -265,16 +259,12 @@ class OrdinalLogisticRegression(Classifier):
         rows = self._check_training(X, y, sample_weight)
         K, p = len(self.classes_), rows.X.shape[1]
         if K < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in "
-                f"{rows.n_rows} samples (n_samples={rows.n_rows})"
-            )
+            few = f"1 class in {rows.n_rows} samples (n_samples={rows.n_rows})"
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes, got {few}")
         counts = class_counts(K, rows)
         if (counts == 0).any():
-            raise ValueError(
-                "every class needs rows of positive weight, got none for "
-                f"{self.classes_[counts == 0].tolist()}"
-            )
+            gone = self.classes_[counts == 0].tolist()
+            raise ValueError(f"every class needs rows of positive weight, got none for {gone}")
         problem = Problem(rows, K, self.link, 1 / self.C, typical_row(rows.X, rows.w))
 
         def attributes(state: State | None) -> dict[str, Any]:
@@ -286,12 +276,13 @@ class OrdinalLogisticRegression(Classifier):
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=self.max_iter)
         context.attributes = attributes
         with single_threaded_blas():
-            start = evaluate(problem, start_theta(counts, self.link, p))
+            below = np.cumsum(counts)[:-1] / counts.sum()  # thresholds give each class its share
+            start = evaluate(problem, np.concatenate([quantile(self.link, below), np.zeros(p)]))
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
         limits["record"] = lambda state: {"objective": state.value}
         run = self._iterate(partial(newton_step, problem), start, **limits)
         self._set(problem, run.state, counts)
-        self._warn(rows, run.state)
+        self._warn()
         return self
 
     def _set(self, problem: Problem, state: State, counts: Array) -> None:
@@ -324,19 +315,15 @@ class OrdinalLogisticRegression(Classifier):
             return "the classes are separated: the maximum likelihood is not attained"
         return "the columns are linearly dependent" if self._dependent else ""
 
-    def _warn(self, rows: Rows, state: State) -> None:
+    def _warn(self) -> None:
         if self.separation_:
-            warn(
-                "a linear score separates the ordered classes: the maximum likelihood is not "
-                "attained and the slopes would grow without end; use a finite C",
-                SeparationWarning,
-            )
+            what = "a linear score separates the ordered classes"
+            why = "the maximum likelihood is not attained and the slopes would grow without end"
+            warn(f"{what}: {why}; use a finite C", SeparationWarning)
         elif self._dependent and np.isinf(self.C):
-            warn(
-                "the columns of X are linearly dependent (a constant one depends on the "
-                "thresholds): the slopes are the ones of least norm",
-                LinAlgWarning,
-            )
+            why = "a constant one depends on the thresholds"
+            what = f"the columns of X are linearly dependent ({why})"
+            warn(f"{what}: the slopes are the ones of least norm", LinAlgWarning)
 
     def latent(self, X: ArrayLike) -> Array:
         """The score x'w that the thresholds cut, (n,)."""
@@ -373,23 +360,17 @@ class OrdinalLogisticRegression(Classifier):
             warn(f"no valid inference: {reason}")
         b, se = np.append(self.thresholds_, self.coef_), self.standard_errors_
         z, half = b / se, cut(confidence, np.inf, "normal") * se
-        ratio = 2 * (self.log_likelihood_ - self.null_log_likelihood_)
+        ll, null = self.log_likelihood_, self.null_log_likelihood_
         df = self._rank - len(self.thresholds_)
-        null = self.null_log_likelihood_
+        ratio = 2 * (ll - null)
+        p = float(chdtrc(df, max(ratio, 0.0))) if df > 0 else np.nan
+        scalars = {"log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio}
+        scalars |= {"lr_p_value": p, "pseudo_r2": 1 - ll / null}
         return Summary(
             title=f"Ordinal regression, link {self.link}",
             names=self._names(),
             arrays=estimate_table(b, se, z, tail(z, np.inf, "normal"), half),
-            scalars={
-                "log_likelihood": self.log_likelihood_,
-                "null_log_likelihood": null,
-                "lr_statistic": ratio,
-                "lr_p_value": float(chdtrc(df, max(ratio, 0.0))) if df > 0 else np.nan,
-                "pseudo_r2": 1 - self.log_likelihood_ / null,
-                "aic": self.aic_,
-                "bic": self.bic_,
-                "n": self.n_observations_,
-            },
+            scalars={**scalars, "aic": self.aic_, "bic": self.bic_, "n": self.n_observations_},
             valid=not reason,
             reason=reason,
         )
@@ -401,20 +382,15 @@ class OrdinalLogisticRegression(Classifier):
         """What is minimised and how, with the numbers of this fit."""
         F = {"logit": "1/(1 + exp(-z))", "probit": "Phi(z)", "cloglog": "1 - exp(-exp(z))"}
         penalty = "" if np.isinf(self.C) else f" + {0.5 / self.C:.6g} sum w^2"
+        numbers = {"log-likelihood": self.log_likelihood_, "AIC": self.aic_, "BIC": self.bic_}
+        odds = "exp(w_j) multiplies the odds of a later class, at every cut"
         return Card(
             representation=f"P(y <= k) = F(t_k - x'w), F(z) = {F[self.link]}, "
             f"{len(self.thresholds_)} increasing thresholds",
             evaluation=f"- log-likelihood{penalty}",
             optimisation=f"Newton, {self.n_iter_} steps",
-            numbers={
-                "log-likelihood": self.log_likelihood_,
-                "AIC": self.aic_,
-                "BIC": self.bic_,
-                "n": self.n_observations_,
-            },
-            scales=("exp(w_j) multiplies the odds of a later class, at every cut",)
-            if self.link == "logit"
-            else (),
+            numbers={**numbers, "n": self.n_observations_},
+            scales=(odds,) if self.link == "logit" else (),
             warnings=(self._reason(),) if self._reason() else (),
         )
 

@@ -57,18 +57,16 @@ def newton_outcome(problem: Problem, run: Iteration, sampled: bool) -> Outcome:
     elif ridge.any():
         df -= float(np.diag(np.linalg.pinv(H)) @ ridge)
     definite = solved.rank == len(H)
-    certificate = (
-        "the Hessian is positive definite: the minimum is the only one"
-        if definite
-        else "the Hessian is only positive semidefinite (dependent columns): one of many minima"
-    )
+    certificate = "the Hessian is positive definite: the minimum is the only one"
+    if not definite:
+        certificate = (
+            "the Hessian is only positive semidefinite (dependent columns): one of many minima"
+        )
     shrinks = run.n_iter <= 2 or state.gap <= SLOW * state.before
     suspicious = not run.converged or not definite or not shrinks
-    how = (
-        f"Newton (iteratively reweighted least squares) with step halving: {run.n_iter} steps"
-        f"{' after a start on a sample of the rows' if sampled else ''}, movement of the log-odds "
-        f"to come {state.gap:.2g}"
-    )
+    how = f"Newton (iteratively reweighted least squares) with step halving: {run.n_iter} steps"
+    how += " after a start on a sample of the rows" if sampled else ""
+    how += f", movement of the log-odds to come {state.gap:.2g}"
     covariance = None
     if definite and run.converged and not problem.ridge[1:].any():
         covariance = parameter_covariance(problem, H if m == 1 else point.curvature)
@@ -147,18 +145,17 @@ def separation_status(problem: Problem, outcome: Outcome) -> str:
     """none, complete or quasi."""
     if outcome.wrong == 0:
         return "complete"
-    if not outcome.suspicious or (
-        largest_score(problem, outcome.theta) < FAR and outcome.converged
-    ):
+    if not outcome.suspicious:
+        return "none"
+    if largest_score(problem, outcome.theta) < FAR and outcome.converged:
         return "none"
     if isinstance(problem.source, Rows):
         rows = problem.source
         live = np.asarray(rows.w > 0)
         if problem.class_weight is not None:
             live &= problem.class_weight[rows.y] > 0
-        status, _ = separate(
-            rows.X[live], rows.y[live], problem.n_classes, intercept=problem.intercept
-        )
+        data = rows.X[live], rows.y[live], problem.n_classes
+        status, _ = separate(*data, intercept=problem.intercept)
         return {"separable": "complete", "quasi": "quasi"}.get(status, "none")
     if outcome.direction is None:
         return "none"

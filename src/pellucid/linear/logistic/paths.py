@@ -27,6 +27,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.logistic.proximal import ProximalNewton, State, relative_gap
 from pellucid.linear.logistic.ridge_paths import fit_ridge_path
+from pellucid.linear.penalty_scales import check_share
 
 STRONG = 0.25  # share of the fall of r/C by which a gradient is expected to grow at most
 RIDGE_SHARE = 1e-3  # the l1_ratio that stands in for 0 when a grid is made
@@ -42,18 +43,11 @@ class LogisticPath(NamedTuple):
     n_iter: IntArray  # (L,) rounds
 
 
-def entry_point(problem: ProximalNewton, l1_ratio: float) -> float:
-    """The smallest C at which some weight is not zero (inf if none ever is)."""
-    largest = float(np.abs(problem.begin().gradient).max(initial=0.0))
-    ratio = max(l1_ratio, RIDGE_SHARE)
-    return np.inf if largest <= 1e-12 * problem.scale else ratio / largest
-
-
 def make_grid(problem: ProximalNewton, l1_ratio: float, count: int, eps: float) -> Array:
-    """C in equal ratios from the first that matters to 1/eps times it."""
-    low = entry_point(problem, l1_ratio)
-    if not np.isfinite(low):
-        low = 1.0  # nothing varies: every C gives the same fit
+    """C in equal ratios from the smallest with a weight that is not zero to 1/eps times it."""
+    largest = float(np.abs(problem.begin().gradient).max(initial=0.0))
+    varies = largest > 1e-12 * problem.scale  # else every C gives the same fit
+    low = max(l1_ratio, RIDGE_SHARE) / largest if varies else 1.0
     return np.geomspace(low, low / eps, count)
 
 
@@ -86,19 +80,14 @@ def solve_path(
 
 
 def ridge_points(
-    problem: ProximalNewton,
-    X: ArrayLike,
-    codes: IntArray,
-    w: Array,
-    Cs: Array,
-    tol: float,
-    max_iter: int,
+    problem: ProximalNewton, data: Any, Cs: Array, tol: float, max_iter: int
 ) -> tuple[list[tuple[Array, Array]], Array, IntArray]:
-    """Without an L1 penalty: Newton's path, certified by the same gaps."""
-    classes = 2 if problem.k == 1 else problem.k
-    path = fit_ridge_path(
-        X, codes, classes, w, Cs, fit_intercept=problem.free, tol=tol, max_iter=max_iter
-    )
+    """Without an L1 penalty: Newton's path, certified by the same gaps.
+
+    ``data`` are X, the codes of the classes, their number and the weights.
+    """
+    limits = {"tol": tol, "max_iter": max_iter}
+    path = fit_ridge_path(*data, Cs, fit_intercept=problem.free, **limits)
     gaps = np.empty(len(Cs))
     for i, C in enumerate(Cs):
         problem.penalise(float(C), 0.0, relative_gap(tol))
@@ -110,12 +99,10 @@ def warn_late(gaps: Array, Cs: Array, tol: float, max_iter: int) -> None:
     """One warning for all points that did not converge."""
     late = np.flatnonzero(gaps > relative_gap(tol))
     if len(late):
-        warn(
-            f"no convergence in max_iter={max_iter} rounds at {len(late)} of {len(Cs)} values of "
-            f"C, the smallest of them {Cs[late].min():.4g}: the largest relative gap is "
-            f"{gaps[late].max():.3g} > tol^2={relative_gap(tol):.3g}",
-            ConvergenceWarning,
-        )
+        where = f"{len(late)} of {len(Cs)} values of C, the smallest of them {Cs[late].min():.4g}"
+        worst = f"{gaps[late].max():.3g} > tol^2={relative_gap(tol):.3g}"
+        text = f"no convergence in max_iter={max_iter} rounds at {where}"
+        warn(f"{text}: the largest relative gap is {worst}", ConvergenceWarning)
 
 
 def check_path_matrix(X: Any) -> Any:
@@ -130,9 +117,8 @@ def check_path_matrix(X: Any) -> Any:
         if issparse(X):
             raise ValueError("X contains NaN or infinity; finite numbers only")
         row, column = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(
-            f"X contains {X[row, column]} in column {column}, row {row}; finite numbers only"
-        )
+        where = f"{X[row, column]} in column {column}, row {row}"
+        raise ValueError(f"X contains {where}; finite numbers only")
     if not issparse(X) and not (X.flags.f_contiguous and X.shape[0] <= X.shape[1]):
         X = np.ascontiguousarray(X)
     return X
@@ -204,30 +190,26 @@ def logistic_path(
     check.whole(max_iter=max_iter)
     check.fraction(eps=eps)
     check.positive(tol=tol)
-    check.non_negative(l1_ratio=l1_ratio)
+    check_share(l1_ratio=l1_ratio)
     check.boolean(fit_intercept=fit_intercept, shrink_intercept=shrink_intercept)
-    if l1_ratio > 1:
-        raise ValueError(f"l1_ratio must be between 0 and 1, got {l1_ratio!r}")
     asked = check_grid(100 if Cs is None else Cs)
     X = check_path_matrix(X)
     w = np.array(check_weights(sample_weight, X))
     classes, codes = encode_labels(check_labels(y, X.shape[0], logistic_path))
-    if len(np.unique(codes[w > 0])) < max(2, len(classes)):
-        raise ValueError(
-            f"every class needs rows of positive weight, and two of them: got the "
-            f"class labels {classes[np.unique(codes[w > 0])].tolist()}"
-        )
-    problem = ProximalNewton(
-        X, codes, len(classes), w, fit_intercept=fit_intercept, shrink_intercept=shrink_intercept
-    )
+    live = classes[np.unique(codes[w > 0])].tolist()
+    if len(live) < max(2, len(classes)):
+        need = "every class needs rows of positive weight, and two of them"
+        raise ValueError(f"{need}: got the class labels {live}")
+    data = X, codes, len(classes), w
+    how = {"fit_intercept": fit_intercept, "shrink_intercept": shrink_intercept}
+    problem = ProximalNewton(*data, **how)
     grid = make_grid(problem, l1_ratio, asked, eps) if isinstance(asked, int) else asked
     if l1_ratio == 0 and not problem.shrink:
-        found, gaps, rounds = ridge_points(problem, X, codes, w, grid, tol, max_iter)
+        found, gaps, rounds = ridge_points(problem, data, grid, tol, max_iter)
     else:
         found, gaps, rounds, _ = solve_path(problem, grid, l1_ratio, tol=tol, max_iter=max_iter)
     warn_late(gaps, grid, tol, max_iter)
-    coefs = np.array([coef for coef, _ in found])
-    intercepts = np.array([intercept for _, intercept in found])
+    coefs, intercepts = (np.array(part) for part in zip(*found, strict=True))
     if len(classes) == 2:
         coefs, intercepts = coefs[:, 0], intercepts[:, 0]
     return LogisticPath(grid, coefs, intercepts, gaps * problem.scale * grid, rounds)

@@ -27,11 +27,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array, hstack, issparse
 
-from pellucid.compiled.epochs.logistic_coordinate import (
-    logistic_entropy,
-    logistic_rows,
-    solve_model,
-)
+from pellucid.compiled.epochs import logistic_coordinate as kernels
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import iterate
@@ -141,7 +137,7 @@ class BinaryLoss:
     def rows(self, Z: Array) -> Rows:
         g, h = np.empty(self.n), np.empty(self.n)
         z, y, v = Z[0], self.y, self.v
-        parts = map_threads(lambda s: logistic_rows(z, y, v, s[0], s[1], g, h), self.blocks)
+        parts = map_threads(lambda s: kernels.logistic_rows(z, y, v, s[0], s[1], g, h), self.blocks)
         return Rows(sum(parts), g[None, :], h[None, :])
 
     def dual_shift(self, rows: Rows) -> Array:
@@ -150,8 +146,8 @@ class BinaryLoss:
         return rows.G - np.clip(c, -1.0, 1.0) * rows.H
 
     def entropy(self, T: Array, s: float) -> float:
-        t, y, v = T[0], self.y, self.v
-        return sum(map_threads(lambda b: logistic_entropy(t, y, v, s, b[0], b[1]), self.blocks))
+        what = T[0], self.y, self.v, s
+        return sum(map_threads(lambda b: kernels.logistic_entropy(*what, *b), self.blocks))
 
     def curvature(self, rows: Rows, k: int, j: int) -> Array:
         return rows.H[0]
@@ -238,12 +234,9 @@ class ProximalNewton:
 
     def begin(self, coef: Array | None = None, intercept: Array | None = None) -> State:
         """The state at given weights, or at zero with the best intercept."""
-        W, b = np.zeros((self.k, self.p)), np.zeros(self.k)
-        if self.free:
-            b = self.loss.null()
+        W, b = np.zeros((self.k, self.p)), self.loss.null() if self.free else np.zeros(self.k)
         if coef is not None:
-            q = coef.shape[1]
-            W[:, :q] = coef
+            W[:, : coef.shape[1]] = coef
         if intercept is not None:
             if self.shrink:
                 W[:, -1] = intercept
@@ -283,8 +276,7 @@ class ProximalNewton:
             both = self.columns.all(np.concatenate([rows.G, T]))
             slope, M = both[:k], both[k:]
         else:
-            M = self.columns.all(T)
-            slope = M
+            slope = M = self.columns.all(T)
         value = rows.loss + self.penalty(W)
         return State(W, b, Z, rows, M, value, max(value - self.bound(T, M), 0.0), slope)
 
@@ -315,7 +307,8 @@ class ProximalNewton:
             fresh |= self.kept is None
             quadratics = self.model(state.rows, index, fresh)
             self.before = state.gap
-            move = self.search(*state[:4], state.value, quadratics, list(state.slope), state.gap)
+            at = *state[:4], state.value
+            move = self.search(at, quadratics, list(state.slope), state.gap)
             if move is not None:
                 return self.certified(*move[:4])
             if fresh:
@@ -340,25 +333,25 @@ class ProximalNewton:
 
     def solve(self, state: State, index: list[IntArray]) -> tuple[Array, Array, Array, Rows]:
         """Newton steps on the working set until its own gap is small enough."""
-        columns, (W, b, Z, rows) = self.columns, state[:4]
+        columns, at = self.columns, (*state[:4], state.value)
         goal = max(0.3 * self.target, GOAL * state.gap)
-        quadratics, before, value = None, np.inf, state.value
+        quadratics, before = None, np.inf
         for _ in range(NEWTON):
+            rows, value = at[3:]
             T = self.dual(rows)
-            parts = [
-                columns.transposed(index[k], np.stack([rows.G[k], T[k]])) for k in range(self.k)
-            ]
+            both = zip(index, rows.G, T, strict=True)
+            parts = [columns.transposed(i, np.stack([g, t])) for i, g, t in both]
             gap = value - self.bound(T, np.concatenate([part[1] for part in parts]))
             if gap <= goal:
                 break
             if quadratics is None or gap > RENEW * before:
                 quadratics = self.model(rows, index, quadratics is not None)
             before = gap
-            move = self.search(W, b, Z, rows, value, quadratics, [part[0] for part in parts], gap)
+            move = self.search(at, quadratics, [part[0] for part in parts], gap)
             if move is None:
                 break
-            W, b, Z, rows, value = move
-        return W, b, Z, rows
+            at = move
+        return at[:4]
 
     def model(self, rows: Rows, index: list[IntArray], fresh: bool) -> list[Quadratic]:
         """The quadratic of all classes together, or a majoriser with the classes apart.
@@ -402,18 +395,12 @@ class ProximalNewton:
         G -= B.T @ inverse @ B
         return Quadratic(classes, [index[k] for k in classes], G, B, inverse)
 
-    def search(
-        self,
-        W: Array,
-        b: Array,
-        Z: Array,
-        rows: Rows,
-        value: float,
-        quadratics: list[Quadratic],
-        g: list[Array],
-        gap: float,
-    ) -> Any:
-        """Minimise the quadratics, then halve the step until F falls; None if it cannot."""
+    def search(self, at: Any, quadratics: list[Quadratic], g: list[Array], gap: float) -> Any:
+        """Minimise the quadratics, then halve the step until F falls; None if it cannot.
+
+        ``at`` and what is returned are (W, b, Z, rows, value).
+        """
+        W, b, Z, rows, value = at
         D, db, dZ, promise = np.zeros_like(W), np.zeros_like(b), np.zeros_like(Z), 0.0
         for q in quadratics:
             old = np.concatenate([W[k, i] for k, i in zip(q.classes, q.chosen, strict=True)])
@@ -444,7 +431,8 @@ class ProximalNewton:
             H = q.G + self.l2 * np.eye(len(old))
             return -cho_solve(cho_factor(H), slope + self.l2 * old)
         new, c = old.copy(), -slope
-        solve_model(q.G, c, new, self.l1, self.l2, INNER * gap / max(len(old), 1), MAX_SWEEPS)
+        limits = INNER * gap / max(len(old), 1), MAX_SWEEPS
+        kernels.solve_model(q.G, c, new, self.l1, self.l2, *limits)
         return new - old
 
     def weights(self, state: State) -> tuple[Array, Array]:
@@ -490,9 +478,8 @@ def fit_proximal_newton(
     >>> fit.coef.round(4), fit.intercept.round(4), fit.gap < 1e-9
     (array([[0.6736, 0.    ]]), array([-1.6841]), True)
     """
-    problem = ProximalNewton(
-        X, codes, n_classes, w, fit_intercept=fit_intercept, shrink_intercept=shrink_intercept
-    )
+    how = {"fit_intercept": fit_intercept, "shrink_intercept": shrink_intercept}
+    problem = ProximalNewton(X, codes, n_classes, w, **how)
     problem.penalise(C, l1_ratio, relative_gap(tol))
     state = problem.begin(*(start if start is not None else (None, None)))
 
@@ -501,7 +488,6 @@ def fit_proximal_newton(
 
     limits = {"max_iter": max_iter, "tol": max(relative_gap(tol), EXACT)}
     run = loop(problem.step, state, **limits, record=record, **options)
-    coef, intercept = problem.weights(run.state)
+    found = *problem.weights(run.state), max(run.n_iter, 1)
     value, gap = C * run.state.value, C * run.state.gap
-    rounds = max(run.n_iter, 1)
-    return ProximalFit(coef, intercept, rounds, value, gap, run.converged, run.history)
+    return ProximalFit(*found, value, gap, run.converged, run.history)

@@ -6,7 +6,6 @@ W = V a, and a solves the same problem on the n rows of U S, so that the whole g
 decomposition and Newton steps of size n. Beyond a few thousand unknowns L-BFGS takes over.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +15,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
-from pellucid.linear.logistic.sums import (
-    Problem,
-    evaluate,
-    plain_problem,
-    typical_row,
-)
+from pellucid.linear.logistic.sums import Problem, evaluate, plain_problem, typical_row
 from pellucid.solvers.lbfgs import lbfgsb
 
 NEWTON_SIZE = 2000  # unknowns up to which Newton steps are quicker than L-BFGS
@@ -103,12 +97,14 @@ def lbfgs_point(
 ) -> tuple[Array, float, int, bool]:
     """Quasi-Newton steps until no entry of the slope is above tol (the scale is the mean loss)."""
 
-    def value_slope(shape: tuple[int, ...], t: Array) -> tuple[float, Array]:
-        point = evaluate(problem, t.reshape(shape), curved=False)
-        slope = point.slope if problem.intercept else point.slope * (np.arange(shape[1]) > 0)
+    slopes = np.arange(theta.shape[1]) > 0
+
+    def value_slope(t: Array) -> tuple[float, Array]:
+        point = evaluate(problem, t.reshape(theta.shape), curved=False)
+        slope = point.slope if problem.intercept else point.slope * slopes
         return point.objective, slope.ravel()
 
     limits: dict[str, Any] = {"maxiter": 10 * max_iter, "gtol": tol, "ftol": 1e-14, "maxcor": 20}
-    run = lbfgsb(partial(value_slope, theta.shape), theta.ravel(), **limits)
+    run = lbfgsb(value_slope, theta.ravel(), **limits)
     gap = float(np.abs(run.jac).max())
     return run.x.reshape(theta.shape), gap, max(int(run.nit), 1), bool(run.success)

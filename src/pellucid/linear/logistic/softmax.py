@@ -110,16 +110,12 @@ def precise_gap(P: Preconditioner, slope: Array) -> float:
     return float(np.sqrt(max(float(np.vdot(slope, P.apply(slope))), 0.0)))
 
 
-def direction(P: Preconditioner, state: LbfgsState) -> Array:
-    """-H g; a diagonal P has the scale that the penalty gives."""
-    return -two_loop(state.point.slope, state.steps, P.apply, rescale=P.vectors is not None)
-
-
 def lbfgs_step(problem: Problem, P: Preconditioner, state: LbfgsState) -> tuple[LbfgsState, float]:
     """One step with backtracking."""
     old = state.point
     with single_threaded_blas():
-        d = direction(P, state)
+        rescale = P.vectors is not None  # a diagonal P has the scale that the penalty gives
+        d = -two_loop(old.slope, state.steps, P.apply, rescale=rescale)
         promise = float(np.vdot(old.slope, d))
         if not promise < 0:  # the memory no longer fits
             state = state._replace(steps=())

@@ -159,13 +159,9 @@ def make_objective(
 def named_history(history: History, n_scores: int) -> History:
     """The solver's rows with the names of an estimator's history."""
     rows = []
-    for row in history:
-        row = dict(row)
+    for row in map(dict, history):
         x = row.pop("x")
-        named = {
-            "step": row.pop("step"),
-            "objective": row.pop("value"),
-            "parameters": x if n_scores == 1 else x.reshape(n_scores, -1),
-        }
+        named = {"step": row.pop("step"), "objective": row.pop("value")}
+        named["parameters"] = x if n_scores == 1 else x.reshape(n_scores, -1)
         rows.append({**named, **row})
     return History(rows)

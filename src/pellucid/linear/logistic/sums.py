@@ -13,19 +13,13 @@ intercept only and keeps the curvature well conditioned.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from pellucid.compiled.epochs.logistic import (
-    BLOCK_ROWS,
-    binary_sums,
-    softmax_residuals,
-    sparse_scores,
-    sparse_slopes,
-)
+from pellucid.compiled.epochs import logistic as kernels
 from pellucid.core.algebra.gram import WIDEST
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
@@ -110,15 +104,10 @@ def leaf_sums(
         X = np.array(X, order="C")  # a read-only array would compile anew
     if curved and len(theta) == 1 and X.shape[1] < WIDEST:
         return _binary_leaf(theta, shift, ones, X, y, w, weighted)
+    at = theta, shift, ones, curved
     with np.errstate(invalid="ignore", over="ignore"):  # a loss that is not finite tells
         spans = [slice(s, s + PIECE) for s in range(0, len(X), PIECE)]
-        parts = [
-            _dense_piece(theta, shift, ones, curved, X[s], y[s], w[s], weighted) for s in spans
-        ]
-    total = parts[0]
-    for part in parts[1:]:
-        total = merge_sums(total, part)
-    return total
+        return reduce(merge_sums, [_dense_piece(*at, X[s], y[s], w[s], weighted) for s in spans])
 
 
 def _binary_leaf(
@@ -129,8 +118,9 @@ def _binary_leaf(
     t = np.zeros(d)
     t[:q] = theta[0]
     G, g = np.zeros((d, d)), np.zeros(d)
-    scratch = np.zeros((BLOCK_ROWS, d)), np.zeros(BLOCK_ROWS), np.zeros(BLOCK_ROWS)
-    loss, wrong = binary_sums(X, y, w, weighted, shift, ones, t, *scratch, G, g)
+    m = kernels.BLOCK_ROWS
+    scratch = np.zeros((m, d)), np.zeros(m), np.zeros(m)
+    loss, wrong = kernels.binary_sums(X, y, w, weighted, shift, ones, t, *scratch, G, g)
     return Sums(loss, wrong, g[None, :q], G[:q, :q])
 
 
@@ -147,7 +137,7 @@ def _dense_piece(
     W, b = theta[:, 1:], ones * theta[:, 0] - theta[:, 1:] @ shift
     Z = X @ W.T + b
     P = np.empty(Z.shape if curved else (0, 0))
-    loss, wrong = softmax_residuals(Z, y, w, weighted, P, curved)
+    loss, wrong = kernels.softmax_residuals(Z, y, w, weighted, P, curved)
     slope = np.empty(theta.shape)
     slope[:, 0] = Z.sum(axis=0)
     slope[:, 1:] = Z.T @ X - np.outer(slope[:, 0], shift)
@@ -186,18 +176,17 @@ def _sparse_leaf(theta: Array, ones: float, X: Any, y: Array, w: Array, weighted
     starts, columns = (a.astype(np.int32, copy=False) for a in (X.indptr, X.indices))
     values = X.data if X.data.flags.writeable else X.data.copy()
     W, b = np.array(theta[:, 1:].T, order="C"), ones * theta[:, 0]
-    sparse_scores(values, columns, starts, W, b, Z)
-    loss, wrong = softmax_residuals(Z, y, w, weighted, np.empty((0, 0)), False)
+    kernels.sparse_scores(values, columns, starts, W, b, Z)
+    loss, wrong = kernels.softmax_residuals(Z, y, w, weighted, np.empty((0, 0)), False)
     G = np.zeros(W.shape)
-    sparse_slopes(values, columns, starts, Z, G)
+    kernels.sparse_slopes(values, columns, starts, Z, G)
     return Sums(loss, wrong, np.column_stack([ones * Z.sum(axis=0), G.T]), np.zeros((0, 0)))
 
 
 def evaluate(problem: Problem, theta: Array, *, curved: bool) -> Point:
     """The objective and its derivatives: one pass over the data."""
-    leaf = partial(
-        leaf_sums, theta, problem.shift, float(problem.intercept), problem.class_weight, curved
-    )
+    at = theta, problem.shift, float(problem.intercept)
+    leaf = partial(leaf_sums, *at, problem.class_weight, curved)
     found: Sums = reduce_rows(Statistic(leaf, merge_sums), problem.source, problem.map_)
     N, ridge = problem.total, problem.ridge
     with np.errstate(invalid="ignore", over="ignore"):  # a step may have been far too long

@@ -101,9 +101,8 @@ def polish(problem: BridgeProblem, alpha: float, w: Array) -> Array:
         if not np.isfinite(H).all() or np.linalg.matrix_rank(H) < len(v):
             break
         new = v - np.linalg.solve(H, slope(v))
-        if (np.sign(new) != np.sign(v)).any() or not np.abs(slope(new)).max() < np.abs(
-            slope(v)
-        ).max():
+        lower = np.abs(slope(new)).max() < np.abs(slope(v)).max()
+        if (np.sign(new) != np.sign(v)).any() or not lower:
             break
         v = new
     done = w.copy()
@@ -244,10 +243,11 @@ class BridgeRegression(LinearModel):
         if not isinstance(self.alpha, Budget):
             check.positive(alpha=self.alpha)
         elif self.q < 1 or self.form == "norm":
-            raise ValueError(
-                "a Budget needs q >= 1 and form='power' (for q < 1 the size jumps as alpha grows), "
-                f"got q={self.q!r}, form={self.form!r}"
+            why, got = (
+                "for q < 1 the size jumps as alpha grows",
+                f"q={self.q!r}, form={self.form!r}",
             )
+            raise ValueError(f"a Budget needs q >= 1 and form='power' ({why}), got {got}")
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -262,9 +262,8 @@ class BridgeRegression(LinearModel):
         small = self._compact(rows, map_, intercept=self.fit_intercept)
         with single_threaded_blas():
             G, Q = small.A.T @ small.A, (small.A.T @ small.c)[:, 0]
-            problem = BridgeProblem(
-                G, Q, float(small.tss[0]), small.weight, self.q, self.form == "norm" and self.q != 1
-            )
+            norm = self.form == "norm" and self.q != 1
+            problem = BridgeProblem(G, Q, float(small.tss[0]), small.weight, self.q, norm)
             self._solve(rows, small, problem, rng)
 
     def _solve(self, rows: Source, small: Compact, problem: BridgeProblem, rng: Rng) -> None:
@@ -278,7 +277,11 @@ class BridgeRegression(LinearModel):
             if inner == np.inf:
                 first, inner = [("zero", np.zeros(len(problem.Q)))], alpha
                 power = problem
-        context = self._context(rows, small, len(first))
+
+        def attributes(w: Array) -> dict[str, Any]:
+            return {"coef_": w, "intercept_": self._offset(small, w)}
+
+        context = FitContext.of_rows(self, rows, None, len(first), attributes)
         runs = []
         for name, w in first:
             task = context.subtask(name, self.max_iter)
@@ -289,12 +292,9 @@ class BridgeRegression(LinearModel):
         value, _, best = min(runs, key=lambda item: item[0])
         context.end(best.state)
         if not best.converged and best.reason == "max_iter":
-            warn(
-                f"BridgeRegression: no convergence in max_iter={self.max_iter} sweeps; raise it",
-                ConvergenceWarning,
-            )
-        self.coef_ = best.state
-        self.intercept_ = float(small.intercept(best.state)[0]) if self.fit_intercept else 0.0
+            late = f"no convergence in max_iter={self.max_iter} sweeps"
+            warn(f"BridgeRegression: {late}; raise it", ConvergenceWarning)
+        self.coef_, self.intercept_ = best.state, self._offset(small, best.state)
         self.alpha_, self.n_iter_, self.history_ = alpha, max(best.n_iter, 1), best.history
         self.local_minima_ = distinct([LocalMinimum(v, run.state, name) for v, name, run in runs])
         self.budget_ = float((np.abs(self.coef_) ** self.q).sum())
@@ -308,14 +308,6 @@ class BridgeRegression(LinearModel):
         t = float(self.alpha.bound(np.array([size]))[0])
         return 0.0 if size <= t or t == 0 else budget_multiplier(problem, t, limits)
 
-    def _context(self, rows: Source, small: Compact, n_starts: int) -> FitContext:
-        def attributes(w: Array) -> dict[str, Any]:
-            intercept = float(small.intercept(w)[0]) if self.fit_intercept else 0.0
-            return {"coef_": w, "intercept_": intercept}
-
-        X, y = getattr(rows, "X", None), getattr(rows, "y", None)
-        return FitContext(self, X=X, y=y, max_steps=n_starts, attributes=attributes)
-
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         total = f"sum |w|^{self.q:g}"
@@ -323,19 +315,14 @@ class BridgeRegression(LinearModel):
         found = f"the best of {len(self.local_minima_)} distinct minima found"
         local = f"local: {found}, no proof that there is no better one"
         convex = "convex: the optimum" if self.q >= 1 else local
+        numbers = {"alpha": self.alpha_, "q": self.q, "n": self.n_observations_}
+        numbers |= {"objective": self.objective_, "budget": self.budget_}
+        numbers["nonzero"] = int(np.count_nonzero(self.coef_))
         return Card(
             representation="y = b + x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",
             optimisation=f"coordinate descent, {self.n_iter_} sweeps; {convex}",
-            numbers={
-                "alpha": self.alpha_,
-                "q": self.q,
-                "n": self.n_observations_,
-                "objective": self.objective_,
-                "budget": self.budget_,
-                "nonzero": int(np.count_nonzero(self.coef_)),
-                "local_minima": len(self.local_minima_),
-            },
+            numbers={**numbers, "local_minima": len(self.local_minima_)},
         )
 
 

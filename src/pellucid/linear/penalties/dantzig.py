@@ -46,13 +46,9 @@ def fit_dantzig(G: Array, q: Array, bound: float) -> DantzigFit:
     d = scale[live]
     H, b, room = G[np.ix_(live, live)] / np.outer(d, d), q[live] / d, bound / d
     unit = max(float(np.abs(b).max()), 1e-300)  # HiGHS's tolerances are absolute: solve near 1
-    both = np.hstack([H, -H])
-    found = linprog(
-        np.concatenate([1 / d, 1 / d]),
-        A_ub=np.vstack([both, -both]),
-        b_ub=np.concatenate([room + b, room - b]) / unit,
-        method="highs",
-    )
+    cost, both = np.concatenate([1 / d, 1 / d]), np.hstack([H, -H])
+    limits = np.concatenate([room + b, room - b]) / unit
+    found = linprog(cost, A_ub=np.vstack([both, -both]), b_ub=limits, method="highs")
     if found.status != 0:
         raise ValueError(f"the linear programme has no solution: {found.message}")
     v = (found.x[: len(d)] - found.x[len(d) :]) * unit
@@ -133,25 +129,20 @@ class DantzigSelector(LinearModel):
         self.alpha_max_ = float(largest[0]) if one else largest
         self.n_observations_ = n
         if (correlation > self.alpha * (1 + 1e-6)).any():
-            warn(
-                f"the linear programme was solved to {correlation.max() / self.alpha - 1:.1e} of "
-                "its bound only; scale the columns"
-            )
+            off = f"{correlation.max() / self.alpha - 1:.1e} of its bound"
+            warn(f"the linear programme was solved to {off} only; scale the columns")
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
+        numbers = {"alpha": self.alpha, "n": self.n_observations_}
+        numbers["largest correlation"] = float(np.max(self.residual_correlation_))
+        numbers["alpha_max"] = float(np.max(self.alpha_max_))
+        numbers["sum_abs"] = float(np.abs(self.coef_).sum())
         return Card(
             representation="y = b + x'w",
             evaluation=f"sum |w_j| subject to |x_j'(y - b - Xw)|/n <= {self.alpha:.6g} for all j; "
             "the lasso of the same alpha is feasible and its sum |w| not smaller",
             optimisation="linear programme (HiGHS), its vertex solved again from the active "
             "constraints",
-            numbers={
-                "alpha": self.alpha,
-                "n": self.n_observations_,
-                "largest correlation": float(np.max(self.residual_correlation_)),
-                "alpha_max": float(np.max(self.alpha_max_)),
-                "sum_abs": float(np.abs(self.coef_).sum()),
-                "nonzero": int(np.count_nonzero(self.coef_)),
-            },
+            numbers={**numbers, "nonzero": int(np.count_nonzero(self.coef_))},
         )

@@ -32,10 +32,8 @@ def group_weights(kind: Any, groups: Groups) -> Array:
         return np.sqrt(groups.sizes) if kind == "sqrt" else np.ones(len(groups.labels))
     weights = np.asarray(kind, dtype=np.float64)
     if weights.shape != (len(groups.labels),) or not (np.isfinite(weights) & (weights > 0)).all():
-        raise ValueError(
-            f"group_weights must be 'sqrt', 'none' or {len(groups.labels)} numbers > 0 "
-            f"(one per group), got {kind!r}"
-        )
+        known = f"'sqrt', 'none' or {len(groups.labels)} numbers > 0 (one per group)"
+        raise ValueError(f"group_weights must be {known}, got {kind!r}")
     return weights
 
 
@@ -127,21 +125,15 @@ class GroupLasso(LinearModel):
         def attributes(state: State) -> dict[str, Any]:
             coef = state.W[:, 0]
             active = np.flatnonzero(problem.group_norms(state.W))
-            intercept = float(small.intercept(coef)[0]) if self.fit_intercept else 0.0
-            return {
-                "coef_": coef,
-                "intercept_": intercept,
-                "dual_gap_": state.gap / n,
-                "active_groups_": tuple(problem.groups.labels[i] for i in active),
-            }
+            found = {"coef_": coef, "intercept_": self._offset(small, coef)}
+            labels = tuple(problem.groups.labels[i] for i in active)
+            return {**found, "dual_gap_": state.gap / n, "active_groups_": labels}
 
         context = FitContext.of_rows(self, rows, max_steps=self.max_iter, attributes=attributes)
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
         run = self._iterate(problem.step(self.tol), problem.start(), context=context, **limits)
-        found = attributes(run.state)
-        self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
-        self.dual_gap_, self.active_groups_ = found["dual_gap_"], found["active_groups_"]
+        self.__dict__.update(attributes(run.state))
         pull = problem.group_norms(problem.Q) / problem.t
         self.alpha_max_ = float(self.alpha * pull.max(initial=0.0))
         self.n_observations_ = n
@@ -149,18 +141,13 @@ class GroupLasso(LinearModel):
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
+        numbers = {"alpha": self.alpha, "alpha_max": self.alpha_max_, "n": self.n_observations_}
+        numbers |= {"groups": self._n_groups, "active_groups": len(self.active_groups_)}
         return Card(
             representation="y = b + x'w, the columns in groups",
             evaluation=f"RSS/(2n) + {self.alpha:.6g} sum over groups of weight |w_l|; a group is "
             "zero as a whole or not at all",
             optimisation=f"block coordinate descent on a working set, {self.n_iter_} rounds; "
             f"duality gap {self.dual_gap_:.1e} over all groups: convex, so near the optimum",
-            numbers={
-                "alpha": self.alpha,
-                "alpha_max": self.alpha_max_,
-                "n": self.n_observations_,
-                "groups": self._n_groups,
-                "active_groups": len(self.active_groups_),
-                "nonzero": int(np.count_nonzero(self.coef_)),
-            },
+            numbers={**numbers, "nonzero": int(np.count_nonzero(self.coef_))},
         )

@@ -87,9 +87,8 @@ class MultiTaskLasso(LinearModel):
 
     def _check_parameters(self) -> None:
         check.positive(alpha=self.alpha)
-        check.boolean(
-            fit_intercept=self.fit_intercept, copy_X=self.copy_X, warm_start=self.warm_start
-        )
+        names = ("fit_intercept", "copy_X", "warm_start")
+        check.boolean(**{name: getattr(self, name) for name in names})
         if self.max_iter is not None:
             check.whole(max_iter=self.max_iter)
         check.non_negative(tol=self.tol)
@@ -99,10 +98,8 @@ class MultiTaskLasso(LinearModel):
     def _check_target(self, y: ArrayLike, n: int) -> Array:
         y = check_number_target(y, n, True, self)
         if y.ndim == 1:
-            raise ValueError(
-                "MultiTaskLasso needs several targets, y of shape (n, k); for mono-task outputs "
-                "use Lasso"
-            )
+            several = "MultiTaskLasso needs several targets, y of shape (n, k)"
+            raise ValueError(f"{several}; for mono-task outputs use Lasso")
         return y
 
     @with_callbacks
@@ -132,22 +129,14 @@ class MultiTaskLasso(LinearModel):
             return {"coef_": coef.T.copy(), "intercept_": b, "dual_gap_": state.gap / n}
 
         context = FitContext.of_rows(self, rows, max_steps=limit, attributes=attributes)
-        before = None
-        if self.warm_start and np.shape(getattr(self, "coef_", ())) == (
-            problem.c.shape[1],
-            self.n_features_in_,
-        ):
-            before = np.ascontiguousarray(self.coef_.T)
+        shape = (problem.c.shape[1], self.n_features_in_)
+        warm = self.warm_start and np.shape(getattr(self, "coef_", ())) == shape
+        start = problem.start(np.ascontiguousarray(self.coef_.T) if warm else None)
         limits: dict[str, Any] = {"max_iter": limit, "tol": self.tol, "start_row": False}
         limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
-        run = self._iterate(
-            problem.step(self.tol), problem.start(before), context=context, **limits
-        )
-        found = attributes(run.state)
-        self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
-        self.dual_gap_ = found["dual_gap_"]
-        self.eps_ = self.tol * problem.scale / n
-        self.n_observations_ = n
+        run = self._iterate(problem.step(self.tol), start, context=context, **limits)
+        self.__dict__.update(attributes(run.state))
+        self.eps_, self.n_observations_ = self.tol * problem.scale / n, n
 
     @property
     def sparse_coef_(self) -> Any:
@@ -157,16 +146,12 @@ class MultiTaskLasso(LinearModel):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         used = np.flatnonzero(self.coef_.any(axis=0))
+        numbers = {"alpha": self.alpha, "n": self.n_observations_, "targets": len(self.coef_)}
         return Card(
             representation="y = b + W'x for several targets with one set of columns",
             evaluation=f"RSS/(2n) + {self.alpha:.6g} sum over columns of the norm of their "
             "coefficients: a column serves all targets or none",
             optimisation=f"block coordinate descent on a working set, {self.n_iter_} rounds; "
             f"duality gap {self.dual_gap_:.1e}",
-            numbers={
-                "alpha": self.alpha,
-                "n": self.n_observations_,
-                "targets": len(self.coef_),
-                "columns_used": len(used),
-            },
+            numbers={**numbers, "columns_used": len(used)},
         )

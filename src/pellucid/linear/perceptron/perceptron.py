@@ -21,7 +21,7 @@ References: Rosenblatt (1958); Novikoff (1962); Gallant (1990); Freund & Schapir
 Hanson (1974), ch. 23, for the least-distance problem.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -39,24 +39,9 @@ from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_rule import LinearClassifier
 from pellucid.linear.perceptron.kernels import perceptron_epoch, pocket_epoch
 from pellucid.linear.perceptron.separability import Rule, find_rule, in_units, make_design
-from pellucid.linear.stochastic.epochs import (
-    Advance,
-    Joint,
-    Order,
-    Problem,
-    SGDState,
-    patience_left,
-    record_row,
-    sgd_step,
-)
-from pellucid.linear.stochastic.sgd_classifier import (
-    BOUNDED,
-    LOSSES,
-    fit_classes,
-    partial_fit,
-    rules_found,
-)
-from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets
+from pellucid.linear.stochastic import epochs, sgd_classifier
+from pellucid.linear.stochastic.epochs import Order, Problem, SGDState
+from pellucid.linear.stochastic.sgd_model import States, StochasticModel, Targets
 
 RULES = ("online", "batch", "pocket", "averaged")
 PROOF = 4  # rows per column that are to prove that no hyperplane separates
@@ -164,7 +149,7 @@ def perceptron_step(
     if not (np.isfinite(coef).all() and np.isfinite(scalars[0])):
         return state, np.inf
     wrong, value = int(scalars[4]), scalars[5] / len(rows)
-    waited, gap = patience_left(problem, state, value)
+    waited, gap = epochs.patience_left(problem, state, value)
     b, mean_b, t = float(scalars[0]), float(mean_intercept), int(scalars[3])
     best, rate = min(state.best, value), float(rates[0])
     new = SGDState(coef, b, mean, mean_b, t, 1.0, waited, best, float(value), np.nan, rate, wrong)
@@ -220,14 +205,8 @@ def novikoff_bound(X: Array, signs: Array, *, intercept: bool) -> float:
         active = grown if len(grown) > len(active) else np.arange(len(Z))
 
 
-class Training(NamedTuple):
-    """The rows that a model was fitted to, for what is computed when it is asked for."""
-
-    rows: Rows
-    columns: list[Array]
-
-
-_TRAINING: "WeakKeyDictionary[Any, Training]" = WeakKeyDictionary()  # dies with the model
+# The rows and columns a model was fitted to, for what is computed when asked for; they die with it.
+_TRAINING: "WeakKeyDictionary[Any, tuple[Rows, list[Array]]]" = WeakKeyDictionary()
 
 
 class Perceptron(LinearClassifier, StochasticModel):
@@ -295,14 +274,11 @@ class Perceptron(LinearClassifier, StochasticModel):
     (True, 18, 51)
     """
 
-    loss = "perceptron"
-    learning_rate = "constant"
-    epsilon = 0.1
-    power_t = 0.5
-    solver = None
-    _losses, _bounded, _passive_aggressive = LOSSES, BOUNDED, "hinge"
-    _set = rules_found
-    partial_fit = partial_fit
+    loss, learning_rate, epsilon, power_t, solver = "perceptron", "constant", 0.1, 0.5, None
+    _losses, _bounded = sgd_classifier.LOSSES, sgd_classifier.BOUNDED
+    _passive_aggressive = "hinge"
+    _set = sgd_classifier.rules_found
+    partial_fit = sgd_classifier.partial_fit
 
     def __init__(
         self,
@@ -360,7 +336,7 @@ class Perceptron(LinearClassifier, StochasticModel):
     ) -> Self:
         """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0
-        fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
+        sgd_classifier.fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
         return self
 
     def _check_parameters(self) -> None:
@@ -369,30 +345,20 @@ class Perceptron(LinearClassifier, StochasticModel):
         super()._check_parameters()
         special = self.rule in ("batch", "pocket") or self.at_zero == "negative"
         if special and (self.penalty is not None or self.early_stopping):
-            raise ValueError(
-                f"rule={self.rule!r} with at_zero={self.at_zero!r} takes no penalty and no early "
-                "stopping; rule 'online' or 'averaged' with at_zero='mistake' does"
-            )
+            what = f"rule={self.rule!r} with at_zero={self.at_zero!r}"
+            does = "rule 'online' or 'averaged' with at_zero='mistake' does"
+            raise ValueError(f"{what} takes no penalty and no early stopping; {does}")
 
     def _start(
         self, m: int, p: int, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
-    ) -> tuple[SGDState, ...]:
+    ) -> States:
         start = super()._start(m, p, coef_init, intercept_init)
         if self.rule != "pocket":
             return start
         return tuple(s._replace(mean=s.coef.copy(), mean_intercept=s.intercept) for s in start)
 
-    def _plain(self, X: ArrayLike) -> bool:
-        """Whether the perceptron's own epochs serve: dense rows, nothing but its rule."""
-        return self.penalty is None and not self.early_stopping and not issparse(X)
-
     def _fit_epochs(
-        self,
-        rows: Rows,
-        targets: Targets,
-        start: tuple[SGDState, ...],
-        max_iter: int,
-        context: FitContext | None,
+        self, rows: Rows, targets: Targets, start: States, max_iter: int, context: FitContext | None
     ) -> None:
         if issparse(rows.X) and (self.rule in ("batch", "pocket") or self.at_zero == "negative"):
             rows = rows._replace(X=rows.X.toarray())
@@ -402,37 +368,32 @@ class Perceptron(LinearClassifier, StochasticModel):
         self.__dict__.pop("_mistake_bound", None)
         _TRAINING.pop(self, None)
         if context is not None:
-            _TRAINING[self] = Training(rows, targets.columns)
+            _TRAINING[self] = rows, targets.columns
 
     def _can_end(self) -> bool:
         return self.penalty is None or self.tol is not None  # an epoch without a mistake ends it
 
-    def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
-        negative, plain = self.at_zero == "negative", self._plain(problems[0].X)
-        ordered = in_order(problems[0])
+    def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> epochs.Advance:
+        how = self.rule, self.at_zero == "negative", in_order(problems[0])
+        dense = not issparse(problems[0].X)
+        plain = self.penalty is None and not self.early_stopping and dense  # its own epochs serve
 
         def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
             if plain:
-                return perceptron_step(
-                    problems[k], state, order, rates, self.rule, negative, ordered
-                )
-            new, gap = sgd_step(problems[k], state, order, rates, cuts[k], limit)
+                return perceptron_step(problems[k], state, order, rates, *how)
+            new, gap = epochs.sgd_step(problems[k], state, order, rates, cuts[k], limit)
             return new, 0.0 if new.steps == 0 and self.penalty is None else gap
 
         return advance
 
-    def _record(self, joint: Joint) -> dict[str, Any]:
-        row = record_row(joint)
+    def _record(self, joint: epochs.Joint) -> dict[str, Any]:
+        row = epochs.record_row(joint)
         now = max(state.t for state in joint.states)
         wrong = [state.steps for state in joint.states if state.t == now]
         updates = sum(w > 0 for w in wrong) if self.rule == "batch" else sum(wrong)
-        return {
-            "objective": row["objective"] * self._visits,
-            "mistakes": sum(wrong),
-            "updates": int(updates),
-            "parameters": row["parameters"],
-            "validation_score": row["validation_score"],
-        }
+        found = {"objective": row["objective"] * self._visits, "mistakes": sum(wrong)}
+        found |= {"updates": int(updates), "parameters": row["parameters"]}
+        return {**found, "validation_score": row["validation_score"]}
 
     def _problems(self, rows: Rows, targets: Targets, schedule: Any) -> list[Problem]:
         problems = super()._problems(rows, targets, schedule)
@@ -452,20 +413,16 @@ class Perceptron(LinearClassifier, StochasticModel):
         X = rows.X if live.all() else rows.X[live]
         stuck = [(k, state) for k, state in enumerate(self._states) if state.steps > 0]
         stuck.sort(key=lambda pair: -pair[1].steps)  # the most mistakes, the easiest proof
-        rules = [(k, Rule(s.coef[None], np.array([s.intercept]))) for k, s in stuck]
-        mixed = any(
-            inseparable(X, targets.columns[k][live] > 0, rule, intercept=self.fit_intercept)
-            for k, rule in rules
-        )
+        rules = [(targets.columns[k], s.coef[None], np.array([s.intercept])) for k, s in stuck]
+        how = {"intercept": self.fit_intercept}
+        mixed = any(inseparable(X, y[live] > 0, Rule(*rule), **how) for y, *rule in rules)
         why = "the rows are linearly separable, raise max_iter"
         if mixed:
             why = "the rows are not linearly separable, it will cycle"
             if self.rule in ("online", "batch"):
                 why += " (rule='pocket', rule='averaged' or LogisticRegression give an answer)"
-        warn(
-            f"Perceptron: mistakes in every one of max_iter={max_iter} epochs: {why}",
-            ConvergenceWarning,
-        )
+        text = f"Perceptron: mistakes in every one of max_iter={max_iter} epochs"
+        warn(f"{text}: {why}", ConvergenceWarning)
 
     @property
     def mistake_bound_(self) -> Any:
@@ -474,10 +431,9 @@ class Perceptron(LinearClassifier, StochasticModel):
         if "_mistake_bound" in self.__dict__:
             return self.__dict__["_mistake_bound"]
         if self not in _TRAINING:
-            raise AttributeError(
-                "mistake_bound_ is computed from the rows of fit, which this model no longer has "
-                "(partial_fit or a copy); see pellucid.linear.linear_separability"
-            )
+            gone = "which this model no longer has (partial_fit or a copy)"
+            see = "see pellucid.linear.linear_separability"
+            raise AttributeError(f"mistake_bound_ is computed from the rows of fit, {gone}; {see}")
         rows, columns = _TRAINING.pop(self)
         live = rows.w > 0
         X = rows.X[live]
@@ -499,13 +455,10 @@ class Perceptron(LinearClassifier, StochasticModel):
         }[self.rule]
         end = "the last without a mistake" if self.converged_ else "mistakes in the last"
         penalty = "".join(f" + {term}" for term in self._terms())
+        mistakes = int(self.history_[-1]["mistakes"])
         return Card(
             representation="sign(w.x + w0)" + (several if K > 2 else ", one hyperplane"),
             evaluation=f"- sum over wrong rows of y (w.x + w0){penalty}",
             optimisation=f"{how} by {self.eta0:g} y x: {self.n_iter_} epochs, {end}",
-            numbers={
-                "n_iter": self.n_iter_,
-                "updates": self.n_updates_,
-                "mistakes": int(self.history_[-1]["mistakes"]),
-            },
+            numbers={"n_iter": self.n_iter_, "updates": self.n_updates_, "mistakes": mistakes},
         )

@@ -100,18 +100,13 @@ def all_margins(design: Design, t: Array) -> Array:
 def programme(A: Array, *, strict: bool) -> Array:
     """argmax of the least margin (``strict``) or of the sum of non-negative margins."""
     m, q = A.shape
-    box = [(-1.0, 1.0)] * q
+    box, rows, cost = [(-1.0, 1.0)] * q, -A, -np.asarray(A.sum(axis=0)).ravel()
     if strict:
         one = np.ones((m, 1))
         rows = hstack([-A, one]) if issparse(A) else np.hstack([-A, one])
-        cost = np.append(np.zeros(q), -1.0)
-        limits = {"A_ub": rows, "b_ub": np.zeros(m), "bounds": [*box, (None, 1.0)]}
-        found = linprog(cost, **limits, method="highs", options=OPTIONS)
-    else:
-        cost = -np.asarray(A.sum(axis=0)).ravel()
-        found = linprog(
-            cost, A_ub=-A, b_ub=np.zeros(m), bounds=box, method="highs", options=OPTIONS
-        )
+        cost, box = np.append(np.zeros(q), -1.0), [*box, (None, 1.0)]
+    limits: dict[str, Any] = {"A_ub": rows, "b_ub": np.zeros(m), "bounds": box}
+    found = linprog(cost, **limits, method="highs", options=OPTIONS)
     if found.x is None:
         raise RuntimeError(f"the linear programme ended without an answer: {found.message}")
     return np.asarray(found.x[:q])
@@ -133,11 +128,9 @@ def find_rule(design: Design, *, strict: bool) -> Array | None:
         if not strict and seen.max() <= POSITIVE:
             if len(active) == total or _spans(design, A):
                 return None
-            wanted = (
-                np.arange(total)
-                if len(active) * 2 >= total
-                else np.unique(np.linspace(0, total - 1, 2 * len(active)).astype(np.intp))
-            )
+            wanted = np.arange(total)
+            if 2 * len(active) < total:
+                wanted = np.unique(np.linspace(0, total - 1, 2 * len(active)).astype(np.intp))
         else:
             margins = all_margins(design, t).ravel()
             floor = 0.0 if strict else -POSITIVE

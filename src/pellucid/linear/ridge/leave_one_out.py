@@ -25,6 +25,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.loops.statistics import Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.linear.least_squares.smoother import own_fit
 from pellucid.linear.ridge.ridge import spectrum_of_rows, spectrum_of_sums
 from pellucid.linear.ridge.ridge_model import Spectrum
 
@@ -157,10 +158,7 @@ def criterion_of(sums: Errors, weight: float) -> Criterion:
 
 def refuse_tight(row: int) -> None:
     """A row that decides its own fit cannot be left out."""
-    raise ValueError(
-        f"row {row} has leverage 1: the fit goes through it whatever its y, so it cannot be left "
-        "out; use larger alphas, or cv=5"
-    )
+    raise ValueError(f"{own_fit(row)}, so it cannot be left out; use larger alphas, or cv=5")
 
 
 def generalised_room(found: Spectrum, alphas: Array, weight: float, base: float) -> Array:
@@ -175,16 +173,6 @@ def cross_validate_rows(
     """Leave one out (``room`` None) or gcv, in one pass over the rows."""
     statistic = Statistic(partial(leaf_errors, at, room, separate), merge_errors)
     return criterion_of(reduce_rows(statistic, source, map_), weight)
-
-
-# --- no more rows than columns -----------------------------------------------------------------
-
-
-class WideErrors(NamedTuple):
-    """Errors of every row for every alpha, and the decomposition they came from."""
-
-    errors: Array  # (n, k, A): in the units of y
-    found: Spectrum
 
 
 def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Spectrum]:
@@ -214,8 +202,8 @@ def wide_errors(
     *,
     intercept: bool,
     gcv: bool,
-) -> WideErrors:
-    """Leave-one-out (or gcv) errors of a table with no more rows than columns; weights > 0."""
+) -> Array:
+    """Errors (n, k, A) in the units of y, with no more rows than columns; weights > 0."""
     with single_threaded_blas():
         U, found = decomposed
         live = found.d > 0
@@ -230,13 +218,13 @@ def wide_errors(
         E /= np.sqrt(w)[:, None, None]  # y - yhat
         if gcv:
             trace = (1 - shrink).sum(axis=0) + v.shape[1]
-            return WideErrors(E / (1 - trace / w.sum()), found)
+            return E / (1 - trace / w.sum())
         room = U**2 @ shrink + (rest**2).sum(axis=1)[:, None]  # 1 - w h, from positive terms
         copies = np.maximum(w, 1.0)[:, None]
         room = room / copies + (1 - 1 / copies)
         if not (room > 0).all():
             refuse_tight(int(np.argwhere(~(room > 0))[0][0]))
-        return WideErrors(E / room[:, None, :], found)
+        return E / room[:, None, :]
 
 
 def criterion_of_errors(errors: Array, w: Array, *, separate: bool) -> Criterion:

@@ -74,9 +74,8 @@ def ridge_path(
     if total is None and issparse(rows.X):
         rows = rows._replace(X=rows.X.toarray())
     problem = make_problem(rows, map_threads, total, rows.X.shape[1], alphas, unknowns)
-    loocv, gcv = (
-        rowwise_criterion(problem, svd=False, gcv=gcv, separate=True).mean for gcv in (False, True)
-    )
+    both = (rowwise_criterion(problem, svd=False, gcv=g, separate=True) for g in (False, True))
+    loocv, gcv = (found.mean for found in both)
     at = problem.map_of()
     with single_threaded_blas():
         r, k, A = at.weights.shape
@@ -84,10 +83,8 @@ def ridge_path(
         at_mean = at.y_mean[:, None] + np.tensordot(at.offset, at.weights, 1)
         intercept = at_mean - np.tensordot(coef, at.mean, (1, 0))  # (k, A)
         budget = (coef**2).sum(axis=1) + (intercept**2 if shrink_intercept else 0.0)
-        factors = problem.found.factors(problem.alphas)
-        df = factors.sum(axis=0) + (unknowns == "centred")
+        df = problem.found.factors(problem.alphas).sum(axis=0) + (unknowns == "centred")
         rss = gcv * (1 - df / problem.weight) ** 2 * problem.weight  # gcv's own definition
-    one = rows.y.ndim == 1
-    many = [a[0] if one else a for a in (coef, intercept, budget, rss, loocv, gcv)]
-    coefs, intercepts, budgets, squares, loo, generalised = many
-    return RidgePath(problem.alphas, coefs, intercepts, df, budgets, squares, loo, generalised)
+    many = (coef, intercept, budget, rss, loocv, gcv)
+    coef, intercept, *rest = (a[0] for a in many) if rows.y.ndim == 1 else many
+    return RidgePath(problem.alphas, coef, intercept, df, *rest)

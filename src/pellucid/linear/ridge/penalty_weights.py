@@ -28,9 +28,8 @@ def check_penalty_weights(weights: ArrayLike | None, p: int) -> Array | None:
         return None
     v = np.asarray(weights, dtype=np.float64)
     if v.shape != (p,):
-        raise ValueError(
-            f"penalty_weights must have one number for each of the {p} columns, got shape {v.shape}"
-        )
+        wanted = f"one number for each of the {p} columns"
+        raise ValueError(f"penalty_weights must have {wanted}, got shape {v.shape}")
     if not (np.isfinite(v) & (v >= 0)).all():
         j = int(np.argmin(np.isfinite(v) & (v >= 0)))
         raise ValueError(f"penalty_weights must be finite and >= 0, got {v[j]!r} for column {j}")

@@ -40,13 +40,7 @@ from pellucid.linear.budget import Budget, ridge_multiplier
 from pellucid.linear.least_squares.least_squares import fit_positive, positive_record
 from pellucid.linear.ridge.penalty_weights import check_penalty_weights, weighted_spectrum
 from pellucid.linear.ridge.ridge_model import RidgeFit, RidgeModel, Spectrum
-from pellucid.linear.solver_fit import (
-    ROUTE,
-    LinearDescent,
-    SolverContext,
-    is_solver,
-    minimise_linear,
-)
+from pellucid.linear.solver_fit import ROUTE, SolverContext, is_solver, minimise_linear
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 METHODS = {"svd": "qr", "cholesky": "normal"}
@@ -92,11 +86,7 @@ def fit_ridge(
         if isinstance(alpha, Budget):
             found = spectrum_of(engine, exact=True)
         alphas = multipliers(found, alpha) if isinstance(alpha, Budget) else alpha
-
-        def solve(targets: IntArray, a: float) -> LinearFit:
-            return engine.solve(targets, a, method)
-
-        parts = by_alpha(alphas, solve)
+        parts = by_alpha(alphas, lambda targets, a: engine.solve(targets, a, method))
         return assemble(parts, alphas, found or spectrum_of(engine, exact=False))
 
 
@@ -271,11 +261,7 @@ class Ridge(RidgeModel):
 
     @with_callbacks
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        penalty_weights: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: Any = None, penalty_weights: ArrayLike | None = None
     ) -> Self:
         """Solve for the coefficients; ``penalty_weights`` (p,) multiply the columns' penalties."""
         self._check_parameters()
@@ -315,13 +301,11 @@ class Ridge(RidgeModel):
         try:
             alphas = np.asarray(self.alpha, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(
-                f"alpha must be a number, one number per target or a Budget, got {self.alpha!r}"
-            ) from None
+            known = "a number, one number per target or a Budget"
+            raise ValueError(f"alpha must be {known}, got {self.alpha!r}") from None
         if alphas.ndim > 1 or (alphas.ndim == 1 and len(alphas) not in (1, k)):
-            raise ValueError(
-                f"alpha must be one number or one per target ({k}), got shape {alphas.shape}"
-            )
+            known = f"one number or one per target ({k})"
+            raise ValueError(f"alpha must be {known}, got shape {alphas.shape}")
         if not (np.isfinite(alphas) & (alphas >= 0)).all():
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return np.broadcast_to(alphas, (k,)).copy()
@@ -338,10 +322,9 @@ class Ridge(RidgeModel):
         if weights is not None and self.shrink_intercept:
             weights = weights[1:]
         penalties = [L2(a / (2 * n)) for a in fit.alpha]
-        how = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
-        found: LinearDescent = minimise_linear(
-            rows, self.solver, penalties, **how, price=weights, context=context
-        )
+        how: dict[str, Any] = {"price": weights, "context": context}
+        how |= {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
+        found = minimise_linear(rows, self.solver, penalties, **how)
         self.history_, self.n_iter_ = found.history, found.n_iter
         parts = tuple(part._replace(route=ROUTE, gradient=found.gradient) for part in fit.parts)
         rss = np.maximum(np.diag(found.rss), 0.0)

@@ -20,26 +20,12 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, Wide, gather, wide_system
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Map, Numbers
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads
 from pellucid.linear.linear_model import one_dimensional
+from pellucid.linear.ridge import leave_one_out as loo
 from pellucid.linear.ridge.folds import Fold, fold_scores, weighted_scorer
-from pellucid.linear.ridge.leave_one_out import (
-    Criterion,
-    RidgeMap,
-    choose_alphas,
-    criterion_of_errors,
-    cross_validate_rows,
-    decompose_wide,
-    generalised_room,
-    loo_errors,
-    ridge_map,
-    spectrum_for,
-    wide_errors,
-)
 from pellucid.linear.ridge.ridge import fit_ridge, fit_ridge_wide
 from pellucid.linear.ridge.ridge_model import RidgeModel, Spectrum
 
@@ -63,14 +49,13 @@ class Problem(NamedTuple):
     def weight(self) -> float:
         return self.data.weight if isinstance(self.data, Wide) else self.data.total.weight
 
-    def map_of(self, part: slice = slice(None)) -> RidgeMap:
+    def map_of(self, part: slice = slice(None)) -> loo.RidgeMap:
         """The fits of some of the alphas."""
         if isinstance(self.data, Wide):
-            mean, y_mean = self.data.mean, self.data.y_mean
+            means = self.data.mean, self.data.y_mean
         else:
-            mean, y_mean = self.data.at.shift, self.data.at.y_shift
-        alphas = self.alphas[part]
-        return ridge_map(self.found, alphas, self.unknowns, mean, y_mean, self.weight)
+            means = self.data.at.shift, self.data.at.y_shift
+        return loo.ridge_map(self.found, self.alphas[part], self.unknowns, *means, self.weight)
 
 
 def check_alphas(alphas: ArrayLike | None) -> Array | None:
@@ -106,18 +91,16 @@ def make_problem(
     data: Engine | Wide
     if total is None:
         data = wide_system(rows, unknowns)
-        U, found = decompose_wide(data, smallest, svd=svd)
+        U, found = loo.decompose_wide(data, smallest, svd=svd)
         columns = data.Z.shape[1]
     else:
         data, U = Engine(rows, map_, total, p, unknowns=unknowns), np.zeros((0, 0))
-        found = spectrum_for(data, smallest, svd=svd)
+        found = loo.spectrum_for(data, smallest, svd=svd)
         columns = len(data.live)
-    grid = choose_alphas(found.d) if given is None else given
+    grid = loo.choose_alphas(found.d) if given is None else given
     if grid.min() == 0 and (found.d > 0).sum() < columns:
-        raise ValueError(
-            "alphas may contain 0 only where the columns are linearly independent and fewer "
-            "than the rows; leave it out"
-        )
+        where = "where the columns are linearly independent and fewer than the rows"
+        raise ValueError(f"alphas may contain 0 only {where}; leave it out")
     return Problem(rows, map_, data, found, grid, unknowns, U)
 
 
@@ -136,18 +119,16 @@ class GivenPredictions(RegressorMixin, BaseEstimator):
         return True
 
 
-def rowwise_criterion(problem: Problem, *, svd: bool, gcv: bool, separate: bool) -> Criterion:
+def rowwise_criterion(problem: Problem, *, svd: bool, gcv: bool, separate: bool) -> loo.Criterion:
     """Leave-one-out or gcv criterion of every alpha, without keeping the errors."""
     if isinstance(problem.data, Wide):
         errors, w = every_error(problem, slice(None), svd=svd, gcv=gcv)
-        return criterion_of_errors(errors, w, separate=separate)
+        return loo.criterion_of_errors(errors, w, separate=separate)
     at = problem.map_of()
-    room = None
-    if gcv:
-        room = generalised_room(problem.found, problem.alphas, problem.weight, at.base)
-    return cross_validate_rows(
-        problem.rows, problem.map_, at, room, separate=separate, weight=problem.weight
-    )
+    spread = problem.found, problem.alphas, problem.weight, at.base
+    room = loo.generalised_room(*spread) if gcv else None
+    how = {"separate": separate, "weight": problem.weight}
+    return loo.cross_validate_rows(problem.rows, problem.map_, at, room, **how)
 
 
 def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple[Array, Array]:
@@ -155,23 +136,23 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
     at = problem.map_of(part)
     if not isinstance(problem.data, Wide):
         assert isinstance(problem.rows, Rows)
-        room = generalised_room(problem.found, problem.alphas[part], problem.weight, at.base)
+        spread = problem.found, problem.alphas[part], problem.weight, at.base
+        room = loo.generalised_room(*spread) if gcv else None
         leaves = [leaf for span in problem.rows.spans() for leaf in span.leaves()]
-        find = lambda leaf: loo_errors(at, leaf, room if gcv else None)  # noqa: E731
-        return np.concatenate(list(problem.map_(find, leaves))), problem.rows.w
+        errors = problem.map_(lambda leaf: loo.loo_errors(at, leaf, room), leaves)
+        return np.concatenate(list(errors)), problem.rows.w
     rows = gather(problem.rows)
     live = rows.w > 0
     wide = problem.data._replace(Z=problem.data.Z[live], V=problem.data.V[live])
-    free = problem.unknowns == "centred"
-    alphas = problem.alphas[part]
-    parts = (problem.U, problem.found)
+    alphas, parts = problem.alphas[part], (problem.U, problem.found)
     if not live.all():
-        parts = decompose_wide(wide, float(alphas.min()), svd=svd)
-    found = wide_errors(wide, rows.w[live], alphas, parts, intercept=free, gcv=gcv)
+        parts = loo.decompose_wide(wide, float(alphas.min()), svd=svd)
+    how = {"intercept": problem.unknowns == "centred", "gcv": gcv}
+    found = loo.wide_errors(wide, rows.w[live], alphas, parts, **how)
     if live.all():
-        return found.errors, rows.w
-    errors = loo_errors(at, rows, np.ones(len(problem.alphas[part])))  # rows outside the fit
-    errors[live] = found.errors
+        return found, rows.w
+    errors = loo.loo_errors(at, rows, np.ones(len(alphas)))  # rows outside the fit
+    errors[live] = found
     return errors, rows.w
 
 
@@ -240,12 +221,7 @@ class RidgeCV(RidgeModel):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty by cross-validation and fit all rows with it."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
-        context.end()
-        return self
+        return self._fit_memory(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         names = ("fit_intercept", "store_cv_results", "alpha_per_target")
@@ -258,10 +234,9 @@ class RidgeCV(RidgeModel):
         if self._in_folds() and (self.store_cv_results or self.alpha_per_target):
             raise ValueError("store_cv_results and alpha_per_target need cv=None or cv='gcv'")
         if self.scoring is not None and self.rule != "best" and not self._in_folds():
-            raise ValueError(
-                "a scorer of all leave-one-out predictions has no standard error: "
-                "rule='one_standard_error' needs scoring=None or folds (cv=5)"
-            )
+            why = "a scorer of all leave-one-out predictions has no standard error"
+            needs = "rule='one_standard_error' needs scoring=None or folds (cv=5)"
+            raise ValueError(f"{why}: {needs}")
 
     def _in_folds(self) -> bool:
         return self.cv is not None and not isinstance(self.cv, str)
@@ -269,20 +244,16 @@ class RidgeCV(RidgeModel):
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
         if rows.n_rows < 2:
-            raise ValueError(
-                f"RidgeCV needs at least 2 rows to leave one out, got n_samples={rows.n_rows}"
-            )
+            few = f"n_samples={rows.n_rows}"
+            raise ValueError(f"RidgeCV needs at least 2 rows to leave one out, got {few}")
         if not isinstance(rows, Rows) and (self._in_folds() or self.scoring is not None):
             raise ValueError("fit_blocks needs cv=None or cv='gcv', and scoring=None")
         if not isinstance(rows, Rows) and self.store_cv_results:
             raise ValueError("fit_blocks keeps nothing of the size of the data: no cv_results_")
-        wide = rows.n_rows <= self.n_features_in_
-        total = None if wide else self._sums(rows, map_)
+        p, svd = self.n_features_in_, self.gcv_mode == "svd"
+        total = None if rows.n_rows <= p else self._sums(rows, map_)
         unknowns = "centred" if self.fit_intercept else "slopes"
-        svd = self.gcv_mode == "svd"
-        problem = make_problem(
-            rows, map_, total, self.n_features_in_, self.alphas, unknowns, svd=svd
-        )
+        problem = make_problem(rows, map_, total, p, self.alphas, unknowns, svd=svd)
         if self._in_folds():
             self._search_folds(problem)
         elif self.scoring is None:
@@ -298,7 +269,7 @@ class RidgeCV(RidgeModel):
         separate = self.alpha_per_target
         if self.store_cv_results:
             errors, w = every_error(problem, slice(None), **how)
-            found = criterion_of_errors(errors, w, separate=separate)
+            found = loo.criterion_of_errors(errors, w, separate=separate)
             self._keep(errors**2, problem.rows)
         else:
             found = rowwise_criterion(problem, separate=separate, **how)
@@ -342,16 +313,13 @@ class RidgeCV(RidgeModel):
             if not len(fold.train) or not rows.w[fold.train].any() or not rows.w[fold.test].any():
                 raise ValueError(f"fold {i} has no rows (of positive weight) to train or test on")
             if self.scoring is None and len(fold.test) < 2:
-                raise ValueError(
-                    f"fold {i} tests on one row, where R^2 is undefined; use cv=None for "
-                    "leave-one-out, or scoring='neg_mean_squared_error'"
-                )
-        scorer = None
-        if self.scoring is not None:
-            scorer = check_scoring(estimator=self, scoring=self.scoring)
+                remedy = "use cv=None for leave-one-out, or scoring='neg_mean_squared_error'"
+                raise ValueError(f"fold {i} tests on one row, where R^2 is undefined; {remedy}")
+        plain = self.scoring is None
+        scorer = None if plain else check_scoring(estimator=self, scoring=self.scoring)
         total = None if isinstance(problem.data, Wide) else problem.data.total
         scores = fold_scores(rows, total, folds, problem.alphas, problem.unknowns, scorer)
-        loss = 1 - scores if self.scoring is None else -scores
+        loss = 1 - scores if plain else -scores
         self.criterion_ = loss.mean(axis=0)
         spread = loss.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(problem.alphas))
         self.criterion_se_ = spread / np.sqrt(len(folds))

@@ -6,10 +6,9 @@ With X = U diag(d) V' of the centred X (after columns without a penalty have bee
     df = 1 + sum_j d_j^2 g_j.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgWarning
 
 from pellucid.core.algebra.least_squares import LinearFit
 from pellucid.core.arrays import check
@@ -17,13 +16,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.warn import warn
+from pellucid.linear import linear_model
 from pellucid.linear.budget import Budget
 from pellucid.linear.least_squares import smoother as smoothing
 from pellucid.linear.least_squares.inference import cut, estimate_table
 from pellucid.linear.least_squares.least_squares import REASONS
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first
 from pellucid.linear.least_squares.summary import bare, parameter_root
-from pellucid.linear.linear_model import LinearModel, dependent_sentence, one_dimensional
+from pellucid.linear.linear_model import LinearModel, one_dimensional, warn_free_of_penalty
 
 
 class Spectrum(NamedTuple):
@@ -74,12 +74,7 @@ class RidgeModel(LinearModel):
 
     positive = False
     shrink_intercept = False
-    fit_intercept: bool
     _smoother: Smoother
-    _weighted: bool
-    _iterative: str
-    alpha_: Any
-    budget_: Any
 
     leverage = smoothing.leverage
     hat_matrix = smoothing.hat_matrix
@@ -95,8 +90,7 @@ class RidgeModel(LinearModel):
         first, k = fit.parts[0], fit.coef.shape[1]
         n = first.weight
         free = unknowns == "centred"  # the intercept is not shrunk: one more degree of freedom
-        alpha = float(fit.alpha[0]) if shared or single else fit.alpha
-        self.alpha_ = alpha
+        self.alpha_ = alpha = float(fit.alpha[0]) if shared or single else fit.alpha
         self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
         self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
         size = min(rows.n_rows, len(fit.spectrum.V)) - fit.spectrum.free
@@ -106,25 +100,19 @@ class RidgeModel(LinearModel):
         self.shrinkage_factors_ = np.moveaxis(factors, 0, -1)
         df = factors.sum(axis=0) + free
         self.df_ = (df if np.ndim(df) else float(df)) if not self.positive else np.nan
-        self.rss_ = pick(fit.rss)
-        self.n_observations_ = n
-        self.sigma2_ml_ = pick(fit.rss / n)
+        self.rss_, self.sigma2_ml_, self.n_observations_ = pick(fit.rss), pick(fit.rss / n), n
         room = n - np.broadcast_to(self.df_, (k,))
         sigma2 = np.divide(fit.rss, room, out=np.full(k, np.nan), where=room > 1e-9)
         self.sigma2_ = pick(sigma2)
         theta = np.vstack([fit.intercept, fit.coef]) if self.shrink_intercept else fit.coef
         weights = np.ones(len(theta)) if fit.weights is None else fit.weights
-        spent = weights @ theta**2
-        self.budget_ = pick(spent)
-        least = fit.spectrum.least_squares_penalty()
-        self.budget_ols_ = pick(least)
-        ratio = np.divide(spent, least, out=np.ones(k), where=least > 0)
-        self.shrinkage_ = pick(ratio)
+        spent, least = weights @ theta**2, fit.spectrum.least_squares_penalty()
+        self.budget_, self.budget_ols_ = pick(spent), pick(least)
+        self.shrinkage_ = pick(np.divide(spent, least, out=np.ones(k), where=least > 0))
         self.condition_ = max(part.condition for part in fit.parts)
         self.gradient_ = max(part.gradient for part in fit.parts)
-        self.solver_ = first.route
+        self.solver_, self._iterative = first.route, fit.iterative
         self._weighted = fit.weights is not None
-        self._iterative = fit.iterative
         self._shape = (rows.n_rows, self.n_features_in_)
         self._dependent = tuple(sorted({j for part in fit.parts for j in part.dependent}))
         self._smoother = ridge_smoother(fit.spectrum, alpha, first, unknowns, self.positive)
@@ -132,16 +120,10 @@ class RidgeModel(LinearModel):
 
     def _warn(self, room: Array) -> None:
         if self._dependent:
-            warn(
-                f"{dependent_sentence(self._feature_names(), self._dependent, self._shape)} and "
-                "alpha is 0: the least-norm solution is one of many (remedy: alpha > 0)",
-                LinAlgWarning,
-            )
+            warn_free_of_penalty(self, self._dependent, self._shape)
         if not (room > 1e-9).all() and not self.positive:
-            warn(
-                f"{self.n_observations_:g} observations for {bare(np.max(self.df_)):g} degrees "
-                "of freedom leave nothing to estimate the noise from: sigma2_ is NaN"
-            )
+            few = smoothing.no_freedom(self.n_observations_, bare(np.max(self.df_)))
+            warn(f"{few}: sigma2_ is NaN")
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Estimates, their sampling errors, and the posterior intervals of the normal prior.
@@ -168,17 +150,13 @@ class RidgeModel(LinearModel):
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+        scalars = {"alpha": bare(self.alpha_), "df": bare(self.df_), "n": self.n_observations_}
+        scalars |= {"rss": bare(self.rss_), "sigma2": bare(self.sigma2_)}
         return Summary(
             title="Ridge regression",
             names=names,
             arrays=arrays,
-            scalars={
-                "alpha": bare(self.alpha_),
-                "df": bare(self.df_),
-                "n": self.n_observations_,
-                "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_),
-            },
+            scalars=scalars,
             valid=False,
             reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
             "posterior intervals under w ~ N(0, (sigma2/alpha) I)",
@@ -201,7 +179,8 @@ class RidgeModel(LinearModel):
             scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
         notes = []
         if self._dependent:
-            notes.append(dependent_sentence(self._feature_names(), self._dependent, self._shape))
+            names = self._feature_names()
+            notes.append(linear_model.dependent_sentence(names, self._dependent, self._shape))
         if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
             notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
         unique = "one of many minimisers" if self._dependent else "the only minimiser"
@@ -210,20 +189,13 @@ class RidgeModel(LinearModel):
         if self._weighted:
             notes.append("the columns have penalty weights v_j of their own; 0 is no penalty")
         how = "sum (y - b - x'w)^2" if self.fit_intercept else "sum (y - x'w)^2"
+        numbers = {"alpha": bare(alpha), "n": n}
+        shown = ("df", "rss", "sigma2", "budget", "budget_ols", "shrinkage")
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
             optimisation=f"{self._iterative or REASONS[self.solver_]}; {unique}{certificate}",
-            numbers={
-                "alpha": bare(alpha),
-                "n": n,
-                "df": bare(self.df_),
-                "rss": bare(self.rss_),
-                "sigma2": bare(self.sigma2_),
-                "budget": bare(self.budget_),
-                "budget_ols": bare(self.budget_ols_),
-                "shrinkage": bare(self.shrinkage_),
-            },
+            numbers={**numbers, **{name: bare(getattr(self, f"{name}_")) for name in shown}},
             scales=tuple(scales),
             warnings=tuple(notes),
         )

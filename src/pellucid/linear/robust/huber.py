@@ -152,11 +152,9 @@ def slope_of(data: HuberData, at: Parameters, r: Array, inlier: BoolArray) -> Sl
     outer = np.where(inlier, 0.0, w * np.sign(r))
     pulls, signs = products(data, np.column_stack([inner, outer])).T  # (p + 1,) each
     squares = float(inner @ r)
-    gradient = np.append(
-        -2 / s * pulls - 2 * e * signs + penalty_of(data, theta) * theta,
-        data.weight - squares / s**2 - e**2 * float(w[~inlier].sum()),
-    )
-    return Slope(gradient, pulls, squares)
+    by_theta = -2 / s * pulls - 2 * e * signs + penalty_of(data, theta) * theta
+    by_scale = data.weight - squares / s**2 - e**2 * float(w[~inlier].sum())
+    return Slope(np.append(by_theta, by_scale), pulls, squares)
 
 
 def penalty_of(data: HuberData, theta: Array) -> Array:
@@ -232,10 +230,9 @@ def ridge_start(data: HuberData, total: Moments) -> Parameters:
     G, B = total.scatter[:p, :p], total.scatter[:p, p]
     y_mean, square = total.mean[p], total.scatter[p, p]
     if not data.intercept:
-        G, B = (
-            M + total.weight * np.multiply.outer(total.mean[:p], m)
-            for M, m in ((G, total.mean[:p]), (B, y_mean))
-        )
+        mean = total.mean[:p]
+        G = G + total.weight * np.multiply.outer(mean, mean)
+        B = B + total.weight * np.multiply.outer(mean, y_mean)
         square = square + total.weight * y_mean**2
     ridge = data.alpha + 1e-10 * np.trace(G) / max(p, 1)
     w = solve_semidefinite(G + ridge * np.eye(p), B)
@@ -306,7 +303,7 @@ class HuberRegressor(Regressor):
         """Find the coefficients and the scale of the noise."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
-        start = self._last() if self.warm_start and hasattr(self, "coef_") else None
+        warm = self.warm_start and hasattr(self, "coef_")
         total = joint_moments(rows, map_threads)
         if not finite(total):
             raise ValueError("the squares of X or y overflow float64; scale the columns down")
@@ -316,17 +313,14 @@ class HuberRegressor(Regressor):
         least = SMALLEST * max(float(spread), EPS)
         numbers = float(self.epsilon), float(self.alpha), least
         data = HuberData(rows, shift, *numbers, self.fit_intercept, total.weight)
-        at = ridge_start(data, total) if start is None else self._shifted(start, data)
-        context = FitContext.of_rows(
-            self, rows, sample_weight, self.max_iter, lambda state: self._attributes(state, data)
-        )
+        at = self._shifted(data) if warm else ridge_start(data, total)
+        attributes = partial(_attributes, data)
+        context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, attributes)
         step, record = partial(huber_step, data), partial(_record, data)
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
         run = self._iterate(step, start_state(data, total, at), record=record, **limits)
-        for name, value in self._attributes(run.state, data).items():
-            setattr(self, name, value)
-        self.objective_ = run.state.objective
-        self._converged = run.converged
+        self.__dict__.update(attributes(run.state))
+        self.objective_, self._converged = run.state.objective, run.converged
         return self
 
     def _check_parameters(self) -> None:
@@ -337,23 +331,13 @@ class HuberRegressor(Regressor):
         if self.epsilon < 1:
             raise ValueError(f"epsilon must be >= 1, got {self.epsilon!r}")
 
-    def _last(self) -> tuple[Array, float, float]:
-        return self.coef_, self.intercept_, self.scale_
-
-    def _shifted(self, start: tuple[Array, float, float], data: HuberData) -> Parameters:
-        w, b, scale = start
-        if len(w) != len(data.shift):
-            raise ValueError(
-                f"warm_start needs the {len(w)} columns of the last fit, got {len(data.shift)}"
-            )
-        centre = b + data.shift @ w if data.intercept else 0.0
-        return Parameters(np.append(centre, w), max(float(scale), data.floor))
-
-    def _attributes(self, state: HuberState, data: HuberData) -> dict[str, Any]:
-        theta, scale = state.at
-        w = theta[1:].copy()
-        b = float(theta[0] - data.shift @ w) if data.intercept else 0.0
-        return {"coef_": w, "intercept_": b, "scale_": float(scale), "outliers_": ~state.inlier}
+    def _shifted(self, data: HuberData) -> Parameters:
+        """The last fit, to start from."""
+        w, p = self.coef_, len(data.shift)
+        if len(w) != p:
+            raise ValueError(f"warm_start needs the {len(w)} columns of the last fit, got {p}")
+        centre = self.intercept_ + data.shift @ w if data.intercept else 0.0
+        return Parameters(np.append(centre, w), max(float(self.scale_), data.floor))
 
     def predict(self, X: ArrayLike) -> Array:
         """b + x'w of every row."""
@@ -363,30 +347,28 @@ class HuberRegressor(Regressor):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
-        many = int(self.outliers_.sum())
+        many, n = int(self.outliers_.sum()), len(self.outliers_)
         notes = () if self._converged else ("the iteration did not converge",)
+        numbers = {"objective": self.objective_, "scale": self.scale_, "outliers": many, "n": n}
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"sum s + H(r/s) s + {self.alpha:g} |w|^2: squares up to {self.epsilon:g} s,"
             " absolute values beyond; the scale s is estimated too",
             optimisation=f"Newton with backtracking from ridge, {self.n_iter_} steps; jointly "
             "convex: the minimum is global",
-            numbers={
-                "objective": self.objective_,
-                "scale": self.scale_,
-                "outliers": many,
-                "n": len(self.outliers_),
-            },
+            numbers=numbers,
             warnings=notes,
         )
 
 
+def _attributes(data: HuberData, state: HuberState) -> dict[str, Any]:
+    theta, scale = state.at
+    w = theta[1:].copy()
+    b = float(theta[0] - data.shift @ w) if data.intercept else 0.0
+    return {"coef_": w, "intercept_": b, "scale_": float(scale), "outliers_": ~state.inlier}
+
+
 def _record(data: HuberData, state: HuberState) -> dict[str, Any]:
-    w = state.at.theta[1:]
-    b = state.at.theta[0] - data.shift @ w if data.intercept else 0.0
-    return {
-        "objective": state.objective,
-        "scale": state.at.scale,
-        "outliers": int((~state.inlier).sum()),
-        "parameters": np.append(b, w),
-    }
+    found, outliers = _attributes(data, state), int((~state.inlier).sum())
+    row = {"objective": state.objective, "scale": state.at.scale, "outliers": outliers}
+    return {**row, "parameters": np.append(found["intercept_"], found["coef_"])}

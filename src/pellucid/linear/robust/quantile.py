@@ -34,16 +34,9 @@ from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.linear_model import dependent_sentence
+from pellucid.linear.robust import quantile_programme as programme
 from pellucid.linear.robust.quantile_errors import Density, residual_density, sandwich
-from pellucid.linear.robust.quantile_programme import (
-    Columns,
-    Rows,
-    State,
-    certify,
-    fit_round,
-    standardise,
-    start,
-)
+from pellucid.linear.robust.quantile_programme import Columns, Rows, State
 
 SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex")
 ROUNDS = 1000
@@ -86,8 +79,6 @@ class QuantileRegressor(Regressor):
 
     _multi_output = False
     _accepts_sparse = True
-    coef_: Array
-    intercept_: float
 
     def __init__(
         self,
@@ -123,10 +114,12 @@ class QuantileRegressor(Regressor):
         if not is_unit(w) and (w == 0).any():
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
         with single_threaded_blas():
-            D, columns = standardise(X, w, intercept=self.fit_intercept, free=self.alpha == 0)
+            how = {"intercept": self.fit_intercept, "free": self.alpha == 0}
+            D, columns = programme.standardise(X, w, **how)
             centre = float(np.median(y)) if self.fit_intercept else 0.0
             rows = self._programme(D, y - centre, w, columns)
-            self._solve(rows, columns, centre, X, y, sample_weight)
+            data = {"X": X, "y": y, "sample_weight": sample_weight}
+            self._solve(rows, columns, centre, data)
             self._infer(D, y, w, columns)
         return self
 
@@ -142,15 +135,7 @@ class QuantileRegressor(Regressor):
         lo = np.concatenate([(1 - tau) * w, price])
         return Rows(np.vstack([D, eye]), np.append(y, np.zeros(p)), up, lo, p)
 
-    def _solve(
-        self,
-        rows: Rows,
-        columns: Columns,
-        centre: float,
-        X: Array,
-        y: Array,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def _solve(self, rows: Rows, columns: Columns, centre: float, data: dict[str, Any]) -> None:
         n = float((rows.up + rows.lo)[: rows.n_data].sum())
 
         def parameters(state: State) -> dict[str, Any]:
@@ -160,14 +145,12 @@ class QuantileRegressor(Regressor):
             first = centre + state.theta[0] - columns.mean @ coef if self.fit_intercept else 0.0
             return {"coef_": coef, "intercept_": float(first)}
 
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, max_steps=None, attributes=parameters
-        )
-        first, order = start(rows, self.quantile, self.fit_intercept)
+        context = FitContext(self, **data, max_steps=None, attributes=parameters)
+        first, order = programme.start(rows, self.quantile, self.fit_intercept)
         scale = float(np.abs(rows.y).max()) or 1.0
 
         def step(state: State) -> tuple[State, float]:
-            return (state, 0.0) if state.done else fit_round(rows, order, scale, state)
+            return (state, 0.0) if state.done else programme.fit_round(rows, order, scale, state)
 
         def record(s: State) -> dict[str, Any]:
             counts = {"rows": s.size, "pivots": s.pivots, "active": int(s.active.sum())}
@@ -177,23 +160,19 @@ class QuantileRegressor(Regressor):
         state = run.state
         self.__dict__.update(parameters(state))
         self.n_pivots_, self.objective_ = state.pivots, state.objective / n
-        found = certify(rows, state, scale)
+        found = programme.certify(rows, state, scale)
         self.dual_gap_, self.unique_ = found.gap / n, found.unique
         if run.converged and self.dual_gap_ > 1e-7 * max(self.objective_, 1e-300) + 1e-12 * scale:
-            warn(
-                f"the simplex stopped with a duality gap of {self.dual_gap_:.3g} in a mean loss "
-                f"of {self.objective_:.6g}: many rows meet in one point",
-                ConvergenceWarning,
-            )
+            gap = f"a duality gap of {self.dual_gap_:.3g} in a mean loss of {self.objective_:.6g}"
+            why = "many rows meet in one point"
+            warn(f"the simplex stopped with {gap}: {why}", ConvergenceWarning)
         self.n_observations_ = n
         if columns.dependent:
             self.unique_ = False
             shape = (rows.n_data, len(columns.scale))
-            warn(
-                f"{dependent_sentence(self._feature_names(), columns.dependent, shape)}; they get "
-                "coefficient 0, one solution of many (remedy: drop columns, or alpha > 0)",
-                LinAlgWarning,
-            )
+            which = dependent_sentence(self._feature_names(), columns.dependent, shape)
+            what = "they get coefficient 0, one solution of many"
+            warn(f"{which}; {what} (remedy: drop columns, or alpha > 0)", LinAlgWarning)
         self._dependent = columns.dependent
 
     def _infer(self, D: Array, y: Array, w: Array, columns: Columns) -> None:
@@ -255,16 +234,12 @@ class QuantileRegressor(Regressor):
         half = cut(confidence, free, "t") * se if free > 0 else np.nan * se
         p = tail(statistic, free, "t") if free > 0 else np.nan * se
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+        scalars = {"objective": self.objective_, "density": self.density_}
         return Summary(
             title=f"Quantile regression, quantile {self.quantile:g}",
             names=names,
             arrays=estimate_table(b, se, statistic, p, half),
-            scalars={
-                "objective": self.objective_,
-                "density": self.density_,
-                "bandwidth": self.bandwidth_,
-                "n": self.n_observations_,
-            },
+            scalars={**scalars, "bandwidth": self.bandwidth_, "n": self.n_observations_},
             valid=not self._reason,
             reason=self._reason,
         )
@@ -282,20 +257,16 @@ class QuantileRegressor(Regressor):
         if self._dependent:
             names = ", ".join(self._feature_names()[j] for j in self._dependent)
             notes = (f"dependent columns have coefficient 0: {names}",)
+        line = "b + x'w" if self.fit_intercept else "x'w"
+        penalty = f" + {self.alpha:g} sum |w_j|" if self.alpha else ""
+        laplace = ", the likelihood of Laplace noise" if tau == 0.5 and not self.alpha else ""
+        numbers = {"quantile": tau, "alpha": self.alpha, "n": self.n_observations_}
+        numbers |= {"objective": self.objective_, "dual_gap": self.dual_gap_}
         return Card(
-            representation=f"{tau:g}-quantile of y given x = "
-            + ("b + x'w" if self.fit_intercept else "x'w"),
-            evaluation=f"mean of {loss}"
-            + (f" + {self.alpha:g} sum |w_j|" if self.alpha else "")
-            + (", the likelihood of Laplace noise" if tau == 0.5 and not self.alpha else ""),
+            representation=f"{tau:g}-quantile of y given x = {line}",
+            evaluation=f"mean of {loss}{penalty}{laplace}",
             optimisation=f"simplex on growing samples, {self.n_pivots_} pivots; convex: {unique}; "
             f"duality gap {self.dual_gap_:.1e}",
-            numbers={
-                "quantile": tau,
-                "alpha": self.alpha,
-                "n": self.n_observations_,
-                "objective": self.objective_,
-                "dual_gap": self.dual_gap_,
-            },
+            numbers=numbers,
             warnings=notes,
         )

@@ -158,10 +158,8 @@ def fit_round(rows: Rows, order: IntArray, scale: float, state: State) -> tuple[
         if state.size == n:  # held rows pay less than their loss: a lower bound of the optimum
             short = np.where(after > 0, rows.up[still] * after, -rows.lo[still] * after)
             gap = float((short - psi * after).sum()) / max(objective, 1e-300)
-        new = state._replace(
-            theta=theta, basis=basis, active=active, side=side, objective=objective, pivots=total
-        )
-        return new, max(gap, 1e-300)
+        found = theta, basis, state.size, active, side, objective, total, state.done
+        return State(*found), max(gap, 1e-300)
     if state.size == n:
         return State(theta, basis, n, active, side, objective, total, True), 0.0
     size = min(n, GROWTH * state.size)
@@ -175,22 +173,17 @@ def near_rows(rows: Rows, inside: IntArray, theta: Array, q: int) -> BoolArray:
     before = max(len(inside) // GROWTH, 1)
     keep = min(len(inside), int(len(inside) * 3 * np.sqrt(q / before)) + 20 * q)
     active = np.zeros(len(rows.y), dtype=bool)
-    if keep >= len(inside):
-        active[inside] = True
-    else:
-        active[inside[np.argpartition(r, keep)[:keep]]] = True
+    near = inside if keep >= len(inside) else inside[np.argpartition(r, keep)[:keep]]
+    active[near] = True
     return active
 
 
 def start(rows: Rows, tau: float, intercept: bool) -> tuple[State, IntArray]:
     """The first vertex, and the order in which rows join the samples."""
     n, q = rows.n_data, rows.D.shape[1]
-    order = np.arange(n)
     size = max(FIRST, 50 * q)
-    if n > 4 * size:
-        order = np.random.default_rng(0).permutation(n)
-    else:
-        size = n
+    sampled = n > 4 * size
+    order, size = (np.random.default_rng(0).permutation(n), size) if sampled else (np.arange(n), n)
     basis = first_basis(rows, order[:size], tau, intercept)
     theta: Array = np.asarray(np.linalg.solve(rows.D[basis], rows.y[basis]), dtype=np.float64)
     active = np.zeros(len(rows.y), dtype=bool)
@@ -251,9 +244,8 @@ def standardise(X: Array, w: Array, *, intercept: bool, free: bool) -> tuple[Arr
     D = np.ascontiguousarray(np.column_stack([np.ones(len(X)), Z]) if intercept else Z)
     dependent: tuple[int, ...] = ()
     if free and D.shape[1]:
-        solved = (
-            solve_cholesky(D.T @ D, np.zeros((D.shape[1], 1))) if len(D) >= D.shape[1] else None
-        )
+        n_rows, q = D.shape
+        solved = solve_cholesky(D.T @ D, np.zeros((q, 1))) if n_rows >= q else None
         if solved is None or solved.condition > 1e6:
             R, order = qr(D, mode="r", pivoting=True)
             size = np.abs(np.diag(R))

@@ -139,11 +139,8 @@ def filters(h: Any, r: Any, q: float, left: Any, right: Any) -> None:
         a, b, d = np.inf, 0.0, np.inf
         if i < n - 1:
             a, b, d, _ = cross(right[i + 1, 0], right[i + 1, 1], right[i + 1, 2], h[i], q)
-        right[i, 0], right[i, 1], right[i, 2] = (
-            r[i] if a == np.inf else a * (r[i] / (a + r[i])),
-            b,
-            d,
-        )
+        own = r[i] if a == np.inf else a * (r[i] / (a + r[i]))
+        right[i, 0], right[i, 1], right[i, 2] = own, b, d
 
 
 @jit
@@ -160,7 +157,6 @@ def variances(x: Any, left: Any, right: Any, q: float, query: Any, interval: Any
         if i == n - 1:
             out[j] = a
             continue
-        c, e, k, _ = cross(
-            right[i + 1, 0], right[i + 1, 1], right[i + 1, 2], x[i + 1] - query[j], q
-        )
+        behind = x[i + 1] - query[j]
+        c, e, k, _ = cross(right[i + 1, 0], right[i + 1, 1], right[i + 1, 2], behind, q)
         out[j] = 1 / (1 / a + 1 / c + (b + e) * (b + e) / (d + k))

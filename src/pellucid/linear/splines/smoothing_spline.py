@@ -30,20 +30,10 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut
-from pellucid.linear.least_squares.smoother import leave_one_out
+from pellucid.linear.least_squares.smoother import leave_one_out, no_freedom
 from pellucid.linear.splines import kernels as spline_filter
-from pellucid.linear.splines.spline_fit import (
-    Knots,
-    SplineFit,
-    alpha_of_df,
-    evaluate,
-    fit_spline,
-    kernel_matrix,
-    noise,
-    pool,
-    search,
-    weighted_line,
-)
+from pellucid.linear.splines import spline_fit
+from pellucid.linear.splines.spline_fit import Knots, SplineFit
 
 RULES = ("gcv", "loo")
 
@@ -100,14 +90,13 @@ class SmoothingSpline(Regressor):
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        knots = pool(rows.X[:, 0], rows.y, np.asarray(rows.w))
-        m = len(knots.y)
+        knots = spline_fit.pool(rows.X[:, 0], rows.y, np.asarray(rows.w))
         self.alphas_, self.criterion_ = np.zeros(0), np.zeros(0)
-        if m < 4:
+        if len(knots.y) < 4:
             self._fit_line(knots)
         else:
             self.alpha_ = self._choose(knots)
-            self._set(knots, fit_spline(knots, self.alpha_))
+            self._set(knots, spline_fit.fit_spline(knots, self.alpha_))
         context.end()
         return self
 
@@ -117,9 +106,8 @@ class SmoothingSpline(Regressor):
             X = X[:, None] if X.ndim == 1 else X
         X = super()._check_matrix(X, reset=reset, finite=finite)
         if reset and X.shape[1] != 1:
-            raise ValueError(
-                f"SmoothingSpline takes one input: X must have 1 column (feature), got {X.shape[1]}"
-            )
+            one = "SmoothingSpline takes one input: X must have 1 column (feature)"
+            raise ValueError(f"{one}, got {X.shape[1]}")
         return X
 
     def _check_parameters(self) -> None:
@@ -130,20 +118,17 @@ class SmoothingSpline(Regressor):
         if isinstance(self.alpha, Real):
             check.non_negative(alpha=self.alpha)
         elif self.alpha not in RULES:
-            raise ValueError(
-                f"alpha must be a number >= 0, 'gcv' or 'loo', got {self.alpha!r}"
-                f"{check.hint(self.alpha, RULES)}"
-            )
+            given = f"got {self.alpha!r}{check.hint(self.alpha, RULES)}"
+            raise ValueError(f"alpha must be a number >= 0, 'gcv' or 'loo', {given}")
 
     def _choose(self, knots: Knots) -> float:
         if self.df is not None:
-            if self.df > len(knots.y):
-                raise ValueError(
-                    f"df can be at most the number of distinct x, {len(knots.y)}, got {self.df!r}"
-                )
-            return alpha_of_df(knots, float(self.df))
+            m = len(knots.y)
+            if self.df > m:
+                raise ValueError(f"df can be at most the {m} distinct x, got {self.df!r}")
+            return spline_fit.alpha_of_df(knots, float(self.df))
         if isinstance(self.alpha, str):
-            found = search(knots, self.alpha)
+            found = spline_fit.search(knots, self.alpha)
             self.alphas_, self.criterion_ = found.alphas, found.criterion
             return found.alpha
         return float(self.alpha)
@@ -154,7 +139,7 @@ class SmoothingSpline(Regressor):
         what = "least-squares line" if m > 1 else "mean of y"
         warn(f"a smoothing spline needs at least 4 distinct x, got {m}: the fit is the {what}")
         self.alpha_ = np.inf
-        base, slope = weighted_line(knots) if m > 1 else (float(knots.y[0]), 0.0)
+        base, slope = spline_fit.weighted_line(knots) if m > 1 else (float(knots.y[0]), 0.0)
         t = np.append(0.0, np.cumsum(knots.gap))
         value = base + slope * t
         rss = float(knots.w @ (knots.y - value) ** 2 + knots.ss.sum())
@@ -173,13 +158,10 @@ class SmoothingSpline(Regressor):
         free = n - self.df_
         self.sigma2_ = self.rss_ / free if free > 1e-9 * n else np.nan
         self.gcv_, self.loocv_ = float(fit.gcv), float(fit.loocv)
-        if len(knots.y) < 4 and free > 1e-9:
-            self.loocv_ = self._line_loocv(knots)
-
-    def _line_loocv(self, knots: Knots) -> float:
-        h = self._variance(knots.x)
-        squares = knots.w * (knots.y - self.values_) ** 2 + knots.ss
-        return float((squares / (1 - h) ** 2).sum() / knots.weight) if (h < 1).all() else np.nan
+        if len(knots.y) < 4 and free > 1e-9:  # a line
+            h = self._variance(knots.x)
+            squares = knots.w * (knots.y - self.values_) ** 2 + knots.ss
+            self.loocv_ = float((squares / (1 - h) ** 2).sum() / n) if (h < 1).all() else np.nan
 
     def predict(self, X: ArrayLike, derivative: int = 0) -> Array:
         """f(x), or its derivative of order 1, 2 or 3; a straight line outside the data."""
@@ -187,7 +169,7 @@ class SmoothingSpline(Regressor):
         if derivative not in (0, 1, 2, 3) or isinstance(derivative, bool):
             raise ValueError(f"derivative must be 0, 1, 2 or 3, got {derivative!r}")
         fit = self.values_, self.slopes_, self.curvatures_
-        return evaluate(self.knots_, fit, query, derivative)
+        return spline_fit.evaluate(self.knots_, fit, query, derivative)
 
     def predict_interval(
         self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
@@ -201,10 +183,8 @@ class SmoothingSpline(Regressor):
         middle = self.predict(X)
         free = self.n_observations_ - self.df_
         if not np.isfinite(self.sigma2_):
-            raise ValueError(
-                f"{self.n_observations_:g} observations for {self.df_:g} degrees of freedom leave "
-                "nothing to estimate the noise from: there is no interval"
-            )
+            few = no_freedom(self.n_observations_, self.df_)
+            raise ValueError(f"{few}: there is no interval")
         h = self.leverage(X) + (kind == "prediction")
         width = cut(confidence, free, "t") * np.sqrt(h * self.sigma2_)
         return np.stack([middle - width, middle + width], axis=-1)
@@ -226,7 +206,7 @@ class SmoothingSpline(Regressor):
             at = np.clip(interval, 0, None)
             return np.where(x[at] == query, 1 / w[at], np.inf)
         knots = Knots(x, np.diff(x), (x[-1] - x[0]) / (len(x) - 1), w, w, w)
-        r, q = noise(knots, self.alpha_)
+        r, q = spline_fit.noise(knots, self.alpha_)
         left, right, out = np.empty((len(x), 3)), np.empty((len(x), 3)), np.empty(len(query))
         t = (x - x[0]) / knots.unit
         spline_filter.filters(knots.gap / knots.unit, r, q, left, right)
@@ -242,7 +222,7 @@ class SmoothingSpline(Regressor):
         if not (x[at] == query).all():
             row = int(np.argmax(x[at] != query))
             raise ValueError(f"hat_matrix needs the training rows: x of row {row} is not a knot")
-        return kernel_matrix(x, w, self.alpha_)[np.ix_(at, at)]
+        return spline_fit.kernel_matrix(x, w, self.alpha_)[np.ix_(at, at)]
 
     def loo_residuals(self, X: ArrayLike, y: ArrayLike) -> Array:
         """y_i minus its prediction by the fit without row i; X, y are the training data."""
@@ -283,29 +263,20 @@ class SmoothingSpline(Regressor):
         if m < 4:
             notes.append(f"{m} distinct x: the fit is the {'line' if m > 1 else 'mean'}")
         if len(self.alphas_) and self.alpha_ <= self.alphas_[self.alphas_ > 0][0]:
-            notes.append(
-                f"{self.alpha} is least where f interpolates: distrust it, give alpha or df"
-            )
+            edge = f"{self.alpha} is least where f interpolates"
+            notes.append(f"{edge}: distrust it, give alpha or df")
         if not np.isfinite(self.sigma2_):
             notes.append("no degrees of freedom are left for the noise: sigma2_ is NaN")
+        shown = ("df", "rss", "sigma2", "gcv", "loocv")
+        numbers = {"alpha": self.alpha_, "n": n, "knots": m}
+        prior = "none, f interpolates"
+        if self.alpha_ > 0:
+            prior = f"f'' is white noise of variance s^2/alpha, {1 / self.alpha_:.6g} s^2"
         return Card(
             representation=f"y = f(x), a natural cubic spline with {m} knots, linear outside",
             evaluation=f"sum (y - f(x))^2 + {self.alpha_:.6g} int f''(x)^2 dx",
             optimisation=how,
-            numbers={
-                "alpha": self.alpha_,
-                "n": n,
-                "knots": m,
-                "df": self.df_,
-                "rss": self.rss_,
-                "sigma2": self.sigma2_,
-                "gcv": self.gcv_,
-                "loocv": self.loocv_,
-            },
-            scales=(
-                f"prior: f'' is white noise of variance s^2/alpha, {1 / self.alpha_:.6g} s^2"
-                if self.alpha_ > 0
-                else "prior: none, f interpolates",
-            ),
+            numbers={**numbers, **{name: getattr(self, f"{name}_") for name in shown}},
+            scales=(f"prior: {prior}",),
             warnings=tuple(notes),
         )

@@ -143,11 +143,10 @@ def search(knots: Knots, rule: str) -> Search:
     ends = [(np.inf, criterion(knots, np.inf, rule))]
     if knots.weight > len(knots.y):  # with repeated x even interpolation leaves residuals
         ends.append((0.0, criterion(knots, 0.0, rule)))
-    dips = [
-        j
-        for j in range(len(grid))
-        if scores[j] == scores[max(0, j - 1) : j + 2].min() and np.isfinite(scores[j])
-    ]
+    near = [scores[max(0, j - 1) : j + 2].min() for j in range(len(grid))]
+    dips = np.flatnonzero((scores == near) & np.isfinite(scores)).tolist()
+    least = min((scores[j] for j in dips), default=np.inf)
+    worth = [j for j in dips if scores[j] <= 1.5 * least]  # the grid misses little of a dip's depth
 
     def refine(j: int) -> tuple[float, float]:
         around = (grid[max(0, j - 1)], grid[min(len(grid) - 1, j + 1)])
@@ -156,23 +155,16 @@ def search(knots: Knots, rule: str) -> Search:
         return (float(np.exp(found.x if better else grid[j])), min(found.fun, scores[j]))
 
     tried = [*zip(np.exp(grid).tolist(), scores.tolist(), strict=True), *ends]
-    tried += list(map_threads(refine, worth_refining(dips, scores)))
+    tried += list(map_threads(refine, worth))
     tried.sort()
     alphas, values = np.array([a for a, _ in tried]), np.array([v for _, v in tried])
     least = values.min()
     if not np.isfinite(least):
-        raise ValueError(
-            f"{rule!r} cannot judge any alpha for these weights: every fit leaves fewer "
-            "observations (sum of weights) than degrees of freedom; give alpha or df"
-        )
+        why = "every fit leaves fewer observations (sum of weights) than degrees of freedom"
+        what = f"{rule!r} cannot judge any alpha for these weights"
+        raise ValueError(f"{what}: {why}; give alpha or df")
     ties = np.flatnonzero(values <= least + 1e-12 * abs(least) + 1e-300)
     return Search(float(alphas[ties[-1]]), alphas, values)  # of equals, the smoothest
-
-
-def worth_refining(dips: list[int], scores: Array) -> list[int]:
-    """The dips that may hold the least value: a grid this fine misses little of a dip's depth."""
-    least = min((scores[j] for j in dips), default=np.inf)
-    return [j for j in dips if scores[j] <= 1.5 * least]
 
 
 def bounds(knots: Knots) -> tuple[float, float]:

@@ -172,19 +172,17 @@ def split_visits(
     order = visits.order(2**32)
     n = int(np.ceil(fraction * len(order)))
     if not 0 < n < len(order):
-        raise ValueError(
-            f"validation_fraction={fraction!r} of n_samples={len(order)} leaves {len(order) - n} "
-            f"to train on and {n} to validate; both need at least one"
-        )
+        share = f"validation_fraction={fraction!r} of n_samples={len(order)}"
+        left = f"{len(order) - n} to train on and {n} to validate"
+        raise ValueError(f"{share} leaves {left}; both need at least one")
     if groups is not None:
         order = order[np.argsort(rank_in_group(groups[visits.rows[order]]), kind="stable")]
 
     def take(chosen: IntArray) -> Visits:
         chosen = np.sort(chosen)
         share = visits.share[chosen] if len(visits.share) else visits.share
-        return visits._replace(
-            rows=visits.rows[chosen], share=share, keys=visits.keys[chosen], first=np.arange(0)
-        )
+        rows, keys = visits.rows[chosen], visits.keys[chosen]
+        return visits._replace(rows=rows, share=share, keys=keys, first=np.arange(0))
 
     return take(order[n:]), take(order[:n])
 

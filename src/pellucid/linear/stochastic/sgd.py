@@ -166,11 +166,7 @@ class SGDRegressor(Regressor, StochasticModel):
         rows = rows._replace(X=canonical(rows.X))
         start = self._start(1, rows.X.shape[1], coef_init, intercept_init)
         context = FitContext.of_rows(self, rows, sample_weight, self._limit(), self._attributes)
-        targets = Targets([rows.y], [np.empty(0)], None)
-        if self.solver is not None:
-            self._fit_by_solver(rows, targets, start, context)
-        else:
-            self._fit_epochs(rows, targets, start, self.max_iter, context)
+        self._descend(rows, Targets([rows.y], [np.empty(0)], None), start, context)
         return self
 
     def partial_fit(
@@ -184,12 +180,8 @@ class SGDRegressor(Regressor, StochasticModel):
         matrix = canonical(self._check_matrix(X, reset=first, finite=True))
         target = self._check_target(y, matrix.shape[0])
         rows = Rows(matrix, target, check_weights(sample_weight, matrix))
-        state = self._start(1, matrix.shape[1], None, None) if first else self._resume()
-        targets = Targets([target], [np.empty(0)], None)
-        if self.solver is not None:
-            self._fit_by_solver(rows, targets, state, None)
-        else:
-            self._fit_epochs(rows, targets, state, 1, None)
+        start = self._start(1, matrix.shape[1]) if first else self._resume()
+        self._descend(rows, Targets([target], [np.empty(0)], None), start, None)
         return self
 
     def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:

@@ -36,16 +36,11 @@ from pellucid.core.records import Card
 from pellucid.linear.linear_rule import LinearClassifier, class_weights, encode_known
 from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
 
+SAME_NAME = "hinge squared_hinge perceptron modified_huber huber epsilon_insensitive"
 LOSSES = {  # our name and the factor of the formula
-    "hinge": ("hinge", 1.0),
-    "squared_hinge": ("squared_hinge", 1.0),
-    "perceptron": ("perceptron", 1.0),
+    **{name: (name, 1.0) for name in (*SAME_NAME.split(), "squared_epsilon_insensitive")},
     "log_loss": ("logistic", 1.0),
-    "modified_huber": ("modified_huber", 1.0),
     "squared_error": ("squared", 0.5),
-    "huber": ("huber", 1.0),
-    "epsilon_insensitive": ("epsilon_insensitive", 1.0),
-    "squared_epsilon_insensitive": ("squared_epsilon_insensitive", 1.0),
 }
 BOUNDED = frozenset(
     {"hinge", "perceptron", "log_loss", "modified_huber", "huber", "epsilon_insensitive"}
@@ -86,11 +81,7 @@ def fit_classes(
     start = model._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
     context = FitContext.of_rows(model, rows, sample_weight, model._limit(), model._attributes)
     totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
-    targets = targets_of(model, rows.y, totals)
-    if model.solver is not None:
-        model._fit_by_solver(rows, targets, start, context)
-    else:
-        model._fit_epochs(rows, targets, start, model.max_iter, context)
+    model._descend(rows, targets_of(model, rows.y, totals), start, context)
 
 
 def targets_of(model: BaseEstimator, codes: IntArray, totals: Array) -> Targets:
@@ -121,13 +112,8 @@ def partial_fit(
     self.classes_ = labels
     self._need_two_classes(rows.n_rows)
     K = len(labels)
-    m = K if K > 2 else 1
-    start = self._start(m, matrix.shape[1], None, None) if first else self._resume()
-    targets = targets_of(self, codes, np.ones(K))
-    if self.solver is not None:
-        self._fit_by_solver(rows, targets, start, None)
-    else:
-        self._fit_epochs(rows, targets, start, 1, None)
+    start = self._start(K if K > 2 else 1, matrix.shape[1]) if first else self._resume()
+    self._descend(rows, targets_of(self, codes, np.ones(K)), start, None)
     return self
 
 
@@ -136,19 +122,19 @@ def check_online(model: BaseEstimator, classes: ArrayLike | None, first: bool) -
     if model.early_stopping:
         raise ValueError("early_stopping must be False with partial_fit")
     if isinstance(model.class_weight, str) and model.class_weight == "balanced":
-        raise ValueError(
-            "class_weight 'balanced' is not supported for partial_fit, which does not see all "
-            "rows: give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"
+        why = (
+            "class_weight 'balanced' is not supported for partial_fit, which does not see all rows"
         )
+        remedy = "give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"
+        raise ValueError(f"{why}: {remedy}")
     if first and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit.")
     if not first and classes is not None:
         labels = np.unique(np.asarray(classes))
         if not np.array_equal(labels, model.classes_):
-            raise ValueError(
-                f"classes={labels.tolist()} is not the same as on the last call to "
-                f"partial_fit, was: {model.classes_.tolist()}"
-            )
+            now, before = f"classes={labels.tolist()}", model.classes_.tolist()
+            last = f"on the last call to partial_fit, was: {before}"
+            raise ValueError(f"{now} is not the same as {last}")
 
 
 def rules_found(self: Any, coef: Array, intercept: Array) -> dict[str, Any]:
@@ -158,10 +144,9 @@ def rules_found(self: Any, coef: Array, intercept: Array) -> dict[str, Any]:
 
 def _has_probabilities(model: BaseEstimator) -> bool:
     if model.loss not in ("log_loss", "modified_huber"):
-        raise AttributeError(
-            f"probability estimates are not available for loss={model.loss!r}; use 'log_loss' or "
-            "'modified_huber', or CalibratedClassifierCV"
-        )
+        what = f"probability estimates are not available for loss={model.loss!r}"
+        remedy = "use 'log_loss' or 'modified_huber', or CalibratedClassifierCV"
+        raise AttributeError(f"{what}; {remedy}")
     return True
 
 

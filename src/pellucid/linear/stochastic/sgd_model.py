@@ -6,7 +6,6 @@ stopping; ``solver=`` objects minimise the same objective in the place of the ke
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,31 +20,15 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.losses import get_loss
 from pellucid.core.functions.penalties import L1L2
-from pellucid.core.loops.iterate import (
-    ConvergenceWarning,
-    DivergenceWarning,
-    FitContext,
-    Iteration,
-    iterate,
-)
+from pellucid.core.loops import iterate as loops
+from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.penalty_scales import check_share
 from pellucid.linear.solver_fit import is_solver, join_histories
-from pellucid.linear.stochastic.epochs import (
-    Advance,
-    Joint,
-    Order,
-    Problem,
-    SGDState,
-    fresh_joint,
-    fresh_state,
-    joint_step,
-    mean_loss,
-    record_row,
-    sgd_step,
-    split_visits,
-)
+from pellucid.linear.stochastic import epochs
+from pellucid.linear.stochastic.epochs import Joint, Order, Problem, SGDState, mean_loss
 from pellucid.solvers.minimum import RUNAWAY, Minimum
 from pellucid.solvers.objective import LinearObjective
 from pellucid.solvers.schedules import Adaptive, Constant, InverseScaling, Optimal, Schedule
@@ -54,6 +37,8 @@ RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 KINDS = {"pa1": STEP_PA1, "pa2": STEP_PA2}
 MOST_VISITS = 1e9  # of an epoch; weights count as repetitions
 UNSCALED = 1000.0  # ratio of the sizes of two columns
+
+States = tuple[SGDState, ...]  # one per target
 
 
 class Targets(NamedTuple):
@@ -84,25 +69,6 @@ class StochasticModel(Estimator):
     _losses: dict[str, tuple[str, float]]  # our name and the factor of the formula
     _passive_aggressive: str  # the loss that "pa1" and "pa2" are for
     _bounded: frozenset[str] = frozenset()  # losses whose descent cannot run away
-    loss: str
-    penalty: str | None
-    alpha: float
-    l1_ratio: float | None
-    fit_intercept: bool
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    epsilon: float
-    random_state: Any
-    learning_rate: str
-    eta0: float
-    power_t: float
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    warm_start: bool
-    average: Any
-    solver: Any
 
     @abstractmethod
     def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:
@@ -121,33 +87,25 @@ class StochasticModel(Estimator):
             check.non_negative(tol=self.tol)
         check.fraction(validation_fraction=self.validation_fraction)
         check.whole(max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change)
-        for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start"):
-            check.boolean(**{name: getattr(self, name)})
+        names = ("fit_intercept", "shuffle", "early_stopping", "warm_start")
+        check.boolean(**{name: getattr(self, name) for name in names})
         if not isinstance(self.average, bool | np.bool_):
             check.whole(average=self.average)
-        self._check_ratio()
+        if self.l1_ratio is not None:
+            check_share(l1_ratio=self.l1_ratio)
+        elif self.penalty == "elasticnet":
+            raise ValueError("penalty='elasticnet' needs l1_ratio, got None")
         generator(self.random_state)
         if self.solver is not None and not is_solver(self.solver):
             raise ValueError(f"solver must be a solver object or None, got {self.solver!r}")
         if self.learning_rate == "optimal" and self.alpha == 0 and self.solver is None:
             raise ValueError("learning_rate='optimal' is computed from alpha: it must be > 0")
         if self.learning_rate in KINDS and self.loss != self._passive_aggressive:
-            raise ValueError(
-                f"learning_rate={self.learning_rate!r} needs loss={self._passive_aggressive!r}, "
-                f"got {self.loss!r}"
-            )
+            needs = f"loss={self._passive_aggressive!r}, got {self.loss!r}"
+            raise ValueError(f"learning_rate={self.learning_rate!r} needs {needs}")
         jobs = getattr(self, "n_jobs", None)
         if jobs is not None:
             check.whole(at_least=-(2**31), n_jobs=jobs)
-
-    def _check_ratio(self) -> None:
-        if self.l1_ratio is None:
-            if self.penalty == "elasticnet":
-                raise ValueError("penalty='elasticnet' needs l1_ratio, got None")
-            return
-        check.non_negative(l1_ratio=self.l1_ratio)
-        if self.l1_ratio > 1:
-            raise ValueError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
 
     def _limit(self) -> int | None:
         return self.max_iter if self.solver is None else getattr(self.solver, "max_iter", None)
@@ -171,11 +129,15 @@ class StochasticModel(Estimator):
     # --- where a fit starts ---
 
     def _start(
-        self, m: int, p: int, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
-    ) -> tuple[SGDState, ...]:
+        self,
+        m: int,
+        p: int,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> States:
         """Given values, the last fit (warm_start), or 0."""
         coef, b = np.zeros((m, p)), np.zeros(m)
-        kept: tuple[SGDState, ...] = getattr(self, "_states", ())
+        kept: States = getattr(self, "_states", ())
         if self.warm_start and len(kept) == m and len(kept[0].coef) == p:
             coef = np.array([state.coef for state in kept])
             b = np.array([state.intercept for state in kept])
@@ -188,9 +150,10 @@ class StochasticModel(Estimator):
             b = np.array(intercept_init, dtype=np.float64).ravel()
             if len(b) != m:
                 raise ValueError(f"intercept_init must have {m} number(s), got {len(b)}")
-        return tuple(fresh_state(w, float(c)) for w, c in zip(coef.reshape(m, p), b, strict=True))
+        pairs = zip(coef.reshape(m, p), b, strict=True)
+        return tuple(epochs.fresh_state(w, float(c)) for w, c in pairs)
 
-    def _resume(self) -> tuple[SGDState, ...]:
+    def _resume(self) -> States:
         """The end of the last fit, with its patience back."""
         check_is_fitted(self)
         t = max(state.t for state in self._states)
@@ -201,10 +164,8 @@ class StochasticModel(Estimator):
     def _problems(self, rows: Rows, targets: Targets, schedule: Schedule) -> list[Problem]:
         weight = None if is_unit(rows.w) or (rows.w == 1).all() else rows.w
         if weight is not None and np.ceil(weight).sum() > MOST_VISITS:
-            raise ValueError(
-                f"weights are repetitions: their sum {weight.sum():.3g} would be that many visits "
-                "per epoch; divide them by a constant"
-            )
+            many = f"their sum {weight.sum():.3g} would be that many visits per epoch"
+            raise ValueError(f"weights are repetitions: {many}; divide them by a constant")
         seed = int(generator(self.random_state).integers(2**62))
         labels = targets.labels
         mark = targets.columns[0] if labels is None else labels.astype(np.float64)
@@ -212,58 +173,69 @@ class StochasticModel(Estimator):
             visits = plan_visits(rows.X, mark, weight, seed)
         else:
             visits = visits_in_order(rows.X, weight)
-        self._warn_unscaled(visits.squares)
+        live = visits.squares[visits.squares > 0]
+        if len(live) and np.sqrt(live.max() / live.min()) > UNSCALED:
+            size = (
+                f"the columns differ in size by a factor of {np.sqrt(live.max() / live.min()):.3g}"
+            )
+            warn(f"{size}: one rate cannot suit them all; scale them first (StandardScaler)")
         held = None
         if self.early_stopping:
-            visits, held = split_visits(visits, self.validation_fraction, labels)
+            visits, held = epochs.split_visits(visits, self.validation_fraction, labels)
         name, factor = self._losses[self.loss]
         penalty = self._penalty()
-        loss, kind = get_loss(name, self._loss_epsilon()), KINDS.get(self.learning_rate, STEP_RATE)
+        loss, kind = get_loss(name, self.epsilon), KINDS.get(self.learning_rate, STEP_RATE)
         what = loss, factor, penalty.l1, 2 * penalty.l2, self.fit_intercept, int(self.average)
         tol = -np.inf if self.tol is None else float(self.tol)
         when = kind, schedule, self.shuffle, self.n_iter_no_change, tol
+        known = visits, held, *what, *when
         pairs = zip(targets.columns, targets.row_weights, strict=True)
-        return [
-            Problem(rows.X, y, visits, held, *what, *when, w, labels is not None) for y, w in pairs
-        ]
+        return [Problem(rows.X, y, *known, w, labels is not None) for y, w in pairs]
 
-    def _loss_epsilon(self) -> float:
-        return self.epsilon
+    def _descend(
+        self, rows: Rows, targets: Targets, start: States, context: FitContext | None
+    ) -> None:
+        """All epochs, or all iterations of the solver; without a context (``partial_fit``) one."""
+        if self.solver is not None:
+            self._fit_by_solver(rows, targets, start, context)
+        else:
+            most = 1 if context is None else self.max_iter
+            self._fit_epochs(rows, targets, start, most, context)
 
     def _fit_epochs(
-        self,
-        rows: Rows,
-        targets: Targets,
-        start: tuple[SGDState, ...],
-        max_iter: int,
-        context: FitContext | None,
+        self, rows: Rows, targets: Targets, start: States, max_iter: int, context: FitContext | None
     ) -> None:
         schedule = self._schedule()
         problems = self._problems(rows, targets, schedule)
         limit = self._runaway(rows, problems, start)
         cuts = [np.zeros(rows.X.shape[1] + 1) for _ in problems]
         falling = schedule(1e9) < schedule(0.0)  # such a rate may recover from a wild beginning
-        epochs = iter(range(1, max_iter + 1))
-        why = (
-            f"the learning rate {float(schedule(start[0].t - 1)):.6g} is too large for these "
-            "columns; scale them or lower eta0; the last point before is kept"
-        )
+        numbers = iter(range(1, max_iter + 1))
+        rate = f"the learning rate {float(schedule(start[0].t - 1)):.6g}"
+        remedy = "scale them or lower eta0; the last point before is kept"
+        why = f"{rate} is too large for these columns; {remedy}"
         advance = self._advance(problems, cuts, np.inf if falling else limit)
 
         def step(joint: Joint) -> tuple[Joint, float]:
-            return joint_step(problems[0], advance, joint, next(epochs))
+            return epochs.joint_step(problems[0], advance, joint, next(numbers))
 
-        run = self._loop(step, start, max_iter, context, why)
+        how: dict[str, Any] = {"max_iter": max_iter, "tol": 0.0 if self._can_end() else None}
+        how |= {"record": self._record, "start_row": False, "warn": False, "context": context}
+        how |= {"name": type(self).__name__, "explain": lambda state: why}
+        run = loops.iterate(step, epochs.fresh_joint(start), **how)
+        self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+        if context is not None:
+            context.end(run.state)
         self._states = self._sane(problems, run.state.states, start, limit, why)
         self._keep(self._states)
         if run.reason == "max_iter" and context is not None and self._can_end():
             self._warn_limit(rows, targets, max_iter)
 
-    def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> Advance:
+    def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> epochs.Advance:
         """The function that takes one target through an epoch."""
 
         def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
-            return sgd_step(problems[k], state, order, rates, cuts[k], limit)
+            return epochs.sgd_step(problems[k], state, order, rates, cuts[k], limit)
 
         return advance
 
@@ -272,16 +244,15 @@ class StochasticModel(Estimator):
         return self.tol is not None
 
     def _record(self, joint: Joint) -> dict[str, Any]:
-        return record_row(joint)
+        return epochs.record_row(joint)
 
     def _warn_limit(self, rows: Rows, targets: Targets, max_iter: int) -> None:
-        warn(
-            f"{type(self).__name__}: no convergence in max_iter={max_iter} epochs: the objective "
-            f"still falls by more than tol={self.tol:g}; raise max_iter or eta0, or scale columns",
-            ConvergenceWarning,
-        )
+        late = f"{type(self).__name__}: no convergence in max_iter={max_iter} epochs"
+        falls = f"the objective still falls by more than tol={self.tol:g}"
+        remedy = "raise max_iter or eta0, or scale columns"
+        warn(f"{late}: {falls}; {remedy}", ConvergenceWarning)
 
-    def _runaway(self, rows: Rows, problems: list[Problem], start: tuple[SGDState, ...]) -> float:
+    def _runaway(self, rows: Rows, problems: list[Problem], start: States) -> float:
         """The mean loss above which a descent counts as diverged."""
         if self.loss in self._bounded:
             return np.inf
@@ -293,13 +264,8 @@ class StochasticModel(Estimator):
         return RUNAWAY * worst
 
     def _sane(
-        self,
-        problems: list[Problem],
-        states: tuple[SGDState, ...],
-        start: tuple[SGDState, ...],
-        limit: float,
-        why: str,
-    ) -> tuple[SGDState, ...]:
+        self, problems: list[Problem], states: States, start: States, limit: float, why: str
+    ) -> States:
         """The states; one that diverged is replaced by its start or its last iterate."""
         kept = []
         name = type(self).__name__
@@ -310,39 +276,12 @@ class StochasticModel(Estimator):
                 state = first._replace(t=state.t)
             wild = self.average and np.isfinite(limit)
             if wild and mean_loss(problem, *self._chosen(state)) > limit:
-                warn(
-                    f"{name}: the average of the iterates holds a wild beginning; the last "
-                    "iterate is kept instead (a larger average= begins later)",
-                    DivergenceWarning,
-                )
+                wild_start = f"{name}: the average of the iterates holds a wild beginning"
+                kept_one = "the last iterate is kept instead (a larger average= begins later)"
+                warn(f"{wild_start}; {kept_one}", DivergenceWarning)
                 state = state._replace(mean=state.coef, mean_intercept=state.intercept)
             kept.append(state)
         return tuple(kept)
-
-    def _loop(
-        self,
-        step: Callable[[Joint], tuple[Joint, float]],
-        start: tuple[SGDState, ...],
-        max_iter: int,
-        context: FitContext | None,
-        why: str,
-    ) -> Iteration:
-        run = iterate(
-            step,
-            fresh_joint(start),
-            max_iter=max_iter,
-            tol=0.0 if self._can_end() else None,
-            record=self._record,
-            start_row=False,
-            name=type(self).__name__,
-            context=context,
-            warn=False,
-            explain=lambda state: why,
-        )
-        self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
-        if context is not None:
-            context.end(run.state)
-        return run
 
     # --- what is left of it ---
 
@@ -366,8 +305,8 @@ class StochasticModel(Estimator):
         x = np.array(points)
         return (x[:, 1:], x[:, 0]) if self.fit_intercept else (x, np.zeros(len(x)))
 
-    def _keep(self, states: tuple[SGDState, ...]) -> None:
-        self.__dict__.update(self._attributes(fresh_joint(states)))
+    def _keep(self, states: States) -> None:
+        self.__dict__.update(self._attributes(epochs.fresh_joint(states)))
         for name in ("average_coef_", "average_intercept_"):
             self.__dict__.pop(name, None)
         if self.average:
@@ -379,9 +318,8 @@ class StochasticModel(Estimator):
     # --- solver objects ---
 
     def _fit_by_solver(
-        self, rows: Rows, targets: Targets, start: tuple[SGDState, ...], context: FitContext | None
+        self, rows: Rows, targets: Targets, start: States, context: FitContext | None
     ) -> None:
-        """All iterations of the solver object; without a context (``partial_fit``) one of them."""
         X = rows.X.toarray() if issparse(rows.X) else rows.X
         found: list[Minimum] = []
         self._solved, self._wanted = [], len(start)
@@ -394,7 +332,7 @@ class StochasticModel(Estimator):
         coef, intercept = self._split(self._solved)
         del self._solved, self._wanted
         self._states = tuple(
-            fresh_state(w, float(b))._replace(t=one.n_updates + 1)
+            epochs.fresh_state(w, float(b))._replace(t=one.n_updates + 1)
             for w, b, one in zip(coef, intercept, found, strict=True)
         )
         self.history_ = join_histories(found)
@@ -407,7 +345,7 @@ class StochasticModel(Estimator):
         self, X: Array, y: Array, weight: Array, state: SGDState, context: FitContext | None
     ) -> Minimum:
         name, factor = self._losses[self.loss]
-        loss, scale = get_loss(name, self._loss_epsilon()), "half_mean" if factor == 0.5 else "mean"
+        loss, scale = get_loss(name, self.epsilon), "half_mean" if factor == 0.5 else "mean"
         b = self.fit_intercept
         what = X, y, loss, self._penalty(), scale, (0,) if b else ()
         f = LinearObjective(*what, intercept=b, sample_weight=weight)
@@ -420,15 +358,6 @@ class StochasticModel(Estimator):
         x = np.append([state.intercept], state.coef) if self.fit_intercept else state.coef
         return solver.minimise(f, x, context=context)
 
-    def _warn_unscaled(self, squares: Array) -> None:
-        live = squares[squares > 0]
-        if len(live) and np.sqrt(live.max() / live.min()) > UNSCALED:
-            ratio = np.sqrt(live.max() / live.min())
-            warn(
-                f"the columns differ in size by a factor of {ratio:.3g}: one rate cannot suit them "
-                "all; scale them first (StandardScaler)"
-            )
-
     def _terms(self) -> list[str]:
         """The penalty, in words."""
         penalty = self._penalty()
@@ -437,17 +366,12 @@ class StochasticModel(Estimator):
 
     def _how(self) -> str:
         """The optimisation, in words."""
-        return self._sentence or (
-            f"stochastic gradient descent: {self.n_iter_} epochs, {int(self.t_) - 1} visits, "
-            f"rate {self.learning_rate}, order of the rows from the seed"
-            + (", average of the iterates" if self.average else "")
-        )
+        done = f"{self.n_iter_} epochs, {int(self.t_) - 1} visits"
+        how = f"rate {self.learning_rate}, order of the rows from the seed"
+        how += ", average of the iterates" if self.average else ""
+        return self._sentence or f"stochastic gradient descent: {done}, {how}"
 
     def _numbers(self) -> dict[str, Any]:
         last = self.history_[-1] if len(self.history_) else {}
-        return {
-            "n_iter": self.n_iter_,
-            "visits": int(self.t_) - 1,
-            "alpha": self.alpha,
-            "objective": last.get("objective"),
-        }
+        found = {"n_iter": self.n_iter_, "visits": int(self.t_) - 1, "alpha": self.alpha}
+        return {**found, "objective": last.get("objective")}

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import Summary
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.linear_model import LinearModel
@@ -86,8 +86,6 @@ class SelectedRegression(LinearModel):
     """Base of the regressors that choose columns and fit least squares on them."""
 
     _multi_output = False
-    fit_intercept: bool
-    support_: BoolArray
 
     def get_support(self, indices: bool = False) -> Any:
         """The mask of the chosen columns, or their positions."""
@@ -96,10 +94,8 @@ class SelectedRegression(LinearModel):
 
     def _one_target(self, small: Compact) -> Compact:
         if small.c.shape[1] != 1:
-            raise ValueError(
-                f"{type(self).__name__} chooses columns for one target, got "
-                f"{small.c.shape[1]}; fit one model per target"
-            )
+            what = f"{type(self).__name__} chooses columns for one target, got {small.c.shape[1]}"
+            raise ValueError(f"{what}; fit one model per target")
         return small
 
     def _set_chosen(self, small: Compact, support: IntArray) -> None:
@@ -107,8 +103,7 @@ class SelectedRegression(LinearModel):
         n, k = small.weight, len(support) + self.fit_intercept
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[support] = True
-        self.coef_ = fit.coef
-        self.intercept_ = float(small.intercept(fit.coef)[0]) if self.fit_intercept else 0.0
+        self.coef_, self.intercept_ = fit.coef, self._offset(small, fit.coef)
         self.rss_, self.n_observations_, self.df_ = fit.rss, n, float(k)
         self.sigma2_ = fit.rss / (n - k) if n - k > 1e-9 else np.nan
         self.r2_ = 1 - fit.rss / float(small.tss[0]) if small.tss[0] > 0 else np.nan
@@ -137,17 +132,12 @@ class SelectedRegression(LinearModel):
         half = cut(confidence, free, "t") * error if room else np.nan * error
         p = tail(statistic, free, "t") if room else np.nan * error
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
+        scalars = {"n": self.n_observations_, "df_residual": free, "rss": self.rss_}
         return Summary(
             title="Least squares on chosen columns",
             names=names,
             arrays=estimate_table(b, error, statistic, p, half),
-            scalars={
-                "n": self.n_observations_,
-                "df_residual": free,
-                "rss": self.rss_,
-                "sigma2": self.sigma2_,
-                "r2": self.r2_,
-            },
+            scalars={**scalars, "sigma2": self.sigma2_, "r2": self.r2_},
             valid=False,
             reason="chosen on the same data: the estimates are too large and the errors too small; "
             "fit the chosen columns on new rows for a test",

@@ -91,10 +91,8 @@ def chosen_columns(model: BaseEstimator, p: int) -> BoolArray:
         return mask
     coef = getattr(model, "coef_", None)
     if coef is None:
-        raise ValueError(
-            f"stability_selection needs an estimator with support_ or coef_ after fit, "
-            f"got {type(model).__name__}"
-        )
+        needs = "stability_selection needs an estimator with support_ or coef_ after fit"
+        raise ValueError(f"{needs}, got {type(model).__name__}")
     return (np.atleast_2d(np.asarray(coef)) != 0).any(axis=0)
 
 

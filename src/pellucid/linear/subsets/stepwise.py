@@ -34,14 +34,9 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import f_tail
 from pellucid.linear.least_squares.summary import column_positions
+from pellucid.linear.subsets import selected
 from pellucid.linear.subsets.kernels import delete_column
-from pellucid.linear.subsets.selected import (
-    SelectedRegression,
-    exact_limit,
-    fit_chosen,
-    full_sigma2,
-    rank_of,
-)
+from pellucid.linear.subsets.selected import SelectedRegression, fit_chosen
 
 DIRECTIONS = ("forward", "backward", "both")
 CRITERIA = ("aic", "bic", "cp", "rss", "f", "z")
@@ -96,12 +91,6 @@ def largest(gains: Array) -> int:
     """The column that gains most; of those equal up to rounding the first."""
     top = float(gains.max(initial=-np.inf))
     return int(np.argmax(gains >= top - SAME * abs(top))) if np.isfinite(top) else 0
-
-
-def rss_with(at: Rotated, j: int) -> float:
-    """RSS after column j is added, without cancellation."""
-    T, z = at.M[len(at.chosen) :, j], at.M[len(at.chosen) :, -1]
-    return float(((z - T * ((T @ z) / (T @ T))) ** 2).sum() + at.rest)
 
 
 def add_column(at: Rotated, j: int) -> Rotated:
@@ -184,7 +173,8 @@ def best_add(at: Rotated, rules: Rules) -> Step | None:
     j = largest(gains)
     if not len(gains) or not gains[j] > 0:
         return None
-    rss = rss_with(at, j)
+    T, z = at.M[len(at.chosen) :, j], at.M[len(at.chosen) :, -1]
+    rss = float(((z - T * ((T @ z) / (T @ T))) ** 2).sum() + at.rest)  # without cancellation
     rss = rss if rss > rules.floor else 0.0
     F = ratio(before - rss, rss, rules.free(size))
     p = float(f_tail(F, 1, rules.free(size))) if not np.isnan(F) else np.nan
@@ -319,10 +309,8 @@ class StepwiseRegression(SelectedRegression):
         if self.threshold is not None:
             check.positive(threshold=self.threshold)
             if self.criterion not in THRESHOLD:
-                raise ValueError(
-                    "threshold belongs to criterion 'f' or 'z', "
-                    f"got threshold={self.threshold!r} with criterion={self.criterion!r}"
-                )
+                got = f"threshold={self.threshold!r} with criterion={self.criterion!r}"
+                raise ValueError(f"threshold belongs to criterion 'f' or 'z', got {got}")
             if self.criterion == "f":
                 check.fraction(threshold=self.threshold)
         if self.max_features is not None:
@@ -341,49 +329,43 @@ class StepwiseRegression(SelectedRegression):
             return list(range(self.n_features_in_)) if self.direction == "backward" else []
         start = list(self.start) if not isinstance(self.start, str | int) else self.start
         if isinstance(start, list) and start and all(isinstance(v, bool | np.bool_) for v in start):
-            if len(start) != self.n_features_in_:
-                raise ValueError(
-                    f"start as a mask needs {self.n_features_in_} values, got {len(start)}"
-                )
+            p = self.n_features_in_
+            if len(start) != p:
+                raise ValueError(f"start as a mask needs {p} values, got {len(start)}")
             return [j for j, chosen in enumerate(start) if chosen]
         return column_positions(start, self._feature_names()) if start != [] else []
 
     def _rules(self, rows: Source, small: Compact, columns: list[int]) -> Rules:
         n, p = small.weight, len(columns)
         if p and not n > p + self.fit_intercept:
-            raise ValueError(
-                "backward needs n > p, use forward: "
-                f"got {n:g} observations to start from {p} columns"
-            )
+            got = f"{n:g} observations to start from {p} columns"
+            raise ValueError(f"backward needs n > p, use forward: got {got}")
         sigma2 = np.nan
         if self.criterion == "cp":
-            sigma2 = full_sigma2(small, rank_of(small.A, rows.n_rows)[0], self.fit_intercept)
+            rank = selected.rank_of(small.A, rows.n_rows)[0]
+            sigma2 = selected.full_sigma2(small, rank, self.fit_intercept)
             if not sigma2 > 0:
-                raise ValueError(
-                    "criterion='cp' needs the noise variance of the fit on all columns: more "
-                    "observations than parameters and a fit that is not exact; use 'aic' or 'bic'"
-                )
+                what = "criterion='cp' needs the noise variance of the fit on all columns"
+                more = "more observations than parameters and a fit that is not exact"
+                raise ValueError(f"{what}: {more}; use 'aic' or 'bic'")
         most = self.n_features_in_ if self.max_features is None else self.max_features
         threshold = THRESHOLD.get(self.criterion, np.nan)
         threshold = threshold if self.threshold is None else self.threshold
         what = self.direction, self.criterion, threshold, most, n
-        return Rules(*what, self.fit_intercept, sigma2, exact_limit(small))
+        return Rules(*what, self.fit_intercept, sigma2, selected.exact_limit(small))
 
     def _run(self, rows: Source, small: Compact, columns: list[int]) -> None:
         rules = self._rules(rows, small, columns)
         state, left_out = start_state(small, columns, rules)
         if left_out:
             names = ", ".join(self._feature_names()[j] for j in left_out[:10])
-            warn(
-                f"columns {names} depend linearly on the columns before them: "
-                "the start leaves them out",
-                LinAlgWarning,
-            )
+            what = f"columns {names} depend linearly on the columns before them"
+            warn(f"{what}: the start leaves them out", LinAlgWarning)
 
         def attributes(state: State) -> dict[str, Any]:
-            fit = fit_chosen(small, np.array(state.steps[-1].support, dtype=np.intp))
-            b = float(small.intercept(fit.coef)[0]) if self.fit_intercept else 0.0
-            return {"coef_": fit.coef, "intercept_": b, "steps_": list(state.steps)}
+            coef = fit_chosen(small, np.array(state.steps[-1].support, dtype=np.intp)).coef
+            found = {"coef_": coef, "intercept_": self._offset(small, coef)}
+            return {**found, "steps_": list(state.steps)}
 
         context = FitContext.of_rows(self, rows, max_steps=None, attributes=attributes)
         moves = state.pending is not None
@@ -393,10 +375,8 @@ class StepwiseRegression(SelectedRegression):
         self.steps_ = list(run.state.steps)
         self._set_chosen(small, np.array(self.steps_[-1].support, dtype=np.intp))
         if self.rss_ == 0 and self.criterion != "rss":
-            warn(
-                f"{int(self.df_)} parameters fit y exactly: the criterion cannot judge further "
-                "columns"
-            )
+            exact = f"{int(self.df_)} parameters fit y exactly"
+            warn(f"{exact}: the criterion cannot judge further columns")
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
@@ -408,18 +388,14 @@ class StepwiseRegression(SelectedRegression):
             "z": "abs z of the column that moves",
             "rss": "RSS, up to max_features columns",
         }.get(self.criterion, f"{self.criterion.upper()} of the model")
+        numbers = {"n": self.n_observations_, "columns": int(self.support_.sum())}
+        numbers |= {"value": self.steps_[-1].value, "rss": self.rss_, "sigma2": self.sigma2_}
         return Card(
             representation=f"y = b + x'w, w = 0 outside {', '.join(names) or 'no column'}",
             evaluation=f"RSS = sum (y - b - x'w)^2 for each set of columns; moves judged by {rule}",
             optimisation=f"{self.direction} steps: {added} added, {len(moves) - added} dropped; "
             "greedy, not the best subset of its size in general",
-            numbers={
-                "n": self.n_observations_,
-                "columns": int(self.support_.sum()),
-                "value": self.steps_[-1].value,
-                "rss": self.rss_,
-                "sigma2": self.sigma2_,
-            },
+            numbers=numbers,
             warnings=tuple(self._notes()),
         )
 
@@ -427,5 +403,5 @@ class StepwiseRegression(SelectedRegression):
 def record(state: State) -> dict[str, Any]:
     """The row of the history."""
     last = state.steps[-1]
-    size = len(last.support)
-    return {"objective": last.rss, "value": last.value, "size": size, "move": last.move}
+    row = {"objective": last.rss, "value": last.value}
+    return {**row, "size": len(last.support), "move": last.move}

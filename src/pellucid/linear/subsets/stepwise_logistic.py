@@ -36,6 +36,7 @@ from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.logistic.newton import last_step, newton_step, solve_curvature, start_newton
 from pellucid.linear.logistic.rule import LogisticRule, log_probabilities
 from pellucid.linear.logistic.sums import class_counts, plain_problem, typical_row
+from pellucid.linear.subsets.selected import unit_columns
 from pellucid.solvers import SeparationWarning
 
 DIRECTIONS = ("forward", "backward", "both")
@@ -134,18 +135,12 @@ def fit_terms(search: Search, terms: tuple[Term, ...], start: Model | None = Non
             break
         state, _ = newton_step(problem, state)
     point, N = state.point, search.total
-    size = int(np.linalg.matrix_rank(_unit(D, search.intercept))) * (search.n_classes - 1)
+    A = np.column_stack([np.ones(len(D)), D]) if search.intercept else D
+    size = int(np.linalg.matrix_rank(unit_columns(A))) * (search.n_classes - 1)
     if point.wrong == 0 and search.ridge == 0:
         return Model(terms, point.theta, 0.0, -point.loss, size, True)
     theta = last_step(state) if state.gap <= TOL else point.theta
     return Model(terms, theta, N * point.objective, -point.loss, size, False)
-
-
-def _unit(D: Array, intercept: bool) -> Array:
-    """[1 D] with columns of norm 1."""
-    A = np.column_stack([np.ones(len(D)), D]) if intercept else D
-    size = np.sqrt((A**2).sum(axis=0))
-    return A / np.where(size > 0, size, 1.0)
 
 
 def candidates(search: Search, model: Model) -> list[Term]:
@@ -156,12 +151,6 @@ def candidates(search: Search, model: Model) -> list[Term]:
     inside = sorted(term[0] for term in model.terms if len(term) == 1)
     pairs = [(i, j) for a, i in enumerate(inside) for j in inside[a + 1 :]]
     return [*columns, *(pair for pair in pairs if pair not in model.terms)]
-
-
-def droppable(model: Model) -> list[Term]:
-    """Terms that may leave: no column of a product that is in."""
-    held = {j for term in model.terms if len(term) == 2 for j in term}
-    return [term for term in model.terms if len(term) == 2 or term[0] not in held]
 
 
 def bounds(search: Search, model: Model, terms: list[Term]) -> tuple[Array, Array]:
@@ -210,12 +199,12 @@ def best_add(search: Search, model: Model) -> tuple[Step, Model] | None:
 
 
 def best_drop(search: Search, model: Model) -> tuple[Step, Model] | None:
-    """The term whose absence raises the loss least."""
+    """The term whose absence raises the loss least; no column of a product that is in."""
+    held = {j for term in model.terms if len(term) == 2 for j in term}
     best: Model | None = None
     gone: Term = ()
-    for term in droppable(model):
-        others = tuple(t for t in model.terms if t != term)
-        found = fit_terms(search, others, model)
+    for term in (t for t in model.terms if len(t) == 2 or t[0] not in held):
+        found = fit_terms(search, tuple(t for t in model.terms if t != term), model)
         if best is None or found.loss < best.loss - SAME:
             best, gone = found, term
     return None if best is None else (_move(search, "drop", gone, model, best), best)
@@ -346,18 +335,14 @@ class StepwiseLogisticRegression(LogisticRule):
             return step_once(search, s) if moves else (s, 0.0)
 
         moves = MOST_MOVES if state.pending is not None else 0
-        state = self._iterate(
-            step, state, max_iter=moves or 1, tol=0.5, record=record, context=context
-        ).state
-        for name, value in self._fitted(search, state).items():
-            setattr(self, name, value)
+        how: dict[str, Any] = {"max_iter": moves or 1, "tol": 0.5, "context": context}
+        state = self._iterate(step, state, record=record, **how).state
+        self.__dict__.update(self._fitted(search, state))
         if state.model.separated:
-            warn(
-                "the chosen columns separate the classes: the maximum likelihood is not "
-                "attained, and the weights are those of the step that got every row right; give "
-                "a finite C",
-                SeparationWarning,
-            )
+            why = "the maximum likelihood is not attained"
+            kept = "the weights are those of the step that got every row right; give a finite C"
+            text = f"the chosen columns separate the classes: {why}, and {kept}"
+            warn(text, SeparationWarning)
         return self
 
     def _check_parameters(self) -> None:
@@ -367,9 +352,8 @@ class StepwiseLogisticRegression(LogisticRule):
         check.fraction(alpha_in=self.alpha_in, alpha_out=self.alpha_out)
         check.positive(C=self.C)
         if self.alpha_in > self.alpha_out:
-            raise ValueError(
-                f"alpha_in must not exceed alpha_out={self.alpha_out!r}, got {self.alpha_in!r}"
-            )
+            most = f"alpha_out={self.alpha_out!r}"
+            raise ValueError(f"alpha_in must not exceed {most}, got {self.alpha_in!r}")
         if self.max_features is not None:
             check.whole(max_features=self.max_features, at_least=0)
 
@@ -385,11 +369,10 @@ class StepwiseLogisticRegression(LogisticRule):
     def _start(self, search: Search) -> State:
         p = search.X.shape[1]
         every = tuple((j,) for j in range(p)) if self.direction == "backward" else ()
-        if every and not (search.w > 0).sum() > p + self.fit_intercept:
-            raise ValueError(
-                "direction='backward' needs more rows than columns, use 'forward': got "
-                f"{int((search.w > 0).sum())} rows of positive weight and {p} columns"
-            )
+        n = int((search.w > 0).sum())
+        if every and not n > p + self.fit_intercept:
+            needs = "direction='backward' needs more rows than columns, use 'forward'"
+            raise ValueError(f"{needs}: got {n} rows of positive weight and {p} columns")
         model = fit_terms(search, every)
         value = np.nan if self.criterion == "p" else search.value(model)
         names = tuple(term[0] for term in model.terms)
@@ -415,22 +398,14 @@ class StepwiseLogisticRegression(LogisticRule):
                 b += t * m[0] * m[1]
         support = np.zeros(p, dtype=bool)
         support[[term[0] for term in model.terms if len(term) == 1]] = True
-        n = search.total
-        return {
-            "coef_": coef,
-            "intercept_": b if search.intercept else np.zeros(k),
-            "interaction_coef_": products,
-            "interactions_": pairs,
-            "support_": support,
-            "steps_": list(state.steps),
-            "log_likelihood_": model.likelihood,
-            "aic_": -2 * model.likelihood + 2 * model.size,
-            "bic_": -2 * model.likelihood + model.size * np.log(n),
-            "n_observations_": n,
-            "n_parameters_": model.size,
-            "classes_": self.classes_,
-            "_covariance": raw_covariance(search, model, pairs),
-        }
+        n, deviance = search.total, -2 * model.likelihood
+        found = {"coef_": coef, "intercept_": b if search.intercept else np.zeros(k)}
+        found |= {"interaction_coef_": products, "interactions_": pairs}
+        found |= {"support_": support, "steps_": list(state.steps), "classes_": self.classes_}
+        found |= {"log_likelihood_": model.likelihood, "aic_": deviance + 2 * model.size}
+        found |= {"bic_": deviance + model.size * np.log(n), "n_observations_": n}
+        covariance = raw_covariance(search, model, pairs)
+        return {**found, "n_parameters_": model.size, "_covariance": covariance}
 
     def _scores(self, X: np.ndarray) -> Array:
         scores = super()._scores(X)
@@ -470,16 +445,12 @@ class StepwiseLogisticRegression(LogisticRule):
         with np.errstate(divide="ignore", invalid="ignore"):
             z = b / error
         half = cut(confidence, np.inf, "normal") * error
+        scalars = {"n": self.n_observations_, "log_likelihood": self.log_likelihood_}
         return Summary(
             title="Logistic regression on chosen columns",
             names=names,
             arrays=estimate_table(b, error, z, tail(z, np.inf, "normal"), half),
-            scalars={
-                "n": self.n_observations_,
-                "log_likelihood": self.log_likelihood_,
-                "aic": self.aic_,
-                "bic": self.bic_,
-            },
+            scalars={**scalars, "aic": self.aic_, "bic": self.bic_},
             valid=False,
             reason="selected on the same data: the estimates are too large and the errors too "
             "small; fit the chosen columns on new rows for a test",
@@ -510,22 +481,17 @@ class StepwiseLogisticRegression(LogisticRule):
         }[self.criterion]
         penalty = "" if np.isinf(self.C) else f" + {0.5 / self.C:.6g} sum w^2"
         kind = "log-odds linear in" if len(self.classes_) == 2 else "softmax of linear scores in"
+        products = f" and {len(self.interactions_)} products" if self.interactions_ else ""
+        columns = f"{int(self.support_.sum())} of {self.n_features_in_} columns"
+        numbers = {"log-likelihood": self.log_likelihood_, "AIC": self.aic_, "BIC": self.bic_}
+        note = "tests and intervals after the choice are not valid: chosen on the same data"
         return Card(
-            representation=f"{kind} {int(self.support_.sum())} of {self.n_features_in_} columns"
-            + (f" and {len(self.interactions_)} products" if self.interactions_ else ""),
+            representation=f"{kind} {columns}{products}",
             evaluation=f"log-loss{penalty}; the columns by {rule}",
             optimisation=f"{self.direction}: {moves.count('add')} added, {moves.count('drop')} "
             "dropped, each move refitted to the optimum by Newton's method",
-            numbers={
-                "log-likelihood": self.log_likelihood_,
-                "AIC": self.aic_,
-                "BIC": self.bic_,
-                "n": self.n_observations_,
-                "parameters": self.n_parameters_,
-            },
-            warnings=(
-                "tests and intervals after the choice are not valid: chosen on the same data",
-            ),
+            numbers={**numbers, "n": self.n_observations_, "parameters": self.n_parameters_},
+            warnings=(note,),
         )
 
 

@@ -26,22 +26,14 @@ from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Map
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.subsets import selected
 from pellucid.linear.subsets.kernels import leaps_inverse, leaps_triangle, subset_rss
-from pellucid.linear.subsets.selected import (
-    SelectedRegression,
-    exact_limit,
-    fit_chosen,
-    full_sigma2,
-    rank_of,
-    settle,
-    unit_columns,
-)
+from pellucid.linear.subsets.selected import SelectedRegression, fit_chosen, rank_of
 from pellucid.linear.subsets.stepwise import add_column, add_gains, largest, rotated
 from pellucid.linear.sum_folds import folds
 
@@ -86,7 +78,7 @@ class Triangle(NamedTuple):
 
 def triangle_of(small: Compact, live: IntArray, n_rows: int) -> Triangle:
     """The columns ``live`` scaled to length 1; directions without data are left out."""
-    A, c, rest = unit_columns(small.A[:, live]), small.c[:, 0], float(small.rest[0, 0])
+    A, c, rest = selected.unit_columns(small.A[:, live]), small.c[:, 0], float(small.rest[0, 0])
     rank, condition = rank_of(A, n_rows)
     if rank == len(live):
         Q, R = np.linalg.qr(A)
@@ -115,22 +107,16 @@ def search(small: Compact, most: int, n_rows: int) -> Search:
     refuse_hopeless(p, at.rank, most)
     best, masks = np.full(p + 1, -np.inf), np.zeros(p + 1, dtype=np.int64)
     forward_masks(at, most, best, masks)
-    floor = exact_limit(small)
+    data, floor = (at.A, at.c, at.rest), selected.exact_limit(small)
     nodes, route = 0, "none"
     if p >= 2 and most >= 1:
-        margin = max(1e-12, 4 * EPS * at.condition**2)
         if at.condition <= TRIANGLE_ABOVE:
-            V = np.linalg.inv(at.A)
-            nodes, route = (
-                leaps_inverse(V @ V.T, V @ at.c, at.A, at.c, at.rest, margin, floor, best, masks),
-                "inverse",
-            )
+            V, margin = np.linalg.inv(at.A), max(1e-12, 4 * EPS * at.condition**2)
+            nodes = leaps_inverse(V @ V.T, V @ at.c, *data, margin, floor, best, masks)
+            route = "inverse"
         else:
-            R, z = ridged(at)
-            nodes, route = (
-                leaps_triangle(R, z, at.A, at.c, at.rest, 1e-10, floor, best, masks),
-                "triangle",
-            )
+            nodes = leaps_triangle(*ridged(at), *data, 1e-10, floor, best, masks)
+            route = "triangle"
     mend(at, most, best, masks)
     supports = [mask_columns(int(masks[size]), live) for size in range(most + 1)]
     return Search(tuple(supports), int(nodes), route)
@@ -155,10 +141,9 @@ def refuse_hopeless(p: int, rank: int, most: int) -> None:
         above = sum(comb(p, size) for size in range(rank, p + 1))
         below = sum(comb(p, size) for size in range(most + 1))
         if min(above, below) > MOST_SUBSETS:
-            raise ValueError(
-                f"{p} columns of rank {rank} have too many subsets without a bound; set "
-                f"max_features (got {most} at most) or use StepwiseRegression"
-            )
+            many = f"{p} columns of rank {rank} have too many subsets without a bound"
+            remedy = f"set max_features (got {most} at most) or use StepwiseRegression"
+            raise ValueError(f"{many}; {remedy}")
 
 
 def ridged(at: Triangle) -> tuple[Array, Array]:
@@ -178,8 +163,8 @@ def mask_columns(mask: int, live: IntArray) -> tuple[int, ...]:
 
 def describe(small: Compact, supports: Any, rank: int, intercept: bool) -> list[Subset]:
     """The records of the best subsets, their criteria computed from fits by QR."""
-    n, tss = small.weight, settle(float(small.tss[0]), small)
-    sigma2 = full_sigma2(small, rank, intercept)
+    n, tss = small.weight, selected.settle(float(small.tss[0]), small)
+    sigma2 = selected.full_sigma2(small, rank, intercept)
     records: list[Subset] = []
     for size, columns in enumerate(supports):
         rss = fit_chosen(small, np.array(columns, dtype=np.intp)).rss
@@ -255,12 +240,7 @@ class BestSubsetRegression(SelectedRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the best subset of every size."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
-        self._fit_rows(rows, map_threads)
-        context.end()
-        return self
+        return self._fit_memory(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check.one_of(CRITERIA, criterion=self.criterion)
@@ -272,10 +252,8 @@ class BestSubsetRegression(SelectedRegression):
         self._check_parameters()
         p = self.n_features_in_
         if p > MOST_COLUMNS:
-            raise ValueError(
-                f"best subset regression takes at most {MOST_COLUMNS} columns, got {p}; use "
-                "StepwiseRegression (forward) or Lasso"
-            )
+            most = f"best subset regression takes at most {MOST_COLUMNS} columns, got {p}"
+            raise ValueError(f"{most}; use StepwiseRegression (forward) or Lasso")
         small = self._one_target(self._compact(rows, map_, intercept=self.fit_intercept))
         most = p if self.max_features is None else min(self.max_features, p)
         with single_threaded_blas():
@@ -290,25 +268,22 @@ class BestSubsetRegression(SelectedRegression):
         """The size that the criterion prefers; the smallest exact fit where there is one."""
         self.__dict__.pop("criterion_se_", None)
         if self.criterion == "cv" and rows.n_rows > 1:
-            self.criterion_, self.criterion_se_ = cross_validate(
-                rows, map_, self.n_features_in_, len(self.subsets_), intercept=self.fit_intercept
-            )
+            what = rows, map_, self.n_features_in_, len(self.subsets_)
+            found = cross_validate(*what, intercept=self.fit_intercept)
+            self.criterion_, self.criterion_se_ = found
         else:
             name = "bic" if self.criterion == "cv" else self.criterion
             self.criterion_ = np.array([getattr(subset, name) for subset in self.subsets_])
         exact = [subset.size for subset in self.subsets_ if subset.rss == 0]
         if exact:
-            warn(
-                f"{exact[0]} columns fit y exactly: the smallest exact subset is chosen, no "
-                "criterion can judge it"
-            )
+            smallest = "the smallest exact subset is chosen, no criterion can judge it"
+            warn(f"{exact[0]} columns fit y exactly: {smallest}")
             return exact[0]
         values = -self.criterion_ if self.criterion == "adjusted_r2" else self.criterion_
         if np.isnan(values).all():
-            raise ValueError(
-                f"criterion={self.criterion!r} needs more observations than parameters, got "
-                f"{rows.n_rows} rows and {self.n_features_in_} columns; use 'aic' or 'bic'"
-            )
+            needs = f"criterion={self.criterion!r} needs more observations than parameters"
+            got = f"{rows.n_rows} rows and {self.n_features_in_} columns"
+            raise ValueError(f"{needs}, got {got}; use 'aic' or 'bic'")
         return int(np.nanargmin(values))
 
     def card(self) -> Card:
@@ -323,18 +298,13 @@ class BestSubsetRegression(SelectedRegression):
         supports = [set(subset.support) for subset in self.subsets_]
         nested = all(a <= b for a, b in pairwise(supports))
         notes = [*self._notes(), *([] if nested else ["the best subsets are not nested"])]
+        numbers = {"n": self.n_observations_, "columns": size, "criterion": self.criterion_[size]}
+        numbers |= {"rss": self.rss_, "sigma2": self.sigma2_, "r2": self.r2_}
         return Card(
             representation=f"y = b + x'w, w = 0 outside {', '.join(names) or 'no column'}",
             evaluation="RSS = sum (y - b - x'w)^2 among subsets of a size; "
             f"{self.criterion} among sizes",
             optimisation=f"{how}: exact, {self.n_nodes_} nodes for {self.n_features_in_} columns",
-            numbers={
-                "n": self.n_observations_,
-                "columns": size,
-                "criterion": self.criterion_[size],
-                "rss": self.rss_,
-                "sigma2": self.sigma2_,
-                "r2": self.r2_,
-            },
+            numbers=numbers,
             warnings=tuple(notes),
         )
