@@ -92,11 +92,10 @@ class ColumnBasis(Transformer):
         check.whole(column=column, at_least=0)
         coef = np.asarray(coef, dtype=np.float64).ravel()
         sizes = self._sizes()
-        if len(coef) != sum(sizes) + self.include_bias:
-            raise ValueError(
-                f"coef needs {sum(sizes) + self.include_bias} numbers, one per column of the "
-                f"basis, got {len(coef)}"
-            )
+        width = sum(sizes) + self.include_bias
+        if len(coef) != width:
+            need = f"{width} numbers, one per column of the basis"
+            raise ValueError(f"coef needs {need}, got {len(coef)}")
         if column >= len(sizes):
             raise ValueError(f"column must be below {len(sizes)}, got {column}")
         first = sum(sizes[:column]) + self.include_bias
@@ -110,7 +109,6 @@ class ColumnBasis(Transformer):
     def _check_knots(self, name: str) -> None:
         """Called on a model from a file: one array of finite numbers per column."""
         found = getattr(self, name)
-        if len(found) != self.n_features_in_ or not all(
-            isinstance(k, np.ndarray) and k.ndim == 1 and k.dtype == np.float64 for k in found
-        ):
+        fine = (isinstance(k, np.ndarray) and k.ndim == 1 and k.dtype == np.float64 for k in found)
+        if len(found) != self.n_features_in_ or not all(fine):
             raise ValueError(f"{name} must be a list of {self.n_features_in_} arrays of numbers")

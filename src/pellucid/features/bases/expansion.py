@@ -19,16 +19,9 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "identity": np.positive,
-    "square": np.square,
-    "sqrt": np.sqrt,
-    "log": np.log,
-    "exp": np.exp,
-    "sin": np.sin,
-    "cos": np.cos,
-    "reciprocal": np.reciprocal,
-}
+NAMES = ("square", "sqrt", "log", "exp", "sin", "cos", "reciprocal")
+FUNCTIONS: dict[str, Callable[..., Any]] = {"identity": np.positive}
+FUNCTIONS |= {name: getattr(np, name) for name in NAMES}
 ROWS = 1024  # of a chunk
 
 
@@ -97,12 +90,7 @@ class BasisExpansion(Transformer):
         for function, size in zip(self.functions, self.n_columns_, strict=True):
             part = out[:, at : at + size]
             if callable(function):
-                found = evaluate(function, X)
-                if found.shape[1] != size:
-                    raise ValueError(
-                        f"{label(function)} returned {found.shape[1]} columns, {size} in fit"
-                    )
-                part[:] = found
+                part[:] = evaluate(function, X, size)
                 self._refuse_result(function, part)
             elif not apply(FUNCTIONS[function], X, part):
                 self._refuse_result(function, part)
@@ -116,10 +104,9 @@ class BasisExpansion(Transformer):
         row, j = np.argwhere(~np.isfinite(part))[0]
         own = part.shape[1] != self.n_features_in_
         where = f"its column {j}" if own else self._column_name(int(j))
-        raise ValueError(
-            f"{label(function)} of {where} is not finite in row {row} ({part[row, j]}): "
-            "leave the function out, or shift the column to where it is defined"
-        )
+        cell = f"{label(function)} of {where} is not finite in row {row} ({part[row, j]})"
+        hint = "leave the function out, or shift the column to where it is defined"
+        raise ValueError(f"{cell}: {hint}")
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """``log(a)``, and ``a`` itself for the identity."""
@@ -137,14 +124,12 @@ class BasisExpansion(Transformer):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         words = ", ".join(label(function) for function in self.functions)
+        outputs = sum(self.n_columns_) + self.include_bias
         return Card(
-            representation=f"h_m(x) for h in {words}",
-            evaluation="none: the columns are fixed functions of the inputs",
-            optimisation="nothing is learnt from the training rows",
-            numbers={
-                "inputs": self.n_features_in_,
-                "outputs": sum(self.n_columns_) + self.include_bias,
-            },
+            f"h_m(x) for h in {words}",
+            "none: the columns are fixed functions of the inputs",
+            "nothing is learnt from the training rows",
+            {"inputs": self.n_features_in_, "outputs": outputs},
         )
 
 
@@ -159,17 +144,18 @@ def apply(function: Callable[..., Any], X: Array, out: Array) -> bool:
     return all(list(map_threads(work, range(0, len(X), ROWS))))
 
 
-def evaluate(function: Callable[..., Any], X: Array) -> Array:
-    """The columns of a given function, (n, k); it cannot change X."""
+def evaluate(function: Callable[..., Any], X: Array, size: int | None = None) -> Array:
+    """The columns of a given function, (n, k), k = ``size`` if known; it cannot change X."""
     locked = X.view()
     locked.flags.writeable = False
     with np.errstate(all="ignore"):
         found = np.asarray(function(locked), dtype=np.float64)
     found = found[:, None] if found.ndim == 1 else found
-    if found.ndim != 2 or len(found) != len(X):
-        raise ValueError(
-            f"{label(function)} must return shape ({len(X)},) or ({len(X)}, k), got {found.shape}"
-        )
+    n, name = len(X), label(function)
+    if found.ndim != 2 or len(found) != n:
+        raise ValueError(f"{name} must return shape ({n},) or ({n}, k), got {found.shape}")
+    if size is not None and found.shape[1] != size:
+        raise ValueError(f"{name} returned {found.shape[1]} columns, {size} in fit")
     return found
 
 

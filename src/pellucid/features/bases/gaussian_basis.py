@@ -88,18 +88,14 @@ class GaussianBasis(ColumnBasis):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        width = "mean spacing of the centres" if self.width is None else "given"
+        centres = "centres: quantiles of the training rows; " * (np.ndim(self.centers) == 0)
+        numbers = {"inputs": self.n_features_in_, "centres": sum(self._sizes())}
         return Card(
-            representation="exp(-(x - b)^2 / (2 c^2)) around the centres b of every column",
-            evaluation="none: the columns are fixed functions of the inputs",
-            optimisation=(
-                "centres: quantiles of the training rows; " * (np.ndim(self.centers) == 0)
-            )
-            + ("width: mean spacing of the centres" if self.width is None else "width: given"),
-            numbers={
-                "inputs": self.n_features_in_,
-                "centres": sum(self._sizes()),
-                "mean width": float(self.widths_.mean()),
-            },
+            "exp(-(x - b)^2 / (2 c^2)) around the centres b of every column",
+            "none: the columns are fixed functions of the inputs",
+            f"{centres}width: {width}",
+            {**numbers, "mean width": float(self.widths_.mean())},
         )
 
 

@@ -46,10 +46,8 @@ def place_knots(
     for j in range(p):
         beyond = placed[(placed[:, j] < low[j]) | (placed[:, j] > high[j]), j]
         if len(beyond):
-            warn(
-                f"{word}: {beyond[0]:g} lies outside the data of {names[j]!r}, which span "
-                f"[{low[j]:g}, {high[j]:g}]"
-            )
+            span = f"the data of {names[j]!r}, which span [{low[j]:g}, {high[j]:g}]"
+            warn(f"{word}: {beyond[0]:g} lies outside {span}")
     return [_distinct(np.sort(placed[:, j]), names[j], word) for j in range(p)]
 
 
@@ -62,18 +60,14 @@ def given_knots(knots: int | ArrayLike, p: int, word: str) -> Array:
     if placed.ndim == 1:
         placed = np.repeat(placed[:, None], p, axis=1)
     if placed.ndim != 2 or placed.shape[1] != p or not np.isfinite(placed).all():
-        raise ValueError(
-            f"{word} must be a whole number >= 1 or finite numbers of shape (K,) or (K, {p}), "
-            f"got {knots!r}"
-        )
+        need = f"a whole number >= 1 or finite numbers of shape (K,) or (K, {p})"
+        raise ValueError(f"{word} must be {need}, got {knots!r}")
     return placed
 
 
 def _distinct(knots: Array, name: str, word: str) -> Array:
     left = np.unique(knots)
     if len(left) < len(knots):
-        warn(
-            f"{word}: {len(knots)} positions in {name!r} are only {len(left)} distinct ones; "
-            "equal ones are merged"
-        )
+        ones = f"{len(knots)} positions in {name!r} are only {len(left)} distinct ones"
+        warn(f"{word}: {ones}; equal ones are merged")
     return left

@@ -99,14 +99,11 @@ class NaturalSplineBasis(ColumnBasis):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        rule = "quantiles of the training rows" if np.ndim(self.knots) == 0 else "given"
+        knots = sum(len(k) for k in self.knots_)
         return Card(
-            representation="natural cubic splines of every column, straight beyond the end knots",
-            evaluation="none: the columns are fixed functions of the inputs",
-            optimisation="knots: "
-            + ("quantiles of the training rows" if np.ndim(self.knots) == 0 else "given"),
-            numbers={
-                "inputs": self.n_features_in_,
-                "knots": sum(len(k) for k in self.knots_),
-                "df": self.df_,
-            },
+            "natural cubic splines of every column, straight beyond the end knots",
+            "none: the columns are fixed functions of the inputs",
+            f"knots: {rule}",
+            {"inputs": self.n_features_in_, "knots": knots, "df": self.df_},
         )

@@ -85,19 +85,14 @@ class PolynomialFeatures(Transformer):
         self.arrangement = arrangement
 
     def _check_parameters(self) -> None:
-        check.boolean(
-            interaction_only=self.interaction_only,
-            include_bias=self.include_bias,
-            powers_only=self.powers_only,
-        )
+        check.boolean(include_bias=self.include_bias, **self._flags())
         check.one_of(("C", "F"), order=self.order)
         check.one_of(("degree", "powers_first"), arrangement=self.arrangement)
         if self.interaction_only and self.powers_only:
             raise ValueError("interaction_only and powers_only exclude each other, got both True")
-        _, high = self._degrees()
-        if high == 0 and not self.include_bias:
+        if self._degrees()[1] == 0 and not self.include_bias:
             raise ValueError(
-                f"degree={self.degree!r} with include_bias=False would leave no columns at all"
+                f"degree={self.degree!r} with include_bias=False leaves no columns at all"
             )
 
     def _degrees(self) -> tuple[int, int]:
@@ -109,10 +104,8 @@ class PolynomialFeatures(Transformer):
             whole = all(isinstance(d, Integral) and not isinstance(d, bool) for d in ends)
             if len(ends) == 2 and whole and 0 <= ends[0] <= ends[1]:
                 return int(ends[0]), int(ends[1])
-        raise ValueError(
-            "degree must be a whole number >= 0 or two of them (min_degree <= max_degree), "
-            f"got {given!r}"
-        )
+        need = "a whole number >= 0 or two of them (min_degree <= max_degree)"
+        raise ValueError(f"degree must be {need}, got {given!r}")
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
@@ -130,10 +123,8 @@ class PolynomialFeatures(Transformer):
         return {"interaction_only": self.interaction_only, "powers_only": self.powers_only}
 
     def _n_terms(self) -> int:
-        low, high = self._degrees()
-        return (
-            kernels.count_terms(self.n_features_in_, low, high, **self._flags()) + self.include_bias
-        )
+        terms = kernels.count_terms(self.n_features_in_, *self._degrees(), **self._flags())
+        return terms + self.include_bias
 
     def transform(self, X: Any) -> Any:
         """All wanted products of the columns of X, sparse if X is."""
@@ -145,9 +136,8 @@ class PolynomialFeatures(Transformer):
             return self._sparse(X, plan, keep)
         cells = len(X) * len(keep)
         if cells > MOST_CELLS:
-            raise ValueError(
-                kernels.too_large(cells, f"cells ({len(X):,} x {len(keep):,})", MOST_CELLS)
-            )
+            what = f"cells ({len(X):,} x {len(keep):,})"
+            raise ValueError(kernels.too_large(cells, what, MOST_CELLS))
         return self._by_columns(X, plan, keep) if self.order == "F" else by_rows(X, plan, keep)
 
     def _wanted(self, plan: kernels.Plan) -> IntArray:
@@ -181,15 +171,13 @@ class PolynomialFeatures(Transformer):
         place = np.full(int(plan.starts[-1]), -1)
         place[keep] = np.arange(len(keep))
         csr = X.indptr.astype(np.int64), X.indices.astype(np.int64), writeable(X.data)
-        found = kernels.sparse_polynomial(
-            csr,
-            self.n_features_in_,
-            plan.starts,
-            place,
-            low=self._degrees()[0],
-            bias=self.include_bias,
-            most=MOST_CELLS,
+        options: dict[str, Any] = {
+            "low": self._degrees()[0],
+            "bias": self.include_bias,
             **self._flags(),
+        }
+        found = kernels.sparse_polynomial(
+            csr, self.n_features_in_, plan.starts, place, most=MOST_CELLS, **options
         )
         out = type(X)(tuple(found), shape=(X.shape[0], len(keep)))
         if self.arrangement == "degree":
@@ -229,12 +217,12 @@ class PolynomialFeatures(Transformer):
         low, high = self._degrees()
         kind = "powers" if self.powers_only else "monomials"
         kind = "products of distinct columns" if self.interaction_only else kind
+        bias = ", and 1" if self.include_bias else ""
         return Card(
-            representation=f"all {kind} of the columns of degree {max(low, 1)} to {high}"
-            + (", and 1" if self.include_bias else ""),
-            evaluation="none: the columns are fixed functions of the inputs",
-            optimisation="each output is an earlier output times one input",
-            numbers={"inputs": self.n_features_in_, "outputs": self.n_output_features_},
+            f"all {kind} of the columns of degree {max(low, 1)} to {high}{bias}",
+            "none: the columns are fixed functions of the inputs",
+            "each output is an earlier output times one input",
+            {"inputs": self.n_features_in_, "outputs": self.n_output_features_},
         )
 
 
@@ -262,8 +250,5 @@ def monomial_name(powers: IntArray, names: Sequence[str]) -> str:
     >>> monomial_name(np.array([2, 1]), ["a", "b"])
     'a^2 b'
     """
-    parts = [
-        str(names[j]) if powers[j] == 1 else f"{names[j]}^{powers[j]}"
-        for j in np.flatnonzero(powers).tolist()
-    ]
-    return " ".join(parts) or "1"
+    used = [(str(names[j]), powers[j]) for j in np.flatnonzero(powers).tolist()]
+    return " ".join(name if d == 1 else f"{name}^{d}" for name, d in used) or "1"

@@ -273,25 +273,11 @@ def sparse_polynomial(
     index = np.int32 if max(len(place), row_start[-1]) < 2**31 else np.int64
     out = SparseRows(np.empty(row_start[-1]), np.empty(row_start[-1], index), row_start)
 
+    terms = offsets, interaction_only, powers_only, counts, max(low, 1), bias, place, row_start
+
     def work(first: int) -> None:
         last = min(first + ROWS, len(indptr) - 1)
-        sparse_monomials(
-            indptr,
-            indices,
-            data,
-            offsets,
-            interaction_only,
-            powers_only,
-            counts,
-            max(low, 1),
-            bias,
-            place,
-            row_start,
-            first,
-            last,
-            out.indices,
-            out.data,
-        )
+        sparse_monomials(indptr, indices, data, *terms, first, last, out.indices, out.data)
 
     list(map_threads(work, range(0, len(indptr) - 1, ROWS)))
     return out

@@ -115,10 +115,8 @@ class SplineTransformer(Transformer):
         base = self._place(rows)
         periodic = self.extrapolation == "periodic"
         if periodic and len(base) <= self.degree:
-            raise ValueError(
-                f"periodic splines need degree < n_knots, got degree={self.degree} and "
-                f"n_knots={len(base)}"
-            )
+            got = f"got degree={self.degree} and n_knots={len(base)}"
+            raise ValueError(f"periodic splines need degree < n_knots, {got}")
         self.knots_ = base
         self._extended = b_splines.extend_knots(base, self.degree, periodic=periodic)
         self.n_features_out_ = rows.X.shape[1] * self._kept()
@@ -137,19 +135,15 @@ class SplineTransformer(Transformer):
             base = np.nan_to_num(column_quantiles(rows.X, shares, rows.w))
         flat = np.flatnonzero(low == high)
         if len(flat):
-            warn(
-                f"{self._column_name(int(flat[0]))} has one distinct value, so its knots coincide "
-                f"({len(flat)} such columns)"
-            )
+            name = self._column_name(int(flat[0]))
+            warn(f"{name} has one distinct value: its knots coincide ({len(flat)} such columns)")
         return base
 
     def _given(self) -> Array:
         base = check_array(self.knots, dtype=np.float64)
         if len(base) < 2 or base.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"knots must have at least 2 rows and {self.n_features_in_} columns (one per "
-                f"column of X), got shape {base.shape}"
-            )
+            need = f"at least 2 rows and {self.n_features_in_} columns (one per column of X)"
+            raise ValueError(f"knots must have {need}, got shape {base.shape}")
         if not (np.diff(base, axis=0) > 0).all():
             raise ValueError("knots must be sorted without duplicates in every column")
         return base
@@ -175,14 +169,8 @@ class SplineTransformer(Transformer):
         """The B-splines of every column of X, side by side."""
         X = self._check_input(X)
         T, k = self._extended, self.degree
-        shared = (
-            T,
-            k,
-            b_splines.MODES[self.extrapolation],
-            b_splines.end_values(T, k),
-            self._n_splines(),
-            self._kept(),
-        )
+        mode, ends = b_splines.MODES[self.extrapolation], b_splines.end_values(T, k)
+        shared = T, k, mode, ends, self._n_splines(), self._kept()
         if self.sparse_output:
             return self._sparse(X, shared)
         out = np.empty((len(X), self.n_features_in_ * self._kept()), order=self.order)  # type: ignore[call-overload]
@@ -218,12 +206,10 @@ class SplineTransformer(Transformer):
         for chunk, cell in enumerate(bad):
             if cell >= 0:
                 row, j = divmod(cell, X.shape[1])
-                low, high = self.knots_[0, j], self.knots_[-1, j]
-                raise ValueError(
-                    f"X contains values beyond the limits of the knots: "
-                    f"{X[chunk * ROWS + row, j]:g} in {self._column_name(j)}, row "
-                    f"{chunk * ROWS + row}, is outside [{low:g}, {high:g}]"
-                )
+                row += chunk * ROWS
+                span = f"[{self.knots_[0, j]:g}, {self.knots_[-1, j]:g}]"
+                at = f"{X[row, j]:g} in {self._column_name(j)}, row {row}, is outside {span}"
+                raise ValueError(f"X contains values beyond the limits of the knots: {at}")
 
     @property
     def bsplines_(self) -> list[Any]:
@@ -245,15 +231,12 @@ class SplineTransformer(Transformer):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         kind = self.knots if isinstance(self.knots, str) else "given"
+        beyond = f"beyond the ends: {self.extrapolation}"
+        numbers = {"inputs": self.n_features_in_, "knots": len(self.knots_)}
+        numbers |= {"functions per column": self._kept(), "outputs": self.n_features_out_}
         return Card(
-            representation=f"B-splines of degree {self.degree} of every column; beyond the ends: "
-            f"{self.extrapolation}",
-            evaluation="none: the functions sum to 1 in every row",
-            optimisation=f"knots: {kind}, from the training rows",
-            numbers={
-                "inputs": self.n_features_in_,
-                "knots": len(self.knots_),
-                "functions per column": self._kept(),
-                "outputs": self.n_features_out_,
-            },
+            f"B-splines of degree {self.degree} of every column; {beyond}",
+            "none: the functions sum to 1 in every row",
+            f"knots: {kind}, from the training rows",
+            numbers,
         )

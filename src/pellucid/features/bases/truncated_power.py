@@ -79,10 +79,8 @@ class TruncatedPowerBasis(ColumnBasis):
         if self.continuity is not None:
             check.whole(continuity=self.continuity, at_least=-1)
             if self.continuity >= self.degree:
-                raise ValueError(
-                    f"continuity must be below degree={self.degree} (else the knots do nothing), "
-                    f"got {self.continuity}"
-                )
+                need = f"below degree={self.degree} (else the knots do nothing)"
+                raise ValueError(f"continuity must be {need}, got {self.continuity}")
 
     def _place(self, rows: Rows) -> None:
         self._check_parameters()
@@ -133,16 +131,13 @@ class TruncatedPowerBasis(ColumnBasis):
         check_is_fitted(self)
         c = self._agree()
         joint = "separate pieces" if c < 0 else f"pieces that agree up to derivative {c}"
+        rule = "quantiles of the training rows" if np.ndim(self.knots) == 0 else "given"
+        knots = sum(len(k) for k in self.knots_)
         return Card(
-            representation=f"polynomials of degree {self.degree} between the knots, {joint}",
-            evaluation="none: the columns are fixed functions of the inputs",
-            optimisation="knots: "
-            + ("quantiles of the training rows" if np.ndim(self.knots) == 0 else "given"),
-            numbers={
-                "inputs": self.n_features_in_,
-                "knots": sum(len(k) for k in self.knots_),
-                "df": self.df_,
-            },
+            f"polynomials of degree {self.degree} between the knots, {joint}",
+            "none: the columns are fixed functions of the inputs",
+            f"knots: {rule}",
+            {"inputs": self.n_features_in_, "knots": knots, "df": self.df_},
         )
 
 

@@ -1,7 +1,5 @@
 """Sweeps that put numbers into bins."""
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -10,7 +8,7 @@ FEW = 32  # edges that are counted one after the other; more are searched
 
 
 @jit
-def bin_rows(X: Any, edges: Any, starts: Any, begin: int, end: int, codes: Any) -> None:
+def bin_rows(X, edges, starts, begin, end, codes):
     """codes_ji = the number of edges of column j that are <= x_ij."""
     for j in range(X.shape[1]):
         low, high = starts[j], starts[j + 1]

@@ -34,7 +34,12 @@ from pellucid.features.encoding.bin_kernels import bin_rows
 from pellucid.features.encoding.categories import Found, indicator_matrix, row_blocks
 
 ENCODE = ("onehot", "onehot-dense", "ordinal")
-STRATEGY = ("uniform", "quantile", "kmeans")
+RULES = {
+    "uniform": "bins of equal width",
+    "quantile": "bins of equal weight",
+    "kmeans": "cells of one-dimensional k-means",
+}
+STRATEGY = tuple(RULES)
 METHODS = (
     "inverted_cdf",
     "averaged_inverted_cdf",
@@ -192,26 +197,19 @@ class KBinsDiscretizer(Transformer):
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
         n_bins = self._bins_wanted(rows.X.shape[1])
         values, w = rows.X, None if sample_weight is None else rows.w
-        if (
-            self.strategy == "quantile"
-            and w is not None
-            and self.quantile_method not in METHODS[:2]
-        ):
-            raise ValueError(
-                "with sample_weight quantile_method must be 'averaged_inverted_cdf' or "
-                f"'inverted_cdf', got {self.quantile_method!r}"
-            )
+        weighted = METHODS[:2]
+        if self.strategy == "quantile" and w is not None and self.quantile_method not in weighted:
+            need = "'averaged_inverted_cdf' or 'inverted_cdf'"
+            given = f"got {self.quantile_method!r}"
+            raise ValueError(f"with sample_weight quantile_method must be {need}, {given}")
         if self.subsample is not None and len(values) > self.subsample:
             seed = self.random_state
             if not isinstance(seed, Integral | np.random.RandomState):  # leave the global one alone
                 seed = np.random.RandomState(int(generator(seed).integers(2**32)))
-            values = resample(
-                values, replace=True, n_samples=self.subsample, random_state=seed, sample_weight=w
-            )
-            w = None
-        found = list(
-            map_threads(lambda j: self._edges(values[:, j], w, int(n_bins[j])), range(len(n_bins)))
-        )
+            drawn = {"n_samples": self.subsample, "random_state": seed, "sample_weight": w}
+            values, w = resample(values, replace=True, **drawn), None
+        one = lambda j: self._edges(values[:, j], w, int(n_bins[j]))  # noqa: E731
+        found = list(map_threads(one, range(len(n_bins))))
         self._tell(found, n_bins)
         edges = np.empty(len(found), dtype=object)
         edges[:] = found
@@ -237,15 +235,12 @@ class KBinsDiscretizer(Transformer):
             return np.full(p, self.n_bins).astype(int)
         wanted = np.asarray(self.n_bins)
         if wanted.shape != (p,):
-            raise ValueError(
-                f"n_bins must be a whole number or one for each of {p} columns, "
-                f"got shape {wanted.shape}"
-            )
+            need = f"a whole number or one for each of {p} columns"
+            raise ValueError(f"n_bins must be {need}, got shape {wanted.shape}")
         for j, k in enumerate(wanted.tolist()):
             if not isinstance(k, int) or k < 2:
-                raise ValueError(
-                    f"n_bins of {self._column_name(j)} must be a whole number >= 2, got {k!r}"
-                )
+                name = self._column_name(j)
+                raise ValueError(f"n_bins of {name} must be a whole number >= 2, got {k!r}")
         return wanted.astype(int)
 
     def _edges(self, x: Array, w: Array | None, k: int) -> Array:
@@ -264,16 +259,12 @@ class KBinsDiscretizer(Transformer):
     def _tell(self, found: list[Array], wanted: IntArray) -> None:
         """Say which columns have fewer bins than asked for."""
         for j, edges in enumerate(found):
+            left, name = len(edges) - 1, self._column_name(j)
             if np.isinf(edges[0]):
-                text = f"{self._column_name(j)} is constant: all rows fall in one bin"
-            elif len(edges) - 1 < wanted[j]:
-                text = (
-                    f"{self._column_name(j)}: bins not wider than {NARROW:g} were merged, "
-                    f"{len(edges) - 1} of {wanted[j]} are left"
-                )
-            else:
-                continue
-            warn(text)
+                warn(f"{name} is constant: all rows fall in one bin")
+            elif left < wanted[j]:
+                merged = f"bins not wider than {NARROW:g} were merged"
+                warn(f"{name}: {merged}, {left} of {wanted[j]} are left")
 
     def _codes(self, X: np.ndarray) -> Any:
         inner = [np.asarray(edges, dtype=np.float64)[1:-1] for edges in self.bin_edges_]
@@ -321,24 +312,15 @@ class KBinsDiscretizer(Transformer):
         names = self._names_in(input_features)
         if self.encode == "ordinal":
             return names
-        sizes = [len(edges) - 1 for edges in self.bin_edges_]
-        wide = [
-            f"{name}_{float(k)}"
-            for name, size in zip(names, sizes, strict=True)
-            for k in range(size)
-        ]
+        pairs = zip(names, self.bin_edges_, strict=True)
+        wide = [f"{name}_{float(k)}" for name, edges in pairs for k in range(len(edges) - 1)]
         return np.array(wide, dtype=object)
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
-        rule = {
-            "uniform": "bins of equal width",
-            "quantile": "bins of equal weight",
-            "kmeans": "cells of one-dimensional k-means",
-        }[self.strategy]
         return Card(
-            f"a number is replaced by its bin; {rule}",
+            f"a number is replaced by its bin; {RULES[self.strategy]}",
             "none but for kmeans: the sum of squared distances to the centre of the bin",
             "quantiles or running sums of the sorted column",
             {"inputs": self.n_features_in_, "bins": int(np.sum(self.n_bins_))},

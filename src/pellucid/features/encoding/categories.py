@@ -260,16 +260,11 @@ def _physical(columns: Sequence[Any]) -> list[Any]:
         return list(columns)
     import polars as pl  # takes longer to load than all of a small fit
 
-    private = (
-        pl.Categorical(pl.Categories.random()) if hasattr(pl, "Categories") else pl.Categorical
-    )
-    numbered = pl.DataFrame(texts).select(
-        (pl.col(name).cast(private) if series.dtype == pl.String else pl.col(name))
-        .to_physical()
-        .cast(pl.Int64)
-        .fill_null(-1)
-        for name, series in texts.items()
-    )
+    own = pl.Categorical(pl.Categories.random()) if hasattr(pl, "Categories") else pl.Categorical
+    cells = {name: pl.col(name) for name in texts}
+    cells |= {n: pl.col(n).cast(own) for n, series in texts.items() if series.dtype == pl.String}
+    whole = (cell.to_physical().cast(pl.Int64).fill_null(-1) for cell in cells.values())
+    numbered = pl.DataFrame(texts).select(whole)
     return [
         Physical(numbered[str(j)].to_numpy(), column.series, column.missing)
         if isinstance(column, Text)

@@ -5,8 +5,6 @@ it doubles when half full. Keys are whole numbers (``flat[start + i stride]``: n
 floats, addresses of Python objects) or runs of ``width`` words (text of fixed width).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -16,7 +14,7 @@ SMALLEST = 1024  # slots of a fresh table
 
 
 @jit
-def slot_of(key: Any, mask: Any) -> Any:
+def slot_of(key, mask):
     """Where the search for a 64-bit key begins."""
     h = np.uint64(key)
     h = (h ^ (h >> np.uint64(32))) * GOLDEN  # small whole floats differ in their high bits only
@@ -24,7 +22,7 @@ def slot_of(key: Any, mask: Any) -> Any:
 
 
 @jit
-def place(table: Any, mask: Any, hashes: Any, k: int) -> None:
+def place(table, mask, hashes, k):
     """Enter the numbers 0..k-1 into an empty table by their hashes."""
     for s in range(k):
         slot = slot_of(hashes[s], mask)
@@ -34,17 +32,7 @@ def place(table: Any, mask: Any, hashes: Any, k: int) -> None:
 
 
 @jit
-def scan_keys(
-    flat: Any,
-    start: int,
-    stride: int,
-    i: int,
-    codes: Any,
-    table: Any,
-    keys: Any,
-    first: Any,
-    k: int,
-) -> tuple[int, int]:
+def scan_keys(flat, start, stride, i, codes, table, keys, first, k):
     """Number keys from row i on until the table is half full; where it stopped, and how many."""
     mask, room = len(table) - 1, len(table) // 2
     for r in range(i, len(codes)):
@@ -67,18 +55,7 @@ def scan_keys(
 
 
 @jit
-def scan_words(
-    flat: Any,
-    start: int,
-    stride: int,
-    width: int,
-    i: int,
-    codes: Any,
-    table: Any,
-    hashes: Any,
-    first: Any,
-    k: int,
-) -> tuple[int, int]:
+def scan_words(flat, start, stride, width, i, codes, table, hashes, first, k):
     """``scan_keys`` where a key is the run ``flat[start + i stride :][:width]``."""
     mask, room = len(table) - 1, len(table) // 2
     factor = np.empty(width, np.uint64)  # sum_t word_t factor_t: independent products
@@ -119,7 +96,7 @@ def scan_words(
 
 
 @jit
-def distinct_keys(flat: Any, start: int, stride: int, codes: Any, limit: int) -> Any:
+def distinct_keys(flat, start, stride, codes, limit):
     """Number the distinct keys in order of appearance: codes (n,), and where each first occurs.
 
     More than ``limit`` distinct keys: gives up with an empty array.
@@ -141,7 +118,7 @@ def distinct_keys(flat: Any, start: int, stride: int, codes: Any, limit: int) ->
 
 
 @jit
-def distinct_words(flat: Any, start: int, stride: int, width: int, codes: Any) -> Any:
+def distinct_words(flat, start, stride, width, codes):
     """``distinct_keys`` for runs of words."""
     size, i, k = SMALLEST, 0, 0
     table = np.full(size, -1, np.int32)
@@ -158,21 +135,21 @@ def distinct_words(flat: Any, start: int, stride: int, width: int, codes: Any) -
 
 
 @jit
-def renumber(codes: Any, number: Any) -> None:
+def renumber(codes, number):
     """codes_i becomes number[codes_i]."""
     for i in range(len(codes)):
         codes[i] = number[codes[i]]
 
 
 @jit
-def count_codes(codes: Any, counts: Any) -> None:
+def count_codes(codes, counts):
     """Add the number of times each code occurs."""
     for i in range(len(codes)):
         counts[codes[i]] += 1
 
 
 @jit
-def fill_full_rows(codes: Any, maps: Any, starts: Any, begin: int, end: int, indices: Any) -> None:
+def fill_full_rows(codes, maps, starts, begin, end, indices):
     """CSR indices where every cell has a column: maps[starts_j + codes_ji] for all j."""
     p = codes.shape[0]
     for i in range(begin, end):
@@ -181,7 +158,7 @@ def fill_full_rows(codes: Any, maps: Any, starts: Any, begin: int, end: int, ind
 
 
 @jit
-def count_rows(codes: Any, maps: Any, starts: Any, begin: int, end: int, indptr: Any) -> None:
+def count_rows(codes, maps, starts, begin, end, indptr):
     """indptr_{i+1} = the number of cells of row i that have a column (map >= 0)."""
     p = codes.shape[0]
     for i in range(begin, end):
@@ -192,9 +169,7 @@ def count_rows(codes: Any, maps: Any, starts: Any, begin: int, end: int, indptr:
 
 
 @jit
-def fill_rows(
-    codes: Any, maps: Any, starts: Any, begin: int, end: int, indptr: Any, indices: Any
-) -> None:
+def fill_rows(codes, maps, starts, begin, end, indptr, indices):
     """CSR indices where some cells have no column."""
     p = codes.shape[0]
     for i in range(begin, end):
@@ -207,7 +182,7 @@ def fill_rows(
 
 
 @jit
-def fill_values(codes: Any, maps: Any, starts: Any, begin: int, end: int, out: Any) -> None:
+def fill_values(codes, maps, starts, begin, end, out):
     """out_ij = maps[starts_j + codes_ji]: one value per category."""
     p = codes.shape[0]
     for i in range(begin, end):
@@ -216,7 +191,7 @@ def fill_values(codes: Any, maps: Any, starts: Any, begin: int, end: int, out: A
 
 
 @jit
-def category_sums(codes: Any, y: Any, sums: Any, counts: Any) -> None:
+def category_sums(codes, y, sums, counts):
     """Add y and 1 to the category of each row; codes below 0 are left out."""
     for i in range(len(codes)):
         c = codes[i]
@@ -226,7 +201,7 @@ def category_sums(codes: Any, y: Any, sums: Any, counts: Any) -> None:
 
 
 @jit
-def category_squares(codes: Any, y: Any, means: Any, squares: Any) -> None:
+def category_squares(codes, y, means, squares):
     """Add (y - mean of its category)^2."""
     for i in range(len(codes)):
         c = codes[i]

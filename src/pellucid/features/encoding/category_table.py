@@ -44,10 +44,8 @@ def asked_categories(
     if given.size == 0:
         return np.zeros(p, bool)
     if given.dtype.kind not in "biuUO":
-        raise ValueError(
-            "categorical_features must be a mask, column numbers or column names, "
-            f"got values of type {given.dtype}"
-        )
+        need = "a mask, column numbers or column names"
+        raise ValueError(f"categorical_features must be {need}, got values of type {given.dtype}")
     if given.dtype.kind == "b":
         if given.shape != (p,):
             raise ValueError(f"categorical_features has {len(given)} truth values for {p} columns")
@@ -148,10 +146,8 @@ def _open_columns(
 def refuse_words(estimator: BaseEstimator, column: Column, j: int) -> None:
     """A column that is not a category must hold numbers."""
     if isinstance(column, Text | Coded) or column.dtype.kind not in "iufb":
-        raise ValueError(
-            f"{estimator._column_name(j)} holds {first_word(column)}, not numbers; name it in "
-            "categorical_features, or make it a category column"
-        )
+        what = f"{estimator._column_name(j)} holds {first_word(column)}, not numbers"
+        raise ValueError(f"{what}; name it in categorical_features, or make it a category column")
 
 
 def first_word(column: Column) -> str:

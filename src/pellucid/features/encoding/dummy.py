@@ -10,21 +10,8 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 
 
 def add_dummy_feature(X: Any, value: float = 1.0) -> Any:
-    """Put a constant column before the columns of X.
+    """Put a column of the constant ``value`` before the columns of ``X``, sparse if X is.
 
-    Parameters
-    ----------
-    X : array, frame or sparse matrix of shape (n, p)
-        The columns.
-    value : float, default=1.0
-        The constant.
-
-    Returns
-    -------
-    array or sparse matrix of shape (n, p + 1)
-
-    Examples
-    --------
     >>> from pellucid.features import add_dummy_feature
     >>> add_dummy_feature([[2.0], [3.0]])
     array([[1., 2.],

@@ -165,19 +165,15 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ign
 
     def _check_parameters(self) -> None:
         check.boolean(sparse_output=self.sparse_output)
-        for name in ("neg_label", "pos_label"):
-            value = getattr(self, name)
+        low, high = self.neg_label, self.pos_label
+        for name, value in (("neg_label", low), ("pos_label", high)):
             if not isinstance(value, Integral):
                 raise ValueError(f"{name} must be a whole number, got {value!r}")
-        if self.neg_label >= self.pos_label:
-            raise ValueError(
-                f"neg_label must be below pos_label, got {self.neg_label} and {self.pos_label}"
-            )
-        if self.sparse_output and (self.pos_label == 0 or self.neg_label != 0):
-            raise ValueError(
-                "sparse_output needs neg_label=0 and a pos_label that is not 0, got "
-                f"{self.neg_label} and {self.pos_label}"
-            )
+        if low >= high:
+            raise ValueError(f"neg_label must be below pos_label, got {low} and {high}")
+        if self.sparse_output and (high == 0 or low != 0):
+            need = "neg_label=0 and a pos_label that is not 0"
+            raise ValueError(f"sparse_output needs {need}, got {low} and {high}")
 
     @with_callbacks
     def fit(self, y: ArrayLike) -> Self:

@@ -21,15 +21,9 @@ from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
+from pellucid.features.encoding import categories as cells
 from pellucid.features.encoding import rare_categories as rarity
-from pellucid.features.encoding.categories import (
-    Found,
-    find_values,
-    indicator_matrix,
-    is_missing,
-    look_up,
-    object_array,
-)
+from pellucid.features.encoding.categories import Found, find_values, look_up, object_array
 
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 DROP = ("first", "if_binary")
@@ -136,14 +130,12 @@ class OneHotEncoder(Transformer):
         grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)
         found = find_values(self._check_columns(X, reset=True))
-        refuse = self.handle_unknown == "error"
+        refuse, rare = self.handle_unknown == "error", (self.min_frequency, self.max_categories)
         self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
         if grouped:
-            groups = rarity.group_columns(
-                found, self.categories_, self.min_frequency, self.max_categories, spare=False
-            )
+            groups = rarity.group_columns(found, self.categories_, *rare, spare=False)
         else:
             groups = [rarity.group(None, len(known)) for known in self.categories_]
         self._rare = [grouping.rare for grouping in groups]
@@ -152,15 +144,7 @@ class OneHotEncoder(Transformer):
         context.end()
         return found
 
-    @property
-    def infrequent_categories_(self) -> list[Any]:
-        check_is_fitted(self)
-        if self.min_frequency is None and self.max_categories is None:
-            raise AttributeError("infrequent categories need min_frequency or max_categories")
-        return [
-            None if rare is None else known[rare]
-            for known, rare in zip(self.categories_, self._rare, strict=True)
-        ]
+    infrequent_categories_ = property(rarity.infrequent_categories)
 
     def _groups(self) -> list[rarity.Grouping]:
         return [rarity.group(r, len(c)) for r, c in zip(self._rare, self.categories_, strict=True)]
@@ -177,33 +161,25 @@ class OneHotEncoder(Transformer):
             return object_array([0 if first or size == 2 else None for size in sizes])
         listed = object_array(list(self.drop))
         if len(listed) != len(groups):
-            raise ValueError(
-                f"drop needs one category for each of the {len(groups)} columns, got {len(listed)}"
-            )
+            need = f"one category for each of the {len(groups)} columns"
+            raise ValueError(f"drop needs {need}, got {len(listed)}")
         return object_array([self._place_of(v, j, groups[j]) for j, v in enumerate(listed)])
 
     def _place_of(self, value: object, j: int, grouping: rarity.Grouping) -> int:
         at = int(look_up(object_array([value]), self.categories_[j])[0])
+        category = f"drop: category {value!r} of {self._column_name(j)}"
         if at < 0:
-            raise ValueError(
-                f"drop: category {value!r} of {self._column_name(j)} is not in the training data"
-            )
+            raise ValueError(f"{category} is not in the training data")
         if grouping.rare is not None and at in grouping.rare:
-            raise ValueError(
-                f"drop: category {value!r} of {self._column_name(j)} is infrequent; "
-                "only a frequent one can be dropped"
-            )
+            raise ValueError(f"{category} is infrequent; only a frequent one can be dropped")
         return int(grouping.place[at])
 
     def _drop_indices(self, groups: list[rarity.Grouping]) -> Any:
         if self._dropped is None:
             return None
-        return object_array(
-            [
-                None if place is None else int(np.flatnonzero(grouping.place == place)[0])
-                for place, grouping in zip(self._dropped, groups, strict=True)
-            ]
-        )
+        pairs = zip(self._dropped, groups, strict=True)
+        first = [None if at is None else int(np.argmax(g.place == at)) for at, g in pairs]
+        return object_array(first)
 
     def _output_places(self, grouping: rarity.Grouping, j: int) -> Any:
         """Of each category of column j, the output column counted from its first; -1 dropped."""
@@ -218,10 +194,8 @@ class OneHotEncoder(Transformer):
     def _check_output(self) -> None:
         wanted = _get_output_config("transform", estimator=self)["dense"]
         if wanted != "default" and self.sparse_output:
-            raise ValueError(
-                f"{wanted} frames cannot hold sparse data: use sparse_output=False, or "
-                "set_output(transform='default')"
-            )
+            hint = "use sparse_output=False, or set_output(transform='default')"
+            raise ValueError(f"{wanted} frames cannot hold sparse data: {hint}")
 
     def _encode(self, found: Found) -> Any:
         maps, start, surprised = [], 0, []
@@ -232,17 +206,15 @@ class OneHotEncoder(Transformer):
             column = np.where(unknown, -1, outputs[places])
             if unknown.any():
                 if self.handle_unknown == "error":
-                    name = self._column_name(j)
-                    raise ValueError(
-                        rarity.unknown_sentence(found.values[j][unknown], name, "transform")
-                    )
+                    values, name = found.values[j][unknown], self._column_name(j)
+                    raise ValueError(rarity.unknown_sentence(values, name, "transform"))
                 surprised.append(j)
                 if self.handle_unknown != "ignore" and grouping.rare is not None:
                     column[unknown] = outputs[grouping.rare[0]]
             maps.append(np.where(column < 0, -1, column + start))
             start += int(outputs.max()) + 1
         self._warn(surprised)
-        matrix = indicator_matrix(found, maps, start, self.dtype)
+        matrix = cells.indicator_matrix(found, maps, start, self.dtype)
         return matrix if self.sparse_output else matrix.toarray()
 
     def _warn(self, surprised: list[int]) -> None:
@@ -287,10 +259,9 @@ class OneHotEncoder(Transformer):
             elif self._explains_zero(groups[j]):
                 lost[j] = zero
             else:
-                raise ValueError(
-                    f"row {int(np.argmax(zero))} has only zeros for {self._column_name(j)}, which "
-                    "no category explains: drop is None and handle_unknown='error'"
-                )
+                only = f"row {int(np.argmax(zero))} has only zeros for {self._column_name(j)}"
+                why = "drop is None and handle_unknown='error'"
+                raise ValueError(f"{only}, which no category explains: {why}")
         if lost:
             out = out.astype(object)
             for j, zero in lost.items():
@@ -321,26 +292,15 @@ class OneHotEncoder(Transformer):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        known, p = self.categories_, self.n_features_in_
+        alone = [j for j in range(p) if known[j][-1] is None or cells.is_missing(known[j][-1])]
+        missing = ", ".join(self._column_name(j) for j in alone)
+        note = f"missing cells are a category of their own in {missing}"
         outputs = len(self.get_feature_names_out())
         return Card(
             "one 0/1 column per category; the columns of one input add to 1 unless one is dropped",
             "none: nothing is estimated, the categories are those of the training rows",
             "the distinct values of every column, by hashing; codes written straight to CSR",
-            {
-                "inputs": self.n_features_in_,
-                "categories": sum(len(known) for known in self.categories_),
-                "outputs": outputs,
-            },
-            warnings=tuple(self._notes()),
+            {"inputs": p, "categories": sum(map(len, known)), "outputs": outputs},
+            warnings=(note,) if alone else (),
         )
-
-    def _notes(self) -> list[str]:
-        notes = []
-        missing = [
-            self._column_name(j)
-            for j, known in enumerate(self.categories_)
-            if known[-1] is None or is_missing(known[-1])
-        ]
-        if missing:
-            notes.append(f"missing cells are a category of their own in {', '.join(missing)}")
-        return notes

@@ -19,14 +19,9 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.features.encoding import categories as cells
 from pellucid.features.encoding import rare_categories as rarity
-from pellucid.features.encoding.categories import (
-    Found,
-    find_values,
-    is_missing,
-    look_up,
-    value_matrix,
-)
+from pellucid.features.encoding.categories import Found, find_values, is_missing, look_up
 
 UNKNOWN = ("error", "use_encoded_value")
 
@@ -115,35 +110,29 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
     def _check_parameters(self) -> None:
         check.one_of(UNKNOWN, handle_unknown=self.handle_unknown)
         _code(encoded_missing_value=self.encoded_missing_value)
+        unknown = self.unknown_value
         if self.handle_unknown == "error":
-            if self.unknown_value is not None:
-                raise TypeError(
-                    "unknown_value is only for handle_unknown='use_encoded_value', "
-                    f"got {self.unknown_value!r}"
-                )
-            return
-        if is_missing(self.unknown_value):
+            if unknown is not None:
+                need = "handle_unknown='use_encoded_value'"
+                raise TypeError(f"unknown_value is only for {need}, got {unknown!r}")
+        elif is_missing(unknown):
             if np.dtype(self.dtype).kind != "f":
                 raise ValueError(f"unknown_value=NaN needs a float dtype, got {self.dtype!r}")
-        elif not isinstance(self.unknown_value, Integral):
-            raise TypeError(
-                f"unknown_value must be a whole number or NaN, got {self.unknown_value!r}"
-            )
+        elif not isinstance(unknown, Integral):
+            raise TypeError(f"unknown_value must be a whole number or NaN, got {unknown!r}")
 
     def _learn(self, X: ArrayLike) -> Found:
         self._check_parameters()
         grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)
         found = find_values(self._check_columns(X, reset=True))
-        refuse = self.handle_unknown == "error"
+        refuse, rare = self.handle_unknown == "error", (self.min_frequency, self.max_categories)
         self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
         self._rare = [None] * len(self.categories_)
         if grouped:
-            groups = rarity.group_columns(
-                found, self.categories_, self.min_frequency, self.max_categories, spare=True
-            )
+            groups = rarity.group_columns(found, self.categories_, *rare, spare=True)
             self._rare = [grouping.rare for grouping in groups]
         self._check_codes()
         context.end()
@@ -151,37 +140,23 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
 
     def _check_codes(self) -> None:
         """Neither code of the special cells may be that of a category."""
-        nan_code = is_missing(self.encoded_missing_value)
+        missing, is_nan = self.encoded_missing_value, is_missing(self.encoded_missing_value)
+        unknown = self.unknown_value if self.handle_unknown == "use_encoded_value" else None
         for j, grouping in enumerate(self._groups()):
-            used = int(grouping.place.max(initial=-1)) + 1
-            unknown = self.unknown_value if self.handle_unknown == "use_encoded_value" else None
+            used, name = int(grouping.place.max(initial=-1)) + 1, self._column_name(j)
             if unknown is not None and 0 <= unknown < used:
-                raise ValueError(
-                    f"unknown_value={self.unknown_value} is the code of a category of "
-                    f"{self._column_name(j)}"
-                )
+                raise ValueError(f"unknown_value={unknown} is the code of a category of {name}")
             if not is_missing(self.categories_[j][-1]):
                 continue
-            if nan_code and np.dtype(self.dtype).kind != "f":
-                raise ValueError(
-                    f"{self._column_name(j)} has missing values, which dtype={self.dtype!r} cannot "
-                    "hold as NaN: give encoded_missing_value or a float dtype"
-                )
-            if not nan_code and 0 <= self.encoded_missing_value < used:
-                raise ValueError(
-                    f"encoded_missing_value={self.encoded_missing_value} is the code of a category "
-                    f"of {self._column_name(j)}"
-                )
+            if is_nan and np.dtype(self.dtype).kind != "f":
+                hint = "give encoded_missing_value or a float dtype"
+                has = f"{name} has missing values, which dtype={self.dtype!r} cannot hold as NaN"
+                raise ValueError(f"{has}: {hint}")
+            if not is_nan and 0 <= missing < used:
+                code = f"encoded_missing_value={missing}"
+                raise ValueError(f"{code} is the code of a category of {name}")
 
-    @property
-    def infrequent_categories_(self) -> list[Any]:
-        check_is_fitted(self)
-        if self.min_frequency is None and self.max_categories is None:
-            raise AttributeError("infrequent categories need min_frequency or max_categories")
-        return [
-            None if rare is None else known[rare]
-            for known, rare in zip(self.categories_, self._rare, strict=True)
-        ]
+    infrequent_categories_ = property(rarity.infrequent_categories)
 
     def _groups(self) -> list[rarity.Grouping]:
         """The grouping of each column; the category NaN stands apart."""
@@ -206,7 +181,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             if unknown.any():
                 column[unknown] = self.unknown_value
             maps.append(column)
-        return value_matrix(found, maps, self.dtype)
+        return cells.value_matrix(found, maps, self.dtype)
 
     def inverse_transform(self, X: Any) -> Any:
         """The categories of codes; None for the code of unknown ones."""
@@ -238,11 +213,10 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             shown = np.append(shown.astype(object), np.array([None], dtype=object))
         at = np.where(absent | unknown, 0, codes)
         regular = int(grouping.place.max(initial=-1)) + 1
-        if not ((at >= 0) & (at < max(regular, 1))).all():
-            bad = at[~((at >= 0) & (at < max(regular, 1)))][0]
-            raise ValueError(
-                f"{self._column_name(j)} has codes 0 to {regular - 1}, got {bad!r} to invert"
-            )
+        inside = (at >= 0) & (at < max(regular, 1))
+        if not inside.all():
+            has = f"{self._column_name(j)} has codes 0 to {regular - 1}"
+            raise ValueError(f"{has}, got {at[~inside][0]!r} to invert")
         at = at.astype(np.int64)
         at[absent] = regular
         at[unknown] = len(shown) - 1
@@ -255,10 +229,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
             "each category is replaced by its place in the order of its column",
             "none: nothing is estimated; a linear model will read the codes as distances",
             "the distinct values of every column, by hashing, then sorted",
-            {
-                "inputs": self.n_features_in_,
-                "categories": sum(len(known) for known in self.categories_),
-            },
+            {"inputs": self.n_features_in_, "categories": sum(map(len, self.categories_))},
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike, IntArray
@@ -114,13 +115,17 @@ def group(rare: IntArray | None, k: int) -> Grouping:
     return Grouping(rare, place)
 
 
+def infrequent_categories(self: Any) -> list[Any]:
+    """Of a fitted encoder, the rare categories of each column, None where there are none."""
+    check_is_fitted(self)
+    if self.min_frequency is None and self.max_categories is None:
+        raise AttributeError("infrequent categories need min_frequency or max_categories")
+    pairs = zip(self.categories_, self._rare, strict=True)
+    return [None if rare is None else known[rare] for known, rare in pairs]
+
+
 def group_columns(
-    found: Found,
-    categories: Sequence[Any],
-    min_frequency: float | None,
-    max_categories: int | None,
-    *,
-    spare: bool,
+    found: Found, categories: Sequence[Any], least: float | None, most: int | None, *, spare: bool
 ) -> list[Grouping]:
     """The grouping of every column; ``spare`` leaves the category NaN out of it."""
     groupings = []
@@ -129,6 +134,6 @@ def group_columns(
         counts = np.zeros(len(known), np.int64)
         np.add.at(counts, place[place >= 0], found.counts(j)[place >= 0])
         k = len(known) - (spare and is_missing(known[-1]))
-        rare = rare_categories(counts[:k], found.n_rows, min_frequency, max_categories)
+        rare = rare_categories(counts[:k], found.n_rows, least, most)
         groupings.append(group(rare, k))
     return groupings

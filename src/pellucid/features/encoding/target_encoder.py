@@ -19,13 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils import metadata_routing as routing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -167,10 +161,8 @@ class TargetEncoder(Transformer):
         if self.target_type == "auto":
             self.target_type_ = type_of_target(y, input_name="y")
             if self.target_type_ not in KINDS:
-                raise ValueError(
-                    f"Unknown label type: y looks {self.target_type_}; "
-                    "continuous, binary and multiclass targets can be encoded"
-                )
+                can = "continuous, binary and multiclass targets can be encoded"
+                raise ValueError(f"Unknown label type: y looks {self.target_type_}; {can}")
         if self.target_type_ == "continuous":
             return check_number_target(y, n, False, self)[:, None]
         labels = find_labels(check_labels(y, n, self))
@@ -183,11 +175,7 @@ class TargetEncoder(Transformer):
     def _check_cv(self) -> None:
         if isinstance(self.cv, Number | str):
             check.whole(at_least=2, cv=self.cv)
-        elif (
-            self.cv is not None
-            and not hasattr(self.cv, "split")
-            and not hasattr(self.cv, "__iter__")
-        ):
+        elif self.cv is not None and not any(hasattr(self.cv, n) for n in ("split", "__iter__")):
             raise ValueError(f"cv must be a number of folds, a splitter or folds, got {self.cv!r}")
 
     def _sizes(self) -> list[int]:
@@ -203,14 +191,13 @@ class TargetEncoder(Transformer):
 
         ``params`` (such as ``groups``) go to the splitter when metadata routing is on.
         """
-        _raise_for_params(params, self, "fit_transform")
+        routing._raise_for_params(params, self, "fit_transform")
         check_consistent_length(X, y)
         codes, Y = self._learn(X, y)
         out = np.empty((codes.shape[1], len(self.encodings_)))
         for train, test in self._folds(codes.shape[1], y, params):
-            encodings = encode_means(
-                np.ascontiguousarray(codes[:, train]), Y[train], self._sizes(), self.smooth
-            )
+            part = np.ascontiguousarray(codes[:, train])
+            encodings = encode_means(part, Y[train], self._sizes(), self.smooth)
             out[test] = self._encode(codes[:, test], encodings, Y[train].mean(axis=0))
         return out
 
@@ -219,17 +206,16 @@ class TargetEncoder(Transformer):
         classes = self.target_type_ != "continuous"
         cv = check_cv(self.cv, y, classifier=classes, shuffle=True, random_state=SEED)
         routed: dict[str, Any] = {}
-        if _routing_enabled():
-            routed = process_routing(self, "fit_transform", **params).splitter.split
+        if routing._routing_enabled():
+            routed = routing.process_routing(self, "fit_transform", **params).splitter.split
         folds = list(cv.split(np.zeros((n, 1)), y, **routed))
         seen = np.zeros(n, int)
         for _, test in folds:
             seen[test] += 1
         if not (seen == 1).all():
-            raise ValueError(
-                f"cv: row {int(np.argmax(seen != 1))} is in {seen[np.argmax(seen != 1)]} test "
-                "folds; each row must be in exactly one"
-            )
+            row = int(np.argmax(seen != 1))
+            fold = f"row {row} is in {seen[row]} test folds"
+            raise ValueError(f"cv: {fold}; each row must be in exactly one")
         return folds
 
     def transform(self, X: ArrayLike) -> Any:
@@ -253,23 +239,19 @@ class TargetEncoder(Transformer):
         wide = [f"{name}_{label}" for name in names for label in self.classes_]
         return np.array(wide, dtype=object)
 
-    def get_metadata_routing(self) -> MetadataRouter:
+    def get_metadata_routing(self) -> routing.MetadataRouter:
         """The splitter gets what is asked of ``fit_transform``."""
-        mapping = MethodMapping().add(caller="fit_transform", callee="split")
-        return MetadataRouter(owner=self).add(splitter=self.cv, method_mapping=mapping)
+        mapping = routing.MethodMapping().add(caller="fit_transform", callee="split")
+        return routing.MetadataRouter(owner=self).add(splitter=self.cv, method_mapping=mapping)
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        numbers = {"inputs": self.n_features_in_, "categories": sum(self._sizes())}
         return Card(
             "a category is replaced by the mean of the target in its rows, shrunk to the mean",
             "squared error about the means, with a normal prior about the mean of all rows",
             "sums by category; fit_transform leaves out the fold of the row (cross fitting)",
-            {
-                "inputs": self.n_features_in_,
-                "categories": sum(self._sizes()),
-                "target": self.target_type_,
-                "smooth": self.smooth,
-            },
+            {**numbers, "target": self.target_type_, "smooth": self.smooth},
             warnings=("fit(X, y).transform(X) lets a row see its own target; use fit_transform",),
         )

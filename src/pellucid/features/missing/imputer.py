@@ -29,7 +29,12 @@ from pellucid.features.encoding.categories import find_values, is_missing, row_b
 from pellucid.features.missing.kernels import fill_missing, observed_sums
 from pellucid.features.missing.missing_indicator import check_marker, indicator_of, missing_cells
 
-STRATEGY = ("mean", "median", "most_frequent", "constant")
+LOSSES = {
+    "mean": "squared error about one value per column",
+    "median": "absolute error about one value per column",
+    "most_frequent": "number of cells that differ from one value per column",
+}
+STRATEGY = (*LOSSES, "constant")
 
 
 class Observed(NamedTuple):
@@ -151,11 +156,8 @@ class SimpleImputer(Transformer):
     def _check_parameters(self) -> None:
         if not callable(self.strategy):
             check.one_of(STRATEGY, strategy=self.strategy)
-        check.boolean(
-            copy=self.copy,
-            add_indicator=self.add_indicator,
-            keep_empty_features=self.keep_empty_features,
-        )
+        empty = {"keep_empty_features": self.keep_empty_features}
+        check.boolean(copy=self.copy, add_indicator=self.add_indicator, **empty)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -178,10 +180,9 @@ class SimpleImputer(Transformer):
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
         if self.strategy not in ("mean", "constant") or not self._accepts_nan:
-            raise ValueError(
-                "fit_blocks needs strategy 'mean' or 'constant' and missing_values=NaN, got "
-                f"{self.strategy!r} and {self.missing_values!r}"
-            )
+            need = "strategy 'mean' or 'constant' and missing_values=NaN"
+            got = f"{self.strategy!r} and {self.missing_values!r}"
+            raise ValueError(f"fit_blocks needs {need}, got {got}")
         there = reduce_rows(Statistic(leaf_observed, merge_observed), rows, map_)
         self._fit_dtype = np.dtype(np.float64)
         empty = there.counts == 0
@@ -204,9 +205,7 @@ class SimpleImputer(Transformer):
         if fill is None:
             fill = 0 if self._fit_dtype.kind in "iuf" else "missing_value"
         elif not np.can_cast(type(fill), self._fit_dtype, casting="same_kind"):
-            raise ValueError(
-                f"fill_value={fill!r} cannot be a cell of data of dtype {self._fit_dtype}"
-            )
+            raise ValueError(f"fill_value={fill!r} cannot be a cell of dtype {self._fit_dtype}")
         values = np.full(len(empty), fill, dtype=object)
         if not self.keep_empty_features:
             values[empty] = np.nan
@@ -258,12 +257,10 @@ class SimpleImputer(Transformer):
             X = X.astype(object)
         kept = self._kept()
         values = self.statistics_[kept]
-        if self.strategy == "constant" and not np.can_cast(
-            self._fit_dtype, X.dtype, casting="same_kind"
-        ):
-            raise ValueError(
-                f"X of dtype {X.dtype} cannot hold the fill value of dtype {self._fit_dtype}"
-            )
+        fits = np.can_cast(self._fit_dtype, X.dtype, casting="same_kind")
+        if self.strategy == "constant" and not fits:
+            value = f"the fill value of dtype {self._fit_dtype}"
+            raise ValueError(f"X of dtype {X.dtype} cannot hold {value}")
         values = values.astype(X.dtype if X.dtype.kind != "O" else object)
         mask = missing_cells(X, self.missing_values) if self._needs_mask(X) else None
         if len(kept) < X.shape[1]:
@@ -286,13 +283,10 @@ class SimpleImputer(Transformer):
         return np.flatnonzero([not is_missing(value) for value in self.statistics_])
 
     def _tell(self, kept: IntArray) -> None:
-        names = ", ".join(
-            self._column_name(j) for j in np.setdiff1d(np.arange(len(self.statistics_)), kept)
-        )
-        warn(
-            f"{names} had no observed value in fit and is dropped; keep_empty_features=True "
-            "keeps it"
-        )
+        lost = np.setdiff1d(np.arange(len(self.statistics_)), kept)
+        names = ", ".join(self._column_name(j) for j in lost)
+        dropped = "had no observed value in fit and is dropped"
+        warn(f"{names} {dropped}; keep_empty_features=True keeps it")
 
     def _filled(self, X: Any, mask: Matrix, kept: IntArray, values: NDArray[Any]) -> Any:
         if issparse(X):
@@ -318,10 +312,9 @@ class SimpleImputer(Transformer):
             raise ValueError("inverse_transform needs add_indicator=True: it reads the indicators")
         X = np.asarray(X)
         kept, marked = self._kept(), self.indicator_.features_
-        if X.shape[1] != len(kept) + len(marked):
-            raise ValueError(
-                f"X needs {len(kept) + len(marked)} columns, as transform gives, got {X.shape[1]}"
-            )
+        width = len(kept) + len(marked)
+        if X.shape[1] != width:
+            raise ValueError(f"X needs {width} columns, as transform gives, got {X.shape[1]}")
         out = np.zeros((len(X), len(self.statistics_)), dtype=X.dtype)
         out[:, kept] = X[:, : len(kept)]
         mask = np.zeros(out.shape, bool)
@@ -340,14 +333,10 @@ class SimpleImputer(Transformer):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
-        rule = {
-            "mean": "squared error about one value per column",
-            "median": "absolute error about one value per column",
-            "most_frequent": "number of cells that differ from one value per column",
-        }.get(self.strategy if isinstance(self.strategy, str) else "", "none: the value is given")
+        rule = self.strategy if isinstance(self.strategy, str) else ""
         return Card(
             f"missing cells get the {self.strategy} of their column",
-            rule,
+            LOSSES.get(rule, "none: the value is given"),
             "one pass over the cells that are there",
             {"inputs": self.n_features_in_, "dropped": self.n_features_in_ - len(self._kept())},
             warnings=("filled cells are treated as observed: later variances are too small",),

@@ -1,7 +1,5 @@
 """Sweeps over numbers with missing cells: sums of what is there, filling, nearest donors."""
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -10,7 +8,7 @@ TILE = 512  # donors whose distances are held at once
 
 
 @jit
-def observed_sums(X: Any, sums: Any, counts: Any) -> None:
+def observed_sums(X, sums, counts):
     """Add the cells of each column that are not NaN, and their number."""
     n, p = X.shape
     for i in range(n):
@@ -22,7 +20,7 @@ def observed_sums(X: Any, sums: Any, counts: Any) -> None:
 
 
 @jit
-def fill_missing(X: Any, values: Any, begin: int, end: int, out: Any) -> None:
+def fill_missing(X, values, begin, end, out):
     """Copy rows; NaN in column j becomes values_j."""
     p = X.shape[1]
     for i in range(begin, end):
@@ -32,9 +30,7 @@ def fill_missing(X: Any, values: Any, begin: int, end: int, out: Any) -> None:
 
 
 @jit
-def tile_distances(
-    x: Any, seen: Any, F: Any, M: Any, full: Any, a: int, b: int, total: Any, weight: Any
-) -> None:
+def tile_distances(x, seen, F, M, full, a, b, total, weight):
     """Mean squared difference over the coordinates that x and a donor share; NaN if none.
 
     x (p,); seen: its coordinates that are there; F (p, m) donors by column with 0 for NaN; M
@@ -63,18 +59,7 @@ def tile_distances(
 
 
 @jit
-def nearest_donors(
-    X: Any,
-    F: Any,
-    M: Any,
-    full: Any,
-    wanted: Any,
-    begin: int,
-    end: int,
-    offsets: Any,
-    distance: Any,
-    donor: Any,
-) -> None:
+def nearest_donors(X, F, M, full, wanted, begin, end, offsets, distance, donor):
     """The nearest donors of every missing cell of rows begin..end-1 of X.
 
     ``wanted`` (p,) marks the columns to fill. The cells are numbered row by row from offsets_i;

@@ -149,11 +149,8 @@ class KNNImputer(Transformer):
             check.one_of(("uniform", "distance"), weights=self.weights)
         if not callable(self.metric):
             check.one_of(("nan_euclidean",), metric=self.metric)
-        check.boolean(
-            copy=self.copy,
-            add_indicator=self.add_indicator,
-            keep_empty_features=self.keep_empty_features,
-        )
+        empty = {"keep_empty_features": self.keep_empty_features}
+        check.boolean(copy=self.copy, add_indicator=self.add_indicator, **empty)
 
     def _open(self, X: np.ndarray, *, reset: bool) -> tuple[Any, Any, Any]:
         """X with NaN for missing cells (float64), which they are, and the type given."""
@@ -199,12 +196,9 @@ class KNNImputer(Transformer):
         k = min(self.n_neighbors, len(self._fit_X))
         if callable(self.metric):
             marked = [self._marked(A) for A in (X, self._fit_X)]
-            D = pairwise_distances(
-                *marked,
-                metric=self.metric,
-                missing_values=self.missing_values,
-                ensure_all_finite="allow-nan" if self._accepts_nan else True,
-            )
+            options = {"metric": self.metric, "missing_values": self.missing_values}
+            finite = "allow-nan" if self._accepts_nan else True
+            D = pairwise_distances(*marked, ensure_all_finite=finite, **options)
             distance, donor = donors_by_matrix(D, gaps, there, k)
         else:
             distance, donor = donors_of(np.ascontiguousarray(X), self._fit_X, valid, k)
@@ -233,14 +227,11 @@ class KNNImputer(Transformer):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        gaps = int(np.isnan(self._fit_X).sum())
         return Card(
             f"a missing cell is the mean of its {self.n_neighbors} nearest rows that have it",
             "none: the rows themselves are the model; distances use the shared coordinates",
             "distances in tiles, the nearest kept in order per cell",
-            {
-                "inputs": self.n_features_in_,
-                "rows": len(self._fit_X),
-                "missing cells": int(np.isnan(self._fit_X).sum()),
-            },
+            {"inputs": self.n_features_in_, "rows": len(self._fit_X), "missing cells": gaps},
             warnings=("scale the columns first: the widest one rules the distance",),
         )

@@ -35,9 +35,8 @@ def missing_cells(X: ArrayLike, missing_values: object) -> Any:
 def check_marker(X: Any, missing_values: object) -> None:
     """Refuse cells and a mark of missing cells that do not go together."""
     if X.dtype.kind not in "iufO":
-        raise ValueError(
-            f"X has dtype {X.dtype}; numbers, or text in an object array, can have missing cells"
-        )
+        can = "numbers, or text in an object array, can have missing cells"
+        raise ValueError(f"X has dtype {X.dtype}; {can}")
     number = is_missing(missing_values) or isinstance(missing_values, int | float | np.number)
     if X.dtype.kind in "iuf" and not number:
         raise ValueError(f"missing_values={missing_values!r} cannot occur in a table of numbers")
@@ -141,10 +140,8 @@ class MissingIndicator(Transformer):
             new = np.setdiff1d(np.flatnonzero(np.asarray(mask.sum(axis=0)).ravel()), self.features_)
             if len(new):
                 names = ", ".join(self._column_name(j) for j in new)
-                raise ValueError(
-                    f"{names} has missing values in transform but had none in fit; "
-                    "error_on_new=False accepts them"
-                )
+                has = "has missing values in transform but had none in fit"
+                raise ValueError(f"{names} {has}; error_on_new=False accepts them")
         return self._pick(mask)
 
     def _pick(self, mask: Matrix) -> Any:

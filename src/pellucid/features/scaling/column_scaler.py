@@ -76,18 +76,14 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
     def _check_scaled(self, X: ArrayLike) -> Any:
         """Scaled rows: as many columns as the fit saw, whatever their names."""
         check_is_fitted(self)
-        Z = check_array(
-            frame_matrix(X) if is_frame(X) else X,
-            accept_sparse="csr" if self._accepts_sparse else False,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan",
-        )
-        if Z.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {Z.shape[1]} columns, {type(self).__name__} was fitted on "
-                f"{self.n_features_in_}"
-            )
+        Z = frame_matrix(X) if is_frame(X) else X
+        sparse = "csr" if self._accepts_sparse else False
+        kind = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+        Z = check_array(Z, accept_sparse=sparse, **kind)
+        p = self.n_features_in_
+        if Z.shape[1] != p:
+            name = type(self).__name__
+            raise ValueError(f"X has {Z.shape[1]} columns, {name} was fitted on {p}")
         return Z
 
     def _target(self, Z: Array, copy: bool) -> Array:

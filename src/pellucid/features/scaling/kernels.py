@@ -179,10 +179,8 @@ def column_moments(rows: Rows) -> ClassMoments:
     weight, mean, scatter = np.full((1, p), total), np.zeros((1, p)), np.zeros((1, p))
     X = rows.X.copy() if not rows.X.has_canonical_format else rows.X
     X.sum_duplicates()
-    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int64)
-    sparse_moments(
-        indptr, indices, writeable(X.data), np.array(rows.w), weight[0], mean[0], scatter[0]
-    )
+    csr = X.indptr.astype(np.int64), X.indices.astype(np.int64), writeable(X.data)
+    sparse_moments(*csr, np.array(rows.w), weight[0], mean[0], scatter[0])
     return ClassMoments(np.array([total]), weight, mean, scatter)
 
 

@@ -19,17 +19,11 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.features.scaling import kernels
 from pellucid.features.scaling.column_scaler import ColumnScaler
-from pellucid.features.scaling.kernels import (
-    Ranges,
-    chunked,
-    merge_ranges,
-    multiply_add,
-    ranges,
-    shift_divide,
-)
+from pellucid.features.scaling.kernels import Ranges, chunked, merge_ranges
 
-RANGES = Statistic(ranges, merge_ranges)
+RANGES = Statistic(kernels.ranges, merge_ranges)
 
 
 class MinMaxScaler(ColumnScaler):
@@ -77,10 +71,8 @@ class MinMaxScaler(ColumnScaler):
         except (TypeError, ValueError):
             raise ValueError(f"feature_range must be two numbers, got {given!r}") from None
         if not low < high:
-            raise ValueError(
-                "feature_range: Minimum of desired feature range must be smaller than maximum, "
-                f"got {given!r}"
-            )
+            wrong = "Minimum of desired feature range must be smaller than maximum"
+            raise ValueError(f"feature_range: {wrong}, got {given!r}")
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
@@ -141,8 +133,8 @@ class MinMaxScaler(ColumnScaler):
         Z = self._check_matrix(X, reset=False, finite=not self.copy)
         low, high = self.feature_range if self.clip else (-np.inf, np.inf)
         out = self._target(Z, self.copy)
-        ends = float(low), float(high)
-        if any(chunked(multiply_add, Z, self.scale_, self.min_, *ends, out=out)) and self.copy:
+        line = self.scale_, self.min_, float(low), float(high)
+        if any(chunked(kernels.multiply_add, Z, *line, out=out)) and self.copy:
             self._refuse_nonfinite(Z)
         return out
 
@@ -150,20 +142,18 @@ class MinMaxScaler(ColumnScaler):
         """X in the original units."""
         Z = self._check_scaled(X)
         out = self._target(Z, self.copy)
-        chunked(shift_divide, Z, self.min_, self.scale_, out=out)
+        chunked(kernels.shift_divide, Z, self.min_, self.scale_, out=out)
         return out
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         low, high = self.feature_range
+        constant = int((self.data_range_ == 0).sum())
+        numbers = {"rows": self.n_samples_seen_, "columns": self.n_features_in_}
         return Card(
-            representation="z_j = x_j scale_j + min_j, column by column",
-            evaluation=f"the training rows span [{low:g}, {high:g}] in every column",
-            optimisation="one pass: the smallest and the largest value of every column",
-            numbers={
-                "rows": self.n_samples_seen_,
-                "columns": self.n_features_in_,
-                "constant columns": int((self.data_range_ == 0).sum()),
-            },
+            "z_j = x_j scale_j + min_j, column by column",
+            f"the training rows span [{low:g}, {high:g}] in every column",
+            "one pass: the smallest and the largest value of every column",
+            {**numbers, "constant columns": constant},
         )

@@ -66,14 +66,11 @@ def logarithms(X: Array, method: str, low: Array, high: Array) -> Columns:
             np.copysign(np.log1p(np.abs(X[rows])), X[rows], out=L[rows])
 
     list(map_threads(work, range(0, len(X), ROWS)))
-    box = method == "box-cox"
-    turned = np.zeros(len(low), dtype=bool) if box else (high <= 0) & (low < 0)
-    mixed = np.zeros(len(low), dtype=bool) if box else (low < 0) & (high > 0)
-    total = reduce_rows(
-        Statistic(column_moments, merge_class_moments),
-        Rows(L, None, unit_weights(len(L))),
-        map_threads,
-    )
+    box, none = method == "box-cox", np.zeros(len(low), dtype=bool)
+    turned = none if box else (high <= 0) & (low < 0)
+    mixed = none if box else (low < 0) & (high > 0)
+    statistic = Statistic(column_moments, merge_class_moments)
+    total = reduce_rows(statistic, Rows(L, None, unit_weights(len(L))), map_threads)
     center = np.where(mixed, 0.0, total.mean[0])
     L -= center
     L *= np.where(turned, -1.0, 1.0)
@@ -185,22 +182,18 @@ class PowerTransformer(ColumnScaler):
         start = np.ones(len(low))
         at = likelihood(columns.L, start, columns.mixed, columns.mean)
         state = Search(start, at, np.where(active, proposal(start, at), 0.0))
-        context = FitContext(
-            self,
-            X=rows.X,
-            max_steps=MAX_STEPS,
-            attributes=lambda s: self._attributes(rows, columns, s, active),
-        )
-        run = self._iterate(
-            lambda s: newton_step(columns, s, active),
-            state,
-            max_iter=MAX_STEPS,
-            tol=TOL,
-            record=lambda s: {"objective": float(s.at.value[active].sum() / 2)},
-            context=context,
-        )
-        found = self._attributes(rows, columns, run.state, active)
-        self.lambdas_, self._mean, self._deviation = found.values()
+
+        def attributes(s: Search) -> dict[str, Any]:
+            return self._attributes(rows, columns, s, active)
+
+        def record(s: Search) -> dict[str, float]:
+            return {"objective": float(s.at.value[active].sum() / 2)}
+
+        context = FitContext(self, X=rows.X, max_steps=MAX_STEPS, attributes=attributes)
+        step = partial(newton_step, columns, active=active)
+        limits: dict[str, Any] = {"max_iter": MAX_STEPS, "tol": TOL}
+        run = self._iterate(step, state, record=record, context=context, **limits)
+        self.lambdas_, self._mean, self._deviation = attributes(run.state).values()
         self._warn_columns(~active, "one distinct value, so left as it is (lambda 1)")
         return self
 
@@ -209,10 +202,9 @@ class PowerTransformer(ColumnScaler):
             bad = X <= 0 if self.method == "box-cox" else np.zeros((0, 0), dtype=bool)
         if bad.any():
             row, j = np.argwhere(bad)[0]
-            raise ValueError(
-                "The Box-Cox transformation can only be applied to strictly positive data, got "
-                f"{X[row, j]:g} in {self._column_name(int(j))}, row {row}; use 'yeo-johnson'"
-            )
+            need = "The Box-Cox transformation can only be applied to strictly positive data"
+            cell = f"{X[row, j]:g} in {self._column_name(int(j))}, row {row}"
+            raise ValueError(f"{need}, got {cell}; use 'yeo-johnson'")
 
     def _attributes(
         self, rows: Rows, columns: Columns, s: Search, active: BoolArray
@@ -267,24 +259,19 @@ class PowerTransformer(ColumnScaler):
         lost = np.isnan(out) & ~np.isnan(Z)
         if lost.any():
             j = int(np.argwhere(lost)[0][1])
-            warn(
-                f"{int(lost.sum())} values are beyond the range of the transform and become NaN, "
-                f"the first in {self._column_name(j)}"
-            )
+            lost = f"{int(lost.sum())} values are beyond the range of the transform"
+            warn(f"{lost} and become NaN, the first in {self._column_name(j)}")
         return out
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         after = ", then mean 0 and variance 1" if self.standardize else ""
+        ends = {"smallest lambda": self.lambdas_.min(), "largest lambda": self.lambdas_.max()}
+        numbers = {"columns": self.n_features_in_, **{name: float(v) for name, v in ends.items()}}
         return Card(
-            representation=f"{self.method} transform of every column{after}",
-            evaluation="likelihood of a normal distribution of the transformed columns",
-            optimisation=f"Newton's method on all columns at once, {self.n_iter_} steps",
-            numbers={
-                "columns": self.n_features_in_,
-                "smallest lambda": float(self.lambdas_.min()),
-                "largest lambda": float(self.lambdas_.max()),
-                "objective": float(self.history_[-1]["objective"]),
-            },
+            f"{self.method} transform of every column{after}",
+            "likelihood of a normal distribution of the transformed columns",
+            f"Newton's method on all columns at once, {self.n_iter_} steps",
+            {**numbers, "objective": float(self.history_[-1]["objective"])},
         )

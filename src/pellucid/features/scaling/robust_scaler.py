@@ -73,22 +73,16 @@ class RobustScaler(ColumnScaler):
         return not self.with_centering
 
     def _check_parameters(self) -> tuple[float, float]:
-        check.boolean(
-            with_centering=self.with_centering,
-            with_scaling=self.with_scaling,
-            copy=self.copy,
-            unit_variance=self.unit_variance,
-        )
+        check.boolean(with_centering=self.with_centering, with_scaling=self.with_scaling)
+        check.boolean(copy=self.copy, unit_variance=self.unit_variance)
         given = self.quantile_range
         try:
             low, high = (float(end) for end in given)
         except (TypeError, ValueError):
             raise ValueError(f"quantile_range must be two numbers, got {given!r}") from None
         if not 0 <= low <= high <= 100:
-            raise ValueError(
-                f"quantile_range must be 0 <= low <= high <= 100 (Invalid quantile range), "
-                f"got {given!r}"
-            )
+            need = "0 <= low <= high <= 100 (Invalid quantile range)"
+            raise ValueError(f"quantile_range must be {need}, got {given!r}")
         return low, high
 
     @with_callbacks
@@ -96,13 +90,12 @@ class RobustScaler(ColumnScaler):
         """Find the median and the quantile range of every column."""
         low, high = self._check_parameters()
         if issparse(X) and self.with_centering:
-            raise ValueError(
-                "centring would fill a sparse matrix with numbers: use with_centering=False"
-            )
+            hint = "use with_centering=False"
+            raise ValueError(f"centring would fill a sparse matrix with numbers: {hint}")
         X = self._check_training(X).X
         context = FitContext(self, X=X)
-        q = np.array([low / 100, 0.5, high / 100])
-        found = sparse_quantiles(X, q) if issparse(X) else column_quantiles(X, q, _equal(X))
+        q, equal = np.array([low / 100, 0.5, high / 100]), unit_weights(X.shape[0])
+        found = sparse_quantiles(X, q) if issparse(X) else column_quantiles(X, q, equal)
         below, center, above = found
         scale = above - below
         constant = scale < 10 * np.finfo(np.float64).eps
@@ -137,15 +130,11 @@ class RobustScaler(ColumnScaler):
         check_is_fitted(self)
         low, high = self.quantile_range
         return Card(
-            representation="z_j = (x_j - median_j) / (high quantile - low quantile)_j",
-            evaluation=f"median 0 and range 1 between the {low:g} % and {high:g} % quantiles",
-            optimisation="selection of the order statistics, exact",
-            numbers={"rows": self._n_rows, "columns": self.n_features_in_},
+            "z_j = (x_j - median_j) / (high quantile - low quantile)_j",
+            f"median 0 and range 1 between the {low:g} % and {high:g} % quantiles",
+            "selection of the order statistics, exact",
+            {"rows": self._n_rows, "columns": self.n_features_in_},
         )
-
-
-def _equal(X: np.ndarray) -> Array:
-    return unit_weights(X.shape[0])
 
 
 def sparse_quantiles(X: Any, q: Array) -> Array:
@@ -156,5 +145,5 @@ def sparse_quantiles(X: Any, q: Array) -> Array:
         column = np.zeros(X.shape[0])
         stored = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
         column[: len(stored)] = stored
-        out[:, j] = quantiles(column, q, _equal(X))
+        out[:, j] = quantiles(column, q, unit_weights(X.shape[0]))
     return out

@@ -165,10 +165,8 @@ class StandardScaler(MomentScaler):
         weight, mean, scatter = moments
         empty = weight == 0
         if (weight - self.ddof <= 0)[~empty & (scatter > 0)].any():
-            raise ValueError(
-                f"ddof={self.ddof:g} leaves nothing to divide by: a column has "
-                f"weight {weight[~empty].min():g}"
-            )
+            least = f"a column has weight {weight[~empty].min():g}"
+            raise ValueError(f"ddof={self.ddof:g} leaves nothing to divide by: {least}")
         divisor = np.where(weight > self.ddof, weight - self.ddof, 1.0)
         var = np.where(empty, np.nan, scatter / divisor)
         mean = np.where(empty, np.nan, mean)
@@ -203,14 +201,11 @@ class StandardScaler(MomentScaler):
         check_is_fitted(self)
         seen = np.atleast_1d(self.n_samples_seen_)
         parts = [t for t, on in (("- mean", self.with_mean), ("/ deviation", self.with_std)) if on]
+        rows, constant = seen.max(), int((self._moments[2] == 0).sum())
+        counts = {"missing cells": (rows - seen).sum().item(), "constant columns": constant}
         return Card(
-            representation=f"z_j = x_j {' '.join(parts)}, column by column",
-            evaluation=f"mean 0 and variance 1 on the training rows (ddof = {self.ddof:g})",
-            optimisation="one pass: weight, mean and centred squares of every column",
-            numbers={
-                "rows": seen.max().item(),
-                "columns": self.n_features_in_,
-                "missing cells": (seen.max() - seen).sum().item(),
-                "constant columns": int((self._moments[2] == 0).sum()),
-            },
+            f"z_j = x_j {' '.join(parts)}, column by column",
+            f"mean 0 and variance 1 on the training rows (ddof = {self.ddof:g})",
+            "one pass: weight, mean and centred squares of every column",
+            {"rows": rows.item(), "columns": self.n_features_in_, **counts},
         )

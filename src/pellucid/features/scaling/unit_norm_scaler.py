@@ -65,13 +65,11 @@ class UnitNormScaler(MomentScaler):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        rows = np.atleast_1d(self.n_samples_seen_).max().item()
+        constant = int((self._moments[2] == 0).sum())
         return Card(
-            representation="z_j = (x_j - mean_j) / |x_j - mean_j|, column by column",
-            evaluation="mean 0 and Euclidean norm 1 on the training rows",
-            optimisation="one pass: weight, mean and centred squares of every column",
-            numbers={
-                "rows": np.atleast_1d(self.n_samples_seen_).max().item(),
-                "columns": self.n_features_in_,
-                "constant columns": int((self._moments[2] == 0).sum()),
-            },
+            "z_j = (x_j - mean_j) / |x_j - mean_j|, column by column",
+            "mean 0 and Euclidean norm 1 on the training rows",
+            "one pass: weight, mean and centred squares of every column",
+            {"rows": rows, "columns": self.n_features_in_, "constant columns": constant},
         )

@@ -24,17 +24,9 @@ from pellucid.core.algebra.least_squares import finite, merge_triangles
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Map
+from pellucid.core.loops import statistics
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import (
-    Moments,
-    Rows,
-    Source,
-    Statistic,
-    is_unit,
-    merge_moments,
-    moments,
-    reduce_rows,
-)
+from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.features.selection.selector import Selector
@@ -52,13 +44,13 @@ class Collinear(NamedTuple):
 
 def leaf_moments(rows: Rows) -> Moments:
     """Moments of the columns of one leaf."""
-    return moments(rows.X, rows.w)
+    return statistics.moments(rows.X, rows.w)
 
 
 def leaf_triangle(mean: Array, norm: Array, rows: Rows) -> Array:
     """R of the centred columns of one leaf, in units of their lengths."""
     Z = (rows.X - mean) / norm
-    return triangle(Z if is_unit(rows.w) else Z * np.sqrt(rows.w)[:, None])
+    return triangle(Z if statistics.is_unit(rows.w) else Z * np.sqrt(rows.w)[:, None])
 
 
 def independent(total: Moments, live: BoolArray, tol: float) -> bool:
@@ -74,9 +66,8 @@ def drop_collinear(source: Source, map_: Map, total: Moments, tol: float) -> Col
     p = len(total.mean)
     spread = np.sqrt(np.maximum(np.diag(total.scatter), 0.0))
     live = spread > ROUNDING * np.abs(total.mean) * np.sqrt(total.weight)
-    relations: dict[int, dict[Any, float]] = {
-        int(j): {"intercept": float(total.mean[j])} for j in np.flatnonzero(~live)
-    }
+    constant = np.flatnonzero(~live).tolist()
+    relations = {j: {"intercept": float(total.mean[j])} for j in constant}
     if independent(total, live, tol):
         return Collinear(live, relations)
     norm = np.where(live, spread, 1.0)
@@ -152,8 +143,9 @@ class DropCollinear(Selector):
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         check.fraction(tol=self.tol)
+        summarise = Statistic(leaf_moments, statistics.merge_moments)
         with np.errstate(all="ignore"):
-            total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_)
+            total = reduce_rows(summarise, rows, map_)
         if not finite(total):
             if isinstance(rows, Rows):
                 self._refuse_nonfinite(rows.X)
@@ -185,12 +177,12 @@ class DropCollinear(Selector):
         check_is_fitted(self)
         found = self.sentences()
         listed = "; ".join(found[:10]) + (f"; and {len(found) - 10} more" * (len(found) > 10))
+        dropped = f"dropped: {listed}" if found else "none depends on the others"
         return Card(
-            representation="the columns that are kept, unchanged"
-            + (f"; dropped: {listed}" if found else "; none depends on the others"),
-            evaluation=f"residual length of a dropped column < {self.tol:g} of its centred length",
-            optimisation="Gram-Schmidt in column order, on the triangle of the rows where needed",
-            numbers={"columns": self.n_features_in_, "kept": int(self.support_.sum())},
+            f"the columns that are kept, unchanged; {dropped}",
+            f"residual length of a dropped column < {self.tol:g} of its centred length",
+            "Gram-Schmidt in column order, on the triangle of the rows where needed",
+            {"columns": self.n_features_in_, "kept": int(self.support_.sum())},
         )
 
 

@@ -21,7 +21,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.features.selection.supervised import ModelSelector, importances
+from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
 
 
 def _has(method: str) -> Any:
@@ -173,12 +173,11 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         names = [self._feature_names()[j] for j in np.flatnonzero(self.support_)][:8]
+        model = f"{type(self.estimator).__name__}, all columns together"
         return Card(
-            representation=f"{self.n_features_} of {self.n_features_in_} columns: "
-            + ", ".join(names),
-            evaluation=f"squared importance in {type(self.estimator).__name__}, all columns "
-            "together; it depends on the scale of the columns",
-            optimisation=f"drop {self.step:g} per round and fit again",
-            numbers={"kept": self.n_features_, "of": self.n_features_in_},
-            warnings=("chosen with the target: fit it inside the folds, never before them",),
+            f"{self.n_features_} of {self.n_features_in_} columns: {', '.join(names)}",
+            f"squared importance in {model}; it depends on the scale of the columns",
+            f"drop {self.step:g} per round and fit again",
+            {"kept": self.n_features_, "of": self.n_features_in_},
+            warnings=(INSIDE,),
         )

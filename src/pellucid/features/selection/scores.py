@@ -52,9 +52,8 @@ def relation(rows: Rows) -> Relation:
     offset, y_offset = C.mean(axis=0), v.mean()
     C -= offset
     v = v - y_offset
-    return Relation(
-        len(X), origin + offset, y_origin + y_offset, np.einsum("ij,ij->j", C, C), v @ C, v @ v
-    )
+    sums = np.einsum("ij,ij->j", C, C), v @ C, v @ v
+    return Relation(len(X), origin + offset, y_origin + y_offset, *sums)
 
 
 def merge_relations(a: Relation, b: Relation) -> Relation:
@@ -89,9 +88,8 @@ def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = Tr
     y = column_or_1d(y).astype(np.float64)
     check_consistent_length(X, y)
     check_array(y, ensure_2d=False)
-    total = reduce_rows(
-        Statistic(relation, merge_relations), Rows(X, y, unit_weights(len(y))), map_threads
-    )
+    statistic = Statistic(relation, merge_relations)
+    total = reduce_rows(statistic, Rows(X, y, unit_weights(len(y))), map_threads)
     squares, cross, y_squares = total.squares, total.cross, total.y_squares
     if not center:
         n, mean, y_mean = total.weight, total.mean, total.y_mean
@@ -253,12 +251,9 @@ def class_information(y: Array, labels: Array, k: int) -> float:
         rows = codes == c
         radius[rows] = np.nextafter(kth_distance(y[rows], int(near[c])), 0)
     inside = counts_within(y[kept], radius[kept])
-    value = (
-        digamma(n)
-        + digamma(near[codes[kept]]).mean()
-        - digamma(size[codes[kept]]).mean()
-        - digamma(inside).mean()
-    )
+    own = codes[kept]
+    value = digamma(n) + digamma(near[own]).mean() - digamma(size[own]).mean()
+    value -= digamma(inside).mean()
     return max(0.0, float(value))
 
 

@@ -16,7 +16,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.features.selection.supervised import ModelSelector, importances
+from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
 
 WOKEN = ("estimator_", "n_features_in_", "feature_names_in_", "max_features_", "_woken")
 
@@ -24,11 +24,8 @@ WOKEN = ("estimator_", "n_features_in_", "feature_names_in_", "max_features_", "
 def has_zeros(model: BaseEstimator) -> bool:
     """Whether the penalty sets coefficients to exactly zero."""
     l1 = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", None))
-    return (
-        "Lasso" in type(model).__name__
-        or getattr(model, "penalty", None) == "l1"
-        or (isinstance(l1, int | float) and l1 == 1)
-    )
+    lasso = "Lasso" in type(model).__name__ or getattr(model, "penalty", None) == "l1"
+    return lasso or (isinstance(l1, int | float) and l1 == 1)
 
 
 def threshold_of(rule: str | float | None, scores: Array, model: BaseEstimator) -> float:
@@ -45,10 +42,8 @@ def threshold_of(rule: str | float | None, scores: Array, model: BaseEstimator) 
     try:
         return float(factor or 1) * statistics[word.strip()]
     except (KeyError, ValueError):
-        raise ValueError(
-            f"threshold must be a number, 'mean', 'median' or a multiple such as '1.25*mean', "
-            f"got {rule!r}"
-        ) from None
+        need = "a number, 'mean', 'median' or a multiple such as '1.25*mean'"
+        raise ValueError(f"threshold must be {need}, got {rule!r}") from None
 
 
 class SelectFromModel(MetaEstimatorMixin, ModelSelector):
@@ -235,11 +230,11 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         kept, scores = self.get_support(indices=True), self._scores()
         best = [self._feature_names()[j] for j in kept[np.argsort(-scores[kept])][:5]]
+        model = type(self.estimator_).__name__
         return Card(
-            representation=f"{len(kept)} of {self.n_features_in_} columns, as they are",
-            evaluation=f"importance in {type(self.estimator_).__name__} of at least "
-            f"{self.threshold_:.4g}",
-            optimisation="one fit of the model",
-            numbers={"kept": len(kept), "of": self.n_features_in_, "best": ", ".join(best)},
-            warnings=("chosen with the target: fit it inside the folds, never before them",),
+            f"{len(kept)} of {self.n_features_in_} columns, as they are",
+            f"importance in {model} of at least {self.threshold_:.4g}",
+            "one fit of the model",
+            {"kept": len(kept), "of": self.n_features_in_, "best": ", ".join(best)},
+            warnings=(INSIDE,),
         )

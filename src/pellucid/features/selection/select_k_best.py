@@ -18,7 +18,7 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.scores import f_classif
 from pellucid.features.selection.selector import Selector
-from pellucid.features.selection.supervised import check_any_target
+from pellucid.features.selection.supervised import INSIDE, check_any_target
 
 
 class SelectKBest(Selector):
@@ -98,11 +98,11 @@ class SelectKBest(Selector):
         name = getattr(self.score_func, "__name__", type(self.score_func).__name__)
         kept = self.get_support(indices=True)
         best = [self._feature_names()[j] for j in kept[np.argsort(-self.scores_[kept])][:5]]
+        alone = "one at a time: blind to columns that only tell something together"
         return Card(
-            representation=f"{len(kept)} of {self.n_features_in_} columns, as they are",
-            evaluation=f"{name} of each column with the target, one at a time: blind to columns "
-            "that only tell something together",
-            optimisation="one score per column; the highest are kept",
-            numbers={"kept": len(kept), "of": self.n_features_in_, "best": ", ".join(best)},
-            warnings=("chosen with the target: fit it inside the folds, never before them",),
+            f"{len(kept)} of {self.n_features_in_} columns, as they are",
+            f"{name} of each column with the target, {alone}",
+            "one score per column; the highest are kept",
+            {"kept": len(kept), "of": self.n_features_in_, "best": ", ".join(best)},
+            warnings=(INSIDE,),
         )

@@ -59,9 +59,8 @@ def score_columns(
     """Mean score over the folds of the estimator on these columns."""
     scores = []
     for fold in folds:
-        model = clone(estimator)
         args = () if fold.y is None else (fold.y,)
-        model.fit(fold.X[:, columns], *args)
+        model = clone(estimator).fit(fold.X[:, columns], *args)
         test = () if fold.y_test is None else (fold.y_test,)
         scores.append(scorer(model, fold.X_test[:, columns], *test))
     return float(np.mean(scores))
@@ -159,9 +158,8 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         ]
         flat = [c for group in groups for c in group.tolist()]
         if sorted(map(str, flat)) != sorted(map(str, range(p))):
-            raise ValueError(
-                f"feature_groups must hold each of the {p} columns once, by position or name"
-            )
+            need = f"each of the {p} columns once, by position or name"
+            raise ValueError(f"feature_groups must hold {need}")
         return groups
 
     def _goal(self, n: int) -> int | None:
@@ -210,14 +208,9 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
             g = moves[best]
             last = float(scores[best])
             chosen[g] = not chosen[g]
-            self.steps_.append(
-                SelectionStep(
-                    "add" if chosen[g] else "drop",
-                    tuple(groups[g].tolist()),
-                    tuple(columns[best].tolist()),
-                    last,
-                )
-            )
+            moved, left = tuple(groups[g].tolist()), tuple(columns[best].tolist())
+            step = SelectionStep("add" if chosen[g] else "drop", moved, left, last)
+            self.steps_.append(step)
             if context.step(len(self.steps_), self._mask(groups, chosen)):
                 break
         self.support_ = self._mask(groups, chosen)
@@ -257,21 +250,16 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         names = self._feature_names()
-        path = ", ".join(
-            f"{'+' if step.move == 'add' else '-'}{' '.join(names[j] for j in step.features)}"
-            for step in self.steps_[:8]
-        )
+        moved = [(s.move, " ".join(names[j] for j in s.features)) for s in self.steps_[:8]]
+        path = ", ".join(f"{'+' if move == 'add' else '-'}{some}" for move, some in moved)
+        search = f"greedy, {self.direction}: {len(self.steps_)} steps ({path})"
+        score = self.steps_[-1].score if self.steps_ else None
+        kept, p, model = self.n_features_to_select_, self.n_features_in_, type(self.estimator)
         return Card(
-            representation=f"{self.n_features_to_select_} of {self.n_features_in_} columns",
-            evaluation=f"cross-validated score of {type(self.estimator).__name__}, the same folds "
-            "for every candidate",
-            optimisation=f"greedy, {self.direction}: {len(self.steps_)} steps ({path}); the best "
-            "set of this size may be another",
-            numbers={
-                "columns": self.n_features_to_select_,
-                "of": self.n_features_in_,
-                "score": self.steps_[-1].score if self.steps_ else None,
-            },
+            f"{kept} of {p} columns",
+            f"cross-validated score of {model.__name__}, the same folds for every candidate",
+            f"{search}; the best set of this size may be another",
+            {"columns": kept, "of": p, "score": score},
             warnings=("chosen with the target: the score of the last step is optimistic",),
         )
 

@@ -14,14 +14,15 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array
 from pellucid.features.selection.selector import Selector
 
+INSIDE = "chosen with the target: fit it inside the folds, never before them"
+
 
 def check_any_target(self: Selector, y: Any, n: int) -> Any:
     """The target of a selector that passes it on: labels or numbers, one column or several."""
     if y is None:
         if self.__sklearn_tags__().target_tags.required:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None")
         return None
     y = frame_matrix(y) if is_frame(y) else y
     y = check_array(y, ensure_2d=False, dtype=None, allow_nd=False, input_name="y")
@@ -55,10 +56,8 @@ def importances(model: BaseEstimator, getter: str | Callable[[Any], Any]) -> Arr
         names = ("coef_", "feature_importances_") if getter == "auto" else (getter,)
         found = [name for name in names if _has(model, name)]
         if not found:
-            raise ValueError(
-                f"importance_getter={getter!r} needs a model with {' or '.join(names)}, "
-                f"got {type(model).__name__}"
-            )
+            need = f"a model with {' or '.join(names)}, got {type(model).__name__}"
+            raise ValueError(f"importance_getter={getter!r} needs {need}")
         values = attrgetter(found[0])(model)
     elif callable(getter):
         values = getter(model)

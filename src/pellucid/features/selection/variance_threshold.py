@@ -107,10 +107,9 @@ class VarianceThreshold(Selector):
         variances = column_variances(found, self.threshold)
         if not (variances > self.threshold).any():
             one = " (X contains only one sample)" if rows.n_rows == 1 else ""
-            raise ValueError(
-                f"no column has a variance above threshold={self.threshold:g}{one}; the largest is "
-                f"{np.nanmax(variances, initial=0.0):g}"
-            )
+            above = f"above threshold={self.threshold:g}{one}"
+            largest = f"{np.nanmax(variances, initial=0.0):g}"
+            raise ValueError(f"no column has a variance {above}; the largest is {largest}")
         self.variances_ = variances
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -123,8 +122,8 @@ class VarianceThreshold(Selector):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         return Card(
-            representation="the columns that are kept, unchanged",
-            evaluation=f"variance on the training rows > {self.threshold:g}",
-            optimisation="one pass: mean, centred squares and range of every column",
-            numbers={"columns": self.n_features_in_, "kept": int(self.get_support().sum())},
+            "the columns that are kept, unchanged",
+            f"variance on the training rows > {self.threshold:g}",
+            "one pass: mean, centred squares and range of every column",
+            {"columns": self.n_features_in_, "kept": int(self.get_support().sum())},
         )

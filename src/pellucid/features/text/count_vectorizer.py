@@ -14,11 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_matrix, issparse
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import (
-    ENGLISH_STOP_WORDS,
-    strip_accents_ascii,
-    strip_accents_unicode,
-)
+from sklearn.feature_extraction import text as sklearn_text
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.compiled.counts.words import count_words
@@ -27,17 +23,8 @@ from pellucid.core.arrays.typing import ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.features.text.terms import (
-    RUNS,
-    Terms,
-    character_grams,
-    drop,
-    grams,
-    number_tokens,
-    padded_grams,
-    scan,
-    tokenizer,
-)
+from pellucid.features.text import terms as cutting
+from pellucid.features.text.terms import RUNS, Terms, number_tokens
 
 ANALYZERS = ("word", "char", "char_wb")
 
@@ -150,17 +137,17 @@ class CountVectorizer(Estimator):
         if isinstance(doc, bytes):
             doc = doc.decode(self.encoding, self.decode_error)
         if not isinstance(doc, str):
-            raise ValueError(
-                f"a text is needed, got {doc!r} of type {type(doc).__name__}; np.nan is no text: "
-                "fill missing texts first"
-            )
+            got = f"{doc!r} of type {type(doc).__name__}"
+            hint = "np.nan is no text: fill missing texts first"
+            raise ValueError(f"a text is needed, got {got}; {hint}")
         return doc
 
     def build_preprocessor(self) -> Callable[[str], str]:
         """The function from raw text to the text that is cut into tokens."""
         if self.preprocessor is not None:
             return self.preprocessor
-        strips = {None: None, "ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
+        accents = sklearn_text.strip_accents_ascii, sklearn_text.strip_accents_unicode
+        strips = {None: None, "ascii": accents[0], "unicode": accents[1]}
         strip = self.strip_accents if callable(self.strip_accents) else strips[self.strip_accents]
         if strip is None:
             return str.lower if self.lowercase else str
@@ -168,12 +155,12 @@ class CountVectorizer(Estimator):
 
     def build_tokenizer(self) -> Callable[[str], Any]:
         """The function from text to its tokens."""
-        return self.tokenizer or tokenizer(str(self.token_pattern))
+        return self.tokenizer or cutting.tokenizer(str(self.token_pattern))
 
     def get_stop_words(self) -> frozenset[str] | None:
         """The stop words in use."""
         if isinstance(self.stop_words, str):
-            return ENGLISH_STOP_WORDS
+            return sklearn_text.ENGLISH_STOP_WORDS
         return None if self.stop_words is None else frozenset(self.stop_words)
 
     def build_analyzer(self) -> Callable[[Any], list[str]]:
@@ -192,14 +179,15 @@ class CountVectorizer(Estimator):
         prepare = self.build_preprocessor()
         prepared = [prepare(self.decode(text)) for text in texts]
         if self.analyzer != "word":
-            cut = character_grams if self.analyzer == "char" else padded_grams
+            cut = cutting.character_grams if self.analyzer == "char" else cutting.padded_grams
             return cut(prepared, *self.ngram_range)
         if self.tokenizer is None and self.token_pattern in RUNS:
-            found = scan(prepared, RUNS[str(self.token_pattern)])
+            found = cutting.scan(prepared, RUNS[str(self.token_pattern)])
         else:
             found = number_tokens(map(self.build_tokenizer(), prepared))
         stop = self.get_stop_words()
-        return grams(drop(found, stop) if stop else found, *self.ngram_range)
+        found = cutting.drop(found, stop) if stop else found
+        return cutting.grams(found, *self.ngram_range)
 
     # --- fit and transform -------------------------------------------------------------------
 
@@ -219,11 +207,9 @@ class CountVectorizer(Estimator):
         if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
             X = self._counts(found, self.vocabulary_)
+        elif not found.terms:
+            raise ValueError("the vocabulary is empty: the texts hold no term, or only stop words")
         else:
-            if not found.terms:
-                raise ValueError(
-                    "the vocabulary is empty: the texts hold no term; perhaps only stop words"
-                )
             self.vocabulary_, columns = self._choose(found)
             X = self._compressed(found, columns, len(self.vocabulary_))
         self.n_texts_ = len(texts)
@@ -245,14 +231,11 @@ class CountVectorizer(Estimator):
         n, v = len(found.ends), len(found.terms)
         _, entries, counts = count_words(found.numbers, found.ends, v)
         texts = np.bincount(entries, minlength=v)
-        most, least = (
-            int(limit) if isinstance(limit, Integral) else limit * n
-            for limit in (self.max_df, self.min_df)
-        )
+        limits = self.max_df, self.min_df
+        most, least = (int(v) if isinstance(v, Integral) else v * n for v in limits)
         if most < least:
-            raise ValueError(
-                f"max_df corresponds to fewer texts than min_df: {most:g} < {least:g} of {n}"
-            )
+            few = f"{most:g} < {least:g} of {n}"
+            raise ValueError(f"max_df corresponds to fewer texts than min_df: {few}")
         keep = (texts >= least) & (texts <= most)
         order = sorted(np.flatnonzero(keep).tolist(), key=found.terms.__getitem__)
         if self.max_features is not None and len(order) > self.max_features:
@@ -266,9 +249,8 @@ class CountVectorizer(Estimator):
         return {found.terms[i]: j for j, i in enumerate(order)}, columns
 
     def _counts(self, found: Terms, vocabulary: dict[str, int]) -> Any:
-        columns = np.fromiter(
-            (vocabulary.get(term, -1) for term in found.terms), np.int64, len(found.terms)
-        )
+        places = (vocabulary.get(term, -1) for term in found.terms)
+        columns = np.fromiter(places, np.int64, len(found.terms))
         return self._compressed(found, columns, len(vocabulary))
 
     def _compressed(self, found: Terms, columns: IntArray, width: int) -> Any:
@@ -276,20 +258,16 @@ class CountVectorizer(Estimator):
         ends, entries, counts = count_words(placed, found.ends, width)
         if self.binary:
             counts = np.ones_like(counts)
-        small = max(width, len(entries)) < 2**31
-        kind = np.int32 if small else np.int64
-        shape = (len(found.ends), width)
+        kind = np.int32 if max(width, len(entries)) < 2**31 else np.int64
         data = (counts.astype(self.dtype), entries.astype(kind), ends.astype(kind))
-        X = csr_matrix(data, shape=shape)
+        X = csr_matrix(data, shape=(len(found.ends), width))
         X.sort_indices()
         return X
 
     def _documents(self, raw_documents: Iterable[Any]) -> list[Any]:
         if isinstance(raw_documents, str | bytes):
-            raise ValueError(
-                "Iterable over raw text documents expected, string object received: "
-                "put the text into a list"
-            )
+            got = "Iterable over raw text documents expected, string object received"
+            raise ValueError(f"{got}: put the text into a list")
         return list(raw_documents)
 
     def _check_parameters(self) -> None:
@@ -301,9 +279,7 @@ class CountVectorizer(Estimator):
         if not callable(self.analyzer):
             check.one_of(ANALYZERS, analyzer=self.analyzer)
         if self.token_pattern is None and self.tokenizer is None and self.analyzer == "word":
-            raise ValueError(
-                "token_pattern must be a pattern unless a tokenizer is given, got None"
-            )
+            raise ValueError("token_pattern must be a pattern unless a tokenizer is given")
         if not callable(self.strip_accents) and self.strip_accents is not None:
             check.one_of(("ascii", "unicode"), strip_accents=self.strip_accents)
         if isinstance(self.stop_words, str):
@@ -321,9 +297,8 @@ class CountVectorizer(Estimator):
                     raise ValueError(f"{name} as a share must be at most 1, got {limit!r}")
         low, high = self.ngram_range
         if not 1 <= low <= high:
-            raise ValueError(
-                f"ngram_range must be (low, high) with 1 <= low <= high, got {low, high}"
-            )
+            need = "(low, high) with 1 <= low <= high"
+            raise ValueError(f"ngram_range must be {need}, got {low, high}")
 
     # --- back ----------------------------------------------------------------------------------
 
@@ -331,9 +306,8 @@ class CountVectorizer(Estimator):
         """The terms with non-zero counts of each row."""
         names = self.get_feature_names_out()
         X = csr_matrix(X) if not issparse(X) else X.tocsr()
-        return [
-            names[np.sort(X.indices[a:b])] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        ]
+        rows = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        return [names[np.sort(X.indices[a:b])] for a, b in rows]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The terms in the order of their columns."""
@@ -349,12 +323,12 @@ class CountVectorizer(Estimator):
         low, high = self.ngram_range
         what = "words" if self.analyzer == "word" else "characters"
         runs = f"{what}" if high == 1 else f"runs of {low} to {high} {what}"
+        fixed = "given" if self.fixed_vocabulary_ else "that of the training texts, sorted"
         return Card(
-            representation=f"a text is the counts of its {runs}: order is lost",
-            evaluation="nothing is minimised: the vocabulary is "
-            + ("given" if self.fixed_vocabulary_ else "that of the training texts, sorted"),
-            optimisation="one pass over the texts; terms outside the vocabulary are ignored later",
-            numbers={"terms": len(self.vocabulary_), "texts": getattr(self, "n_texts_", None)},
+            f"a text is the counts of its {runs}: order is lost",
+            f"nothing is minimised: the vocabulary is {fixed}",
+            "one pass over the texts; terms outside the vocabulary are ignored later",
+            {"terms": len(self.vocabulary_), "texts": getattr(self, "n_texts_", None)},
         )
 
 
@@ -363,9 +337,7 @@ def given_vocabulary(vocabulary: Mapping[str, int] | Iterable[str]) -> dict[str,
     if isinstance(vocabulary, Mapping):
         columns = sorted(vocabulary.values())
         if columns != list(range(len(columns))):
-            raise ValueError(
-                "the vocabulary must map terms to the columns 0, 1, ..., each used once"
-            )
+            raise ValueError("the vocabulary must map terms to columns 0, 1, ..., each used once")
         found = {str(term): int(j) for term, j in vocabulary.items()}
     else:
         terms = sorted(vocabulary) if isinstance(vocabulary, set) else list(vocabulary)

@@ -160,7 +160,6 @@ def tokenizer(pattern: str) -> Callable[[str], list[str]]:
     """All matches of a pattern; with one group in it, that group."""
     compiled = re.compile(pattern)
     if compiled.groups > 1:
-        raise ValueError(
-            f"token_pattern must have at most one group, got {compiled.groups} in {pattern!r}"
-        )
+        got = f"{compiled.groups} in {pattern!r}"
+        raise ValueError(f"token_pattern must have at most one group, got {got}")
     return compiled.findall
