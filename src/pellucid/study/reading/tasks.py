@@ -2,8 +2,9 @@
 
 Rules in order: no target, clustering; lists of a query, ranking; several columns, multilabel when
 all are two-valued, else several numbers; lists or ``a;b`` cells, multilabel; text, categories and
-truth values, classes; two distinct numbers, two classes; 3 to 10 whole numbers, classes that could
-be numbers too; anything else, a number to predict.
+truth values, classes; two distinct numbers, two classes; whole numbers from 0 on that thin out
+upwards, counts, which are numbers; 3 to 10 other whole numbers, classes that could be numbers too;
+anything else, a number to predict.
 
 The measure is fixed before anything is trained. A class is rare below 20 % of the rows, with K > 2
 classes below two fifths of an even share, 0.4 / K, which is the same for K = 2.
@@ -151,10 +152,37 @@ def _one(column: Column, query: Any) -> Task:
         )
     if column.distinct <= 2 and (column.kind == "whole" or column.distinct == 2):
         return _classes(column, "The target has two different numbers at most")
+    if column.distinct <= FEW_CODES and is_count(column):
+        reason = f"The target counts something: whole numbers from 0 to {int(column.order.high)}."
+        return _task("regression", column, (), reason)._replace(alternatives=("multiclass",))
     if column.kind == "whole" and column.distinct <= FEW_CODES:
         reason = f"The target has {column.distinct} different whole numbers"
         return _classes(column, reason)._replace(alternatives=("regression",))
     return _task("regression", column, (), "The target is a number.")
+
+
+def is_count(column: Column) -> bool:
+    """Whole numbers from 0 on, at least 4 of them, that rise to one peak and thin out above it.
+
+    Where some are skipped (0, 1, 2, 7, 12) it is enough that 0 is more than half. Codes of classes
+    (0 to 9 about equally often) and marks (1 to 5) are no counts.
+
+    >>> is_count(read_column(pl.Series([0] * 12 + [1] * 5 + [2] * 3 + [7] * 2)))
+    True
+    >>> is_count(read_column(pl.Series([0, 1, 2, 3] * 5)))
+    False
+    """
+    order = column.order
+    if column.kind != "whole" or order is None or order.low != 0 or column.distinct < 4:
+        return False
+    cells = column.cells.drop_nulls().cast(pl.Int64)
+    counts = cells.value_counts().sort(cells.name)["count"].to_numpy().astype(np.intp)
+    if order.high + 1 > column.distinct and 2 * counts[0] > counts.sum():
+        return True
+    peak, noise = int(counts.argmax()), 2 * np.sqrt(counts)
+    steps = np.diff(counts)
+    rises = (steps[:peak] > -noise[:peak]).all() and (steps[peak:] < noise[peak:-1]).all()
+    return bool(rises and len(counts) - peak >= 3 and 4 * counts[-1] <= counts[peak])
 
 
 def _task(kind: str, column: Column, classes: tuple[Any, ...], reason: str) -> Task:
