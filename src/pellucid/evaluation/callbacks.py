@@ -123,10 +123,8 @@ class ValidationStop(FitWatcher):
         if not is_step(context):
             return False
         if fitted_estimator is None:
-            raise ValueError(
-                f"ValidationStop needs to predict after each step, and {type(estimator).__name__} "
-                "does not say what it has learned so far"
-            )
+            name = type(estimator).__name__
+            raise ValueError(f"ValidationStop predicts after each step: {name} cannot do so yet")
         if context.parent is not self._run:  # a restart has a patience of its own
             self._run, self._run_best, self._waited = context.parent, None, 0
         metric = metric_for(self.metric, estimator)

@@ -63,13 +63,8 @@ def root_seed(random_state: Any) -> int:
 
 def seeded(estimator: Any, rng: Rng) -> Any:
     """Give every ``random_state=None`` inside an unfitted estimator a number from ``rng``."""
-    free = [
-        name
-        for name, value in sorted(estimator.get_params(deep=True).items())
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    ]
-    if not free:
-        return estimator
+    params = sorted(estimator.get_params(deep=True).items())
+    free = [name for name, v in params if f"__{name}".endswith("__random_state") and v is None]
     return estimator.set_params(**{name: int(rng.integers(2**31)) for name in free})
 
 

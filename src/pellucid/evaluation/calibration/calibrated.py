@@ -14,12 +14,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
 from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils import metadata_routing as routing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
@@ -32,7 +27,12 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.calibration.calibrators import calibrated_probabilities, fit_calibrators
 
-METHODS = ("sigmoid", "isotonic", "temperature")
+MAPS = {  # the map of each method and how it is fitted
+    "sigmoid": ("p = 1 / (1 + exp(a f + b)) of its score f", "Newton in (a, b), convex"),
+    "isotonic": ("a non-decreasing step curve of its score", "pool adjacent violators, exact"),
+    "temperature": ("softmax(beta z) of its scores z", "Newton in beta inside a bracket, convex"),
+}
+METHODS = tuple(MAPS)
 
 
 class CalibratedPair(NamedTuple):
@@ -45,11 +45,10 @@ class CalibratedPair(NamedTuple):
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Calibrated probabilities, columns as ``classes``."""
-        values = raw_scores(self.estimator, X, len(self.classes), self.method)
+        K = len(self.classes)
+        values = raw_scores(self.estimator, X, K, self.method)
         places = np.searchsorted(self.classes, self.estimator.classes_)
-        P = calibrated_probabilities(
-            values, self.calibrators, places, len(self.classes), self.method
-        )
+        P = calibrated_probabilities(values, self.calibrators, places, K, self.method)
         P[(P > 1.0) & (P <= 1.0 + 1e-5)] = 1.0
         return P
 
@@ -59,22 +58,20 @@ def score_method(estimator: BaseEstimator) -> str:
     for name in ("decision_function", "predict_proba"):
         if hasattr(estimator, name):
             return name
-    raise AttributeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba"
-    )
+    name = type(estimator).__name__
+    raise AttributeError(f"{name} has neither decision_function nor predict_proba")
 
 
 def raw_scores(estimator: BaseEstimator, X: ArrayLike, n_classes: int, method: str) -> Array:
     """(n, K) scores; (n, 1) for two classes."""
-    name = score_method(estimator)
-    return _shaped(np.asarray(getattr(estimator, name)(X)), name, n_classes, method)
+    return _shaped(getattr(estimator, score_method(estimator))(X), n_classes, method)
 
 
-def _shaped(values: Array, name: str, n_classes: int, method: str) -> Array:
-    values = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-    if n_classes == 2 and values.shape[1] == 2 and method != "temperature":
-        return values[:, 1:]
-    return values
+def _shaped(values: ArrayLike, n_classes: int, method: str) -> Array:
+    values = np.asarray(values, dtype=np.float64)
+    values = values.reshape(len(values), -1)
+    two = n_classes == 2 and values.shape[1] == 2 and method != "temperature"
+    return values[:, 1:] if two else values
 
 
 def default_estimator() -> Any:
@@ -144,7 +141,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         if self.estimator is not None:
             return self.estimator
         estimator = default_estimator()
-        if _routing_enabled():
+        if routing._routing_enabled():
             estimator.set_fit_request(sample_weight=True)
         return estimator
 
@@ -173,13 +170,12 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         if ensemble:
             rest = self.classes_, self.method, params.estimator.fit
             self.calibrated_classifiers_ = Parallel(n_jobs=self.n_jobs)(
-                delayed(fit_pair)(clone(estimator), X, labels, codes, w, train, test, *rest)
-                for train, test in cv.split(X, labels, **params.splitter.split)
+                delayed(fit_pair)(clone(estimator), X, labels, codes, w, split, *rest)
+                for split in cv.split(X, labels, **params.splitter.split)
             )
         else:
-            self.calibrated_classifiers_ = [
-                self._fit_once(estimator, X, labels, codes, w, cv, params)
-            ]
+            pair = self._fit_once(estimator, X, labels, codes, w, cv, params)
+            self.calibrated_classifiers_ = [pair]
         first = self.calibrated_classifiers_[0].estimator
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
@@ -191,32 +187,27 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         self, estimator: BaseEstimator, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
     ) -> Any:
         """What goes to the estimator's fit and to the splitter."""
-        if _routing_enabled():
-            return process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
+        if routing._routing_enabled():
+            return routing.process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
         takes = "sample_weight" in inspect.signature(estimator.fit).parameters
         options = dict(fit_params)
         if sample_weight is not None and takes:
             options["sample_weight"] = sample_weight
         elif sample_weight is not None:
-            warn(
-                f"{type(estimator).__name__} takes no sample_weight: the weights are used for the "
-                "calibration only"
-            )
+            name = type(estimator).__name__
+            warn(f"{name} takes no sample_weight: the weights are used for the calibration only")
         return Bunch(estimator=Bunch(fit=options), splitter=Bunch(split={}))
 
     def _splitter(self, labels: NDArray[Any], codes: IntArray) -> Any:
         if isinstance(self.cv, LeaveOneOut):
-            raise ValueError(
-                "LeaveOneOut cross-validation does not allow all classes to be present in test "
-                "splits; use one that does, such as StratifiedKFold"
-            )
+            why = "does not allow all classes to be present in test splits"
+            raise ValueError(f"LeaveOneOut cross-validation {why}; use one such as StratifiedKFold")
         n_folds = self.cv if isinstance(self.cv, int) else getattr(self.cv, "n_splits", None)
         rarest = int(np.bincount(codes).min())
         if n_folds and rarest < n_folds:
-            raise ValueError(
-                f"Requesting {n_folds}-fold cross-validation but provided less than {n_folds} "
-                f"examples for at least one class: the rarest has {rarest}"
-            )
+            few = f"provided less than {n_folds} examples for at least one class"
+            asked = f"Requesting {n_folds}-fold cross-validation but {few}"
+            raise ValueError(f"{asked}: the rarest has {rarest}")
         return check_cv(self.cv, labels, classifier=True)
 
     def _fit_once(
@@ -231,13 +222,11 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
     ) -> CalibratedPair:
         """One classifier on all rows, one map on out-of-fold scores."""
         model = clone(estimator)
-        name = score_method(model)
-        values = cross_val_predict(
-            model, X, y, cv=cv, method=name, n_jobs=self.n_jobs, params=params.estimator.fit
-        )
-        model.fit(X, y, **params.estimator.fit)
+        how, fit = score_method(model), params.estimator.fit
+        values = cross_val_predict(model, X, y, cv=cv, method=how, n_jobs=self.n_jobs, params=fit)
+        model.fit(X, y, **fit)
         K = len(self.classes_)
-        values = _shaped(values, name, K, self.method)
+        values = _shaped(values, K, self.method)
         places = np.searchsorted(self.classes_, model.classes_)
         maps = fit_calibrators(values, codes, w, places, K, self.method)
         return CalibratedPair(model, maps, self.classes_, self.method)
@@ -251,19 +240,15 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of the largest calibrated probability."""
-        P = self.predict_proba(X)
-        return self.classes_[np.argmax(P, axis=1)]
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def get_metadata_routing(self) -> Any:
         """What ``fit`` passes on to the classifier and to the splitter."""
-        fit = MethodMapping().add(caller="fit", callee="fit")
-        split = MethodMapping().add(caller="fit", callee="split")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self._get_estimator(), method_mapping=fit)
-            .add(splitter=self.cv, method_mapping=split)
-        )
+        fit = routing.MethodMapping().add(caller="fit", callee="fit")
+        split = routing.MethodMapping().add(caller="fit", callee="split")
+        router = routing.MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self._get_estimator(), method_mapping=fit)
+        return router.add(splitter=self.cv, method_mapping=split)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -275,21 +260,13 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         pairs = self.calibrated_classifiers_
-        how = {
-            "sigmoid": "p = 1 / (1 + exp(a f + b)) of its score f",
-            "isotonic": "a non-decreasing step curve of its score",
-            "temperature": "softmax(beta z) of its scores z",
-        }
+        shape, how = MAPS[self.method]
         loss = "squared error" if self.method == "isotonic" else "log loss"
         return Card(
-            representation=f"{type(pairs[0].estimator).__name__}, then {how[self.method]}",
-            evaluation=f"{loss} of the map on rows that the classifier has not seen",
-            optimisation={
-                "sigmoid": "Newton in (a, b), convex",
-                "isotonic": "pool adjacent violators, exact",
-                "temperature": "Newton in beta inside a bracket, convex",
-            }[self.method],
-            numbers={"classifiers": len(pairs), "classes": len(self.classes_)},
+            f"{type(pairs[0].estimator).__name__}, then {shape}",
+            f"{loss} of the map on rows that the classifier has not seen",
+            how,
+            {"classifiers": len(pairs), "classes": len(self.classes_)},
         )
 
 
@@ -299,13 +276,13 @@ def fit_pair(
     y: ArrayLike,
     codes: IntArray,
     w: Array,
-    train: IntArray,
-    test: IntArray,
+    split: tuple[IntArray, IntArray],
     classes: NDArray[Any],
     method: str,
     params: dict[str, Any],
 ) -> CalibratedPair:
     """Fit the classifier on the training rows and its map on the test rows."""
+    train, test = split
     options = _check_method_params(X, params=params, indices=train)
     estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train), **options)
     values = raw_scores(estimator, _safe_indexing(X, test), len(classes), method)

@@ -62,11 +62,10 @@ class Reliability(NamedTuple):
 
     def __str__(self) -> str:
         outside = int(((self.probability < self.low) | (self.probability > self.high)).sum())
-        return (
-            f"Predicted and observed shares differ by {self.ece:.4g} on average (ece) and by "
-            f"{self.mce:.4g} at most, over {len(self.counts)} bins; in {outside} of them the "
-            f"difference is more than chance explains. Brier score {self.brier:.4g}."
-        )
+        gaps = f"by {self.ece:.4g} on average (ece) and by {self.mce:.4g} at most"
+        beyond = f"in {outside} of them the difference is more than chance explains"
+        bins = f"over {len(self.counts)} bins; {beyond}. Brier score {self.brier:.4g}."
+        return f"Predicted and observed shares differ {gaps}, {bins}"
 
 
 def repeated_quantiles(p: Array, w: Array, levels: Array) -> Array:
@@ -104,25 +103,11 @@ def reliability(
 ) -> Reliability:
     """Predicted probabilities against observed shares, bin by bin.
 
-    Parameters
-    ----------
-    y_true : array of labels
-        Two classes, or any number with ``positive``.
-    probability : array of shape (n,) or (n, K)
-        Of the positive class.
-    n_bins : int, default=10
-        Number of bins, unless "distinct".
-    strategy : {"quantile", "uniform", "distinct"}, default="quantile"
-        Bins of equal counts, of equal width, or one per distinct probability.
-    confidence : float, default=0.95
-        Of the Wilson limits of the observed shares.
-    positive : label, optional
-        The later of two labels when not given.
-    sample_weight : array, optional
-        How often each row counts.
+    ``y_true`` has two classes, or any number with ``positive``, which is the later of two when not
+    given. ``probability`` of the positive class is (n,) or (n, K), ``sample_weight`` says how often
+    each row counts. ``strategy`` cuts ``n_bins`` of equal counts ("quantile") or equal width
+    ("uniform"), or one per "distinct" probability. ``confidence`` is that of the Wilson limits.
 
-    Examples
-    --------
     >>> r = reliability([0, 0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8, 0.8], strategy="distinct")
     >>> r.observed.round(3), round(r.ece, 3)
     (array([0.333, 0.667]), 0.133)

@@ -20,31 +20,28 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, R
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.evaluation.conformal import conformal_scores as scoring
 from pellucid.evaluation.conformal.conformal_model import ConformalModel
-from pellucid.evaluation.conformal.conformal_scores import (
-    conformal_quantile,
-    label_scores,
-    label_sets,
-    rank_of,
-    split_rows,
-    warn_few,
-)
+from pellucid.evaluation.conformal.conformal_scores import conformal_quantile, label_scores
 from pellucid.evaluation.splits.folds import fit_on
 
-METHODS = ("lac", "aps", "class")
+HOW = {
+    "lac": "the quantile of 1 - p(y|x) on rows kept apart",
+    "aps": "the quantile of the mass of labels at least as likely as y, on rows kept apart",
+    "class": "for every class the quantile of 1 - p(y|x) on its rows kept apart",
+}
+METHODS = tuple(HOW)
 
 
 def split_labels(codes: IntArray, calibration_size: float, rng: Rng) -> tuple[IntArray, IntArray]:
     """A random split in which every class can be learnt: its last row is not kept apart."""
-    train, kept = split_rows(len(codes), calibration_size, rng)
+    train, kept = scoring.split_rows(len(codes), calibration_size, rng)
     absent = np.setdiff1d(np.unique(codes), codes[train])
     back = np.array([kept[np.argmax(codes[kept] == k)] for k in absent], dtype=np.intp)
     kept = np.setdiff1d(kept, back)
     if not len(kept):
-        raise ValueError(
-            f"calibration_size={calibration_size!r} of n_samples={len(codes)} rows leaves none to "
-            "calibrate once every class has a row to fit"
-        )
+        size = f"calibration_size={calibration_size!r} of n_samples={len(codes)} rows"
+        raise ValueError(f"{size} leaves none to calibrate once every class has a row to fit")
     return np.sort(np.append(train, back)), kept
 
 
@@ -118,9 +115,8 @@ class ConformalClassifier(ConformalModel, Classifier):
         context = FitContext(self, X=X, y=y)
         self.classes_, codes = encode_labels(y)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"ConformalClassifier needs at least two classes, got one class: {self.classes_[0]}"
-            )
+            one = f"got one class: {self.classes_[0]}"
+            raise ValueError(f"ConformalClassifier needs at least two classes, {one}")
         train, kept = split_labels(codes, self.calibration_size, generator(self.random_state))
         self.estimator_ = fit_on(self.estimator, X, y, train)
         P = self._probabilities(_safe_indexing(X, kept))
@@ -136,51 +132,35 @@ class ConformalClassifier(ConformalModel, Classifier):
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of the fitted classifier, not calibrated."""
-        rows = self._open(X, reset=False)
-        return self._probabilities(rows)
+        return self._probabilities(self._open(X, reset=False))
 
     def predict_set(self, X: ArrayLike, confidence: float | None = None) -> BoolArray:
         """Which labels cannot be ruled out: True and False, (n, K), columns as ``classes_``.
 
-        Parameters
-        ----------
-        X : the rows
-        confidence : float, optional
-            None is the ``confidence`` of the constructor.
+        None is the ``confidence`` of the constructor.
         """
         P = self.predict_proba(X)
-        level = self._level(confidence)
-        limits = self._limits(level)
-        return label_sets(label_scores(P, self.method), limits, P, self.method)
+        limits = self._limits(self._level(confidence))
+        return scoring.label_sets(label_scores(P, self.method), limits, P, self.method)
 
     def _limits(self, level: float) -> Any:
         if self.method != "class":
             return conformal_quantile(self.scores_, level)
         parts = [self.scores_[self.labels_ == k] for k in range(len(self.classes_))]
-        few = [k for k, part in enumerate(parts) if rank_of(len(part), level) > len(part)]
+        few = [k for k, part in enumerate(parts) if scoring.rank_of(len(part), level) > len(part)]
         if few:
-            warn_few(len(parts[few[0]]), level, f" of class {self.classes_[few[0]]}")
-        return np.array(
-            [np.inf if k in few else conformal_quantile(p, level) for k, p in enumerate(parts)]
-        )
+            scoring.warn_few(len(parts[few[0]]), level, f" of class {self.classes_[few[0]]}")
+        limits = (np.inf if k in few else conformal_quantile(p, level) for k, p in enumerate(parts))
+        return np.array(list(limits))
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
-        how = {
-            "lac": "the quantile of 1 - p(y|x) on rows kept apart",
-            "aps": "the quantile of the mass of labels at least as likely as y, on rows kept apart",
-            "class": "for every class the quantile of 1 - p(y|x) on its rows kept apart",
-        }
         whom = "a new row of every class" if self.method == "class" else "a new row"
+        promise = f"holds the label of {whom} with probability at least {self.confidence:g}"
+        numbers = {"confidence": self.confidence, "classes": len(self.classes_)}
         return Card(
-            representation=f"{type(self.estimator_).__name__} with a set of labels C(x) "
-            f"({self.method})",
-            evaluation=f"C(x) holds the label of {whom} with probability at least "
-            f"{self.confidence:g}, for any law, if the rows are exchangeable",
-            optimisation=f"one fit; {how[self.method]}",
-            numbers={
-                "confidence": self.confidence,
-                "classes": len(self.classes_),
-                "calibration rows": self.n_calibration_,
-            },
+            f"{type(self.estimator_).__name__} with a set of labels C(x) ({self.method})",
+            f"C(x) {promise}, for any law, if the rows are exchangeable",
+            f"one fit; {HOW[self.method]}",
+            {**numbers, "calibration rows": self.n_calibration_},
         )

@@ -61,5 +61,4 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
 
     def predict(self, X: ArrayLike) -> Any:
         """What the fitted estimator predicts."""
-        rows = self._open(X, reset=False)
-        return self.estimator_.predict(rows)
+        return self.estimator_.predict(self._open(X, reset=False))

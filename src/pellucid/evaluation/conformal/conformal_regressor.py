@@ -26,14 +26,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
+from pellucid.evaluation.conformal import conformal_scores as scoring
 from pellucid.evaluation.conformal.conformal_model import ConformalModel
-from pellucid.evaluation.conformal.conformal_scores import (
-    conformal_quantile,
-    leave_out_interval,
-    rank_of,
-    split_rows,
-    warn_few,
-)
 from pellucid.evaluation.splits.folds import fit_on, splitter_of
 from pellucid.evaluation.workers import run_tasks
 from pellucid.linear.least_squares.jackknife import jackknife_plus
@@ -58,15 +52,12 @@ def quantile_parameter(estimator: BaseEstimator) -> str:
     for name in params:
         prefix, _, last = name.rpartition("__")
         loss = params.get(f"{prefix}__loss" if prefix else "loss")
-        if (last == "quantile" and loss in (None, "quantile")) or (
-            last == "alpha" and loss == "quantile"
-        ):
+        quantile = last == "quantile" and loss in (None, "quantile")
+        if quantile or (last == "alpha" and loss == "quantile"):
             found.append(name)
     if not found:
-        raise ValueError(
-            "method='quantile' needs an estimator with a quantile parameter (or loss='quantile' "
-            f"and alpha), {type(estimator).__name__} has none"
-        )
+        need = "an estimator with a quantile parameter (or loss='quantile' and alpha)"
+        raise ValueError(f"method='quantile' needs {need}, {type(estimator).__name__} has none")
     return min(found, key=lambda name: (name.count("__"), "quantile" not in name))
 
 
@@ -173,10 +164,7 @@ class ConformalRegressor(ConformalModel, Regressor):
     def _fit_folds(self, X: np.ndarray, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
         """One model without each fold, and the residuals on the fold."""
         self.estimator_ = clone(self.estimator).fit(X, y)
-        train = [rows for rows, _ in splits]
-        self.estimators_ = run_tasks(
-            partial(fit_on, self.estimator, X, y), train, n_jobs=self.n_jobs, name="Folds"
-        )
+        self.estimators_ = self._without(X, y, splits)
         self.fold_ = np.empty(len(y), dtype=np.intp)
         self.scores_ = np.empty(len(y))
         for k, (model, (_, test)) in enumerate(zip(self.estimators_, splits, strict=True)):
@@ -202,13 +190,13 @@ class ConformalRegressor(ConformalModel, Regressor):
     def _fit_split(self, X: np.ndarray, y: Array) -> None:
         n, rng = len(y), generator(self.random_state)
         least = 2 if self.method == "normalised" else 1
-        train, kept = split_rows(n, self.calibration_size, rng, least)
+        train, kept = scoring.split_rows(n, self.calibration_size, rng, least)
         X_kept, y_kept = _safe_indexing(X, kept), y[kept]
         if self.method == "quantile":
             name, a = quantile_parameter(self.estimator), 1 - self.confidence
+            levels = ({name: level} for level in (a / 2, 0.5, 1 - a / 2))
             models = [
-                fit_on(clone(self.estimator).set_params(**{name: level}), X, y, train)
-                for level in (a / 2, 0.5, 1 - a / 2)
+                fit_on(clone(self.estimator).set_params(**level), X, y, train) for level in levels
             ]
             self.estimators_, self.estimator_ = [models[0], models[2]], models[1]
             low, high = self._quantiles(X_kept)
@@ -224,22 +212,21 @@ class ConformalRegressor(ConformalModel, Regressor):
         k = min(int(self.cv), len(y)) if isinstance(self.cv, Integral) else self.cv
         splitter = splitter_of(k, y, classifier=False, random_state=self.random_state)
         splits = list(splitter.split(X, y))
-        models = run_tasks(
-            partial(fit_on, self.estimator, X, y),
-            [rows for rows, _ in splits],
-            n_jobs=self.n_jobs,
-            name="Folds",
-        )
+        models = self._without(X, y, splits)
         tested = np.concatenate([test for _, test in splits])
-        said = np.concatenate(
-            [m.predict(_safe_indexing(X, t)) for m, (_, t) in zip(models, splits, strict=True)]
-        )
+        pairs = zip(models, splits, strict=True)
+        said = np.concatenate([model.predict(_safe_indexing(X, t)) for model, (_, t) in pairs])
         size = np.abs(y[tested] - said)
         floor = 1e-3 * float(size.mean()) or 1.0  # an exact fit has no scale to learn
         rows = _safe_indexing(X, tested)
         self.scale_estimator_ = clone(self.estimator).fit(rows, np.log(np.maximum(size, floor)))
         fitted = self.scale_estimator_.predict(rows)
         self.log_scale_range_ = (float(fitted.min()), float(fitted.max()))
+
+    def _without(self, X: np.ndarray, y: Array, splits: list[tuple[IntArray, IntArray]]) -> Any:
+        """The models fitted without each fold."""
+        work, train = partial(fit_on, self.estimator, X, y), [rows for rows, _ in splits]
+        return run_tasks(work, train, n_jobs=self.n_jobs, name="Folds")
 
     def _scale(self, X: ArrayLike) -> Any:
         """sigma(x), never beyond what was seen in training; 1 for the plain score."""
@@ -254,18 +241,14 @@ class ConformalRegressor(ConformalModel, Regressor):
     def predict_interval(self, X: ArrayLike, confidence: float | None = None) -> Array:
         """Limits (n, 2) for new observations; infinite, with a warning, for too few rows.
 
-        Parameters
-        ----------
-        X : the rows
-        confidence : float, optional
-            None is the ``confidence`` of the constructor. With "quantile" another confidence moves
-            the same two quantile fits.
+        None is the ``confidence`` of the constructor. With "quantile" another confidence moves the
+        same two quantile fits.
         """
         X = self._open(X, reset=False)
         level = self._level(confidence)
         if self.method in ("cv+", "jackknife+"):
             return self._leave_out(X, level)
-        q = conformal_quantile(self.scores_, level)
+        q = scoring.conformal_quantile(self.scores_, level)
         if self.method == "quantile":
             low, high = self._quantiles(X)
             middle = (low + high) / 2  # q < 0 may turn an interval round: keep its middle
@@ -276,17 +259,15 @@ class ConformalRegressor(ConformalModel, Regressor):
     def _leave_out(self, X: ArrayLike, level: float) -> Array:
         if not hasattr(self, "rows_"):
             said = np.column_stack([model.predict(X) for model in self.estimators_])
-            return leave_out_interval(said, self.fold_, self.scores_, level)
+            return scoring.leave_out_interval(said, self.fold_, self.scores_, level)
         n = len(self.scores_)
         centre = np.asarray(self.estimator_.predict(X))
-        if rank_of(n, level) > n:
-            warn_few(n, level)
+        if scoring.rank_of(n, level) > n:
+            scoring.warn_few(n, level)
             return np.tile([-np.inf, np.inf], (len(centre), 1))
         smoother = self.estimator_._smoother
-        new = scores(self.estimator_._dense_input(X), smoother)
-        return jackknife_plus(
-            centre, new, self.rows_, smoother.gain, self.scores_, np.ones(n), level
-        )
+        new, ones = scores(self.estimator_._dense_input(X), smoother), np.ones(n)
+        return jackknife_plus(centre, new, self.rows_, smoother.gain, self.scores_, ones, level)
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
@@ -298,19 +279,15 @@ class ConformalRegressor(ConformalModel, Regressor):
         how = {
             "split": "one fit; the quantile of |y - f(x)| on rows kept apart",
             "cv+": "a fit without each fold; quantiles of f_-k(x) -+ |held-out residual|",
-            "jackknife+": "fits without each row"
-            + (", by the hat matrix" if hasattr(self, "rows_") else ""),
+            "jackknife+": f"fits without each row{', by the hat matrix' * hasattr(self, 'rows_')}",
             "normalised": "a fit and a model of ln|residual|; the quantile of |y - f(x)|/sigma(x)",
             "quantile": "two quantile fits, moved apart by the quantile of their misses",
         }
         width = float(np.quantile(np.abs(self.scores_), self.confidence))
+        numbers = {"confidence": self.confidence, "calibration rows": self.n_calibration_}
         return Card(
-            representation=f"{inner} with an interval [low(x), high(x)] ({self.method})",
-            evaluation=f"{promise}, for any law, if the rows are exchangeable",
-            optimisation=how[self.method],
-            numbers={
-                "confidence": self.confidence,
-                "calibration rows": self.n_calibration_,
-                "score at the confidence": width,
-            },
+            f"{inner} with an interval [low(x), high(x)] ({self.method})",
+            f"{promise}, for any law, if the rows are exchangeable",
+            how[self.method],
+            {**numbers, "score at the confidence": width},
         )

@@ -42,15 +42,8 @@ ROUNDING = 1e-9  # (n + 1) confidence is not raised by one because its last digi
 def conformal_quantile(scores: ArrayLike, confidence: float) -> float:
     """The ceil((n + 1) confidence)-th smallest score; infinity, with a warning, beyond n.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        Of the calibration rows; larger is stranger.
-    confidence : float
-        Between 0 and 1.
+    ``scores`` (n,) are of the calibration rows, larger is stranger; ``confidence`` is in (0, 1).
 
-    Examples
-    --------
     >>> conformal_quantile([0.1, 0.5, 0.3, 0.9, 0.7, 0.2, 0.4, 0.8, 0.6], 0.8)
     0.8
     """
@@ -75,10 +68,8 @@ def rank_of(n: int, confidence: float) -> int:
 def warn_few(n: int, confidence: float, where: str = "") -> None:
     """Say that the calibration rows cannot support the confidence."""
     need = math.ceil(confidence / (1 - confidence) - ROUNDING)
-    warn(
-        f"{n} calibration rows{where} cannot support a confidence of {confidence:g}: at least "
-        f"{need} are needed, so the limit is infinite"
-    )
+    rows = f"{n} calibration rows{where} cannot support a confidence of {confidence:g}"
+    warn(f"{rows}: at least {need} are needed, so the limit is infinite")
 
 
 def leave_out_interval(
@@ -113,9 +104,8 @@ def _sorted_folds(predictions: Array, fold: IntArray, size: Array, low: int, hig
     """The same order statistics from the sorted residuals of every fold."""
     starts = np.append(0, np.cumsum(np.bincount(fold, minlength=predictions.shape[1])))
     up, down = size[np.lexsort((size, fold))], -size[np.lexsort((-size, fold))]
-    return np.column_stack(
-        [shifted_rank(predictions, down, starts, low), shifted_rank(predictions, up, starts, high)]
-    )
+    lower = shifted_rank(predictions, down, starts, low)
+    return np.column_stack([lower, shifted_rank(predictions, up, starts, high)])
 
 
 def adaptive_masses(P: Array) -> Array:
@@ -155,10 +145,9 @@ def split_rows(
     whole = isinstance(calibration_size, int | np.integer) and calibration_size >= 1
     size = int(calibration_size) if whole else math.ceil(n * calibration_size - ROUNDING)
     if size < 1 or n - size < least:
-        raise ValueError(
-            f"calibration_size={calibration_size!r} of n_samples={n} rows leaves {n - size} to fit "
-            f"and {size} to calibrate; at least {least} and 1 are needed"
-        )
+        asked = f"calibration_size={calibration_size!r} of n_samples={n} rows leaves"
+        parts = f"{n - size} to fit and {size} to calibrate"
+        raise ValueError(f"{asked} {parts}; at least {least} and 1 are needed")
     order = rng.permutation(n)
     return np.sort(order[size:]), np.sort(order[:size])
 

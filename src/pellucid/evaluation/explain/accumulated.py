@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.records import plain, text_table
 from pellucid.core.runtime.random import generator
 
@@ -59,12 +59,9 @@ class AccumulatedEffects(NamedTuple):
         import polars
 
         K, g = self.effect.shape
-        found = {
-            self.feature: np.tile(np.asarray(self.grid), K),
-            "effect": self.effect.ravel(),
-            "low": self.low.ravel(),
-            "high": self.high.ravel(),
-        }
+        columns = ("effect", "low", "high")
+        found = {self.feature: np.tile(np.asarray(self.grid), K)}
+        found |= {name: getattr(self, name).ravel() for name in columns}
         if self.outputs:
             found["output"] = np.repeat(np.array(self.outputs), g)
         return polars.DataFrame(found)
@@ -197,16 +194,14 @@ def similarity_order(X: np.ndarray, j: int, codes: IntArray, k: int) -> IntArray
         if other == j:
             continue
         column = _column(X, other)
-        if _is_number(column) or column.dtype.kind == "b":
-            place = np.unique(column.astype(np.float64), return_inverse=True)[1]
-        else:
-            place = np.unique(column.astype(str), return_inverse=True)[1]
+        number = _is_number(column) or column.dtype.kind == "b"
+        place = np.unique(column.astype(np.float64 if number else str), return_inverse=True)[1]
         table = np.zeros((k, place.max() + 1))
         known = codes >= 0
         np.add.at(table, (codes[known], place[known]), 1.0)
         table /= np.maximum(table.sum(axis=1, keepdims=True), 1.0)
         gap = table[:, None] - table[None]
-        if _is_number(column) or column.dtype.kind == "b":
+        if number:
             D += np.abs(np.cumsum(gap, axis=2)).max(axis=2)
         else:
             D += 0.5 * np.abs(gap).sum(axis=2)
@@ -227,9 +222,8 @@ def curve(steps: Steps, weight: Array, shares: Array, backup: Array | None) -> t
     """
     w = weight[steps.rows]
     mass = np.bincount(steps.interval, w, steps.n_intervals)
-    total = np.stack(
-        [np.bincount(steps.interval, w * d, steps.n_intervals) for d in steps.difference.T], axis=1
-    )
+    sums = [np.bincount(steps.interval, w * d, steps.n_intervals) for d in steps.difference.T]
+    total = np.stack(sums, axis=1)
     empty = mass == 0
     mean = total / np.where(empty, 1.0, mass)[:, None]
     if backup is not None:
@@ -304,10 +298,13 @@ def accumulated_effects(
     points = len(grid)
     shares = _point_shares(place[known], points, np.ones(len(known)), words)
     centred, mean = curve(steps, np.ones(len(table)), shares, None)
-    low, high = _band(steps, place, points, words, mean, n_bootstrap, confidence, random_state)
+    low = high = centred.T
+    if n_bootstrap:
+        rng, tail = generator(random_state), (1 - confidence) / 2
+        curves = _resampled(steps, place, points, words, mean, n_bootstrap, rng)
+        low, high = (part.T for part in np.quantile(curves, [tail, 1 - tail], axis=0))
     outputs, target = _targets(model, centred.shape[1])
     counts = np.bincount(place[known], minlength=points - (not words))
-    low, high = (centred.T if found is None else found for found in (low, high))
     described = outputs, target, words, confidence
     return AccumulatedEffects(names[j], grid, centred.T, low, high, counts, *described)
 
@@ -341,30 +338,18 @@ def _steps(
     return levels[order], category_steps(model, X, j, place, levels[order]), place
 
 
-def _band(
-    steps: Steps,
-    place: IntArray,
-    points: int,
-    words: bool,
-    mean: Array,
-    n_bootstrap: int,
-    confidence: float,
-    random_state: Seed,
-) -> tuple[Any, Any]:
-    """Quantiles of the curves of rows drawn again, (outputs, g); None without draws."""
-    if n_bootstrap == 0:
-        return None, None
-    rng, n = generator(random_state), len(place)
-    known = place >= 0
+def _resampled(
+    steps: Steps, place: IntArray, points: int, words: bool, mean: Array, draws: int, rng: Rng
+) -> Array:
+    """The curves of rows drawn again, (draws, g, outputs)."""
+    n, known = len(place), place >= 0
     curves = []
-    for _ in range(n_bootstrap):
+    for _ in range(draws):
         w = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         shares = _point_shares(place[known], points, w[known], words)
         if shares.sum() > 0:
             curves.append(curve(steps, w, shares, mean)[0])
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.array(curves), [tail, 1 - tail], axis=0)
-    return low.T, high.T
+    return np.array(curves)
 
 
 def _targets(model: BaseEstimator, K: int) -> tuple[tuple[str, ...], str]:

@@ -35,13 +35,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
-from pellucid.evaluation.metrics.metrics import (
-    Metric,
-    MetricLike,
-    classes_of,
-    predictions_for,
-    resolve_metric,
-)
+from pellucid.evaluation.metrics import metrics
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike, classes_of, predictions_for
 from pellucid.evaluation.splits.folds import legacy_state
 from pellucid.evaluation.validation.cv_scores import metric_for, open_data
 from pellucid.evaluation.workers import run_tasks
@@ -72,23 +67,18 @@ class PermutationImportance(NamedTuple):
         import polars
 
         order = np.argsort(-self.importances_mean, kind="stable")
-        return polars.DataFrame(
-            {
-                "column": [self.names[j] for j in order],
-                "importance": self.importances_mean[order],
-                "low": self.low[order],
-                "high": self.high[order],
-            }
-        )
+        columns = {"importance": self.importances_mean, "low": self.low, "high": self.high}
+        ordered = {name: values[order] for name, values in columns.items()}
+        return polars.DataFrame({"column": [self.names[j] for j in order], **ordered})
 
     def __str__(self) -> str:
         rows = [tuple(row) for row in self.to_frame().rows()]
         of = "of new rows" if self.interval == "rows" else "of shuffling only"
-        return (
-            f"How much worse {self.metric} ({show(self.baseline)}) gets when a column is shuffled; "
-            f"intervals for the chance {of}\n"
-            + text_table(("column", "importance", "low", "high"), rows)
+        what = (
+            f"How much worse {self.metric} ({show(self.baseline)}) gets when a column is shuffled"
         )
+        table = text_table(("column", "importance", "low", "high"), rows)
+        return f"{what}; intervals for the chance {of}\n{table}"
 
 
 def permutations(n: int, repeats: int, random_state: Seed) -> list[IntArray]:
@@ -126,16 +116,12 @@ def additive(estimator: BaseEstimator, X: ArrayLike, metric: Metric) -> Additive
     if coef.shape[-1] != X.shape[1] or coef.ndim > 2:
         return None
     if is_regressor(estimator) and metric.needs == "labels":
-        said = np.asarray(estimator.predict(X), dtype=np.float64)
-        classes = None
-    elif (
-        is_classifier(estimator)
-        and metric.needs in ("labels", "scores")
-        and hasattr(estimator, "decision_function")
-    ):
-        said, classes = np.asarray(estimator.decision_function(X)), classes_of(estimator)
-        if classes is None:
+        said, classes = np.asarray(estimator.predict(X), dtype=np.float64), None
+    elif is_classifier(estimator) and metric.needs in ("labels", "scores"):
+        classes = classes_of(estimator)
+        if classes is None or not hasattr(estimator, "decision_function"):
             return None
+        said = np.asarray(estimator.decision_function(X))
     else:
         return None
     S, C = said.reshape(len(X), -1), np.atleast_2d(coef).T  # (n, k), (p, k)
@@ -257,10 +243,8 @@ def squared_column(work: Shuffles, baseline: float, j: int) -> Column:
     unit = w.sum()
     if work.metric.name == "r2":
         unit = -(w * (y - np.average(y, weights=w)) ** 2).sum()
-    sums = [
-        squared_growth(x, order, float(work.model.coef[j, 0]), residual, w, growth)
-        for order in work.orders
-    ]
+    coef = float(work.model.coef[j, 0])
+    sums = [squared_growth(x, order, coef, residual, w, growth) for order in work.orders]
     return Column(baseline + np.array(sums) / unit, growth / len(sums))
 
 
@@ -269,7 +253,7 @@ def row_losses(metric: Metric) -> Metric | None:
     if metric.definition is None:
         return None
     if metric.name == "r2":
-        return resolve_metric("mse")
+        return metrics.resolve_metric("mse")
     return metric if metric.definition.losses is not None else None
 
 
@@ -295,22 +279,16 @@ def permutation_importance(
     ----------
     estimator : estimator
         Fitted.
-    X, y : array-like
-        Rows to judge on.
-    metric : str, scorer or callable, optional
-        None: r2 for regressors, accuracy for classifiers.
     n_repeats : int, default=5
         Shuffles of each column.
     confidence : float, default=0.95
         Of the intervals.
     sample_weight : array of shape (n,), optional
         How often each row counts.
-    n_jobs : int, optional
-        Workers over the columns; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
         The same seed gives scikit-learn's permutations.
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    X, y, metric, n_jobs, callbacks
+        Rows to judge on; the others as in ``cross_validated``.
 
     Examples
     --------
@@ -335,11 +313,10 @@ def permutation_importance(
     score = metric_for(metric, estimator)
     w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     labels, model = classes_of(estimator), additive(estimator, X, score)
-    said = (
-        predictions_for(score, estimator, X)
-        if model is None
-        else answer(model, model.scores, score)
-    )
+    if model is None:
+        said = predictions_for(score, estimator, X)
+    else:
+        said = answer(model, model.scores, score)
     baseline = score.score(y, said, w, labels=labels)
     losses = row_losses(score)
     base = None if losses is None else losses.losses(y, said, labels=labels)
@@ -349,24 +326,18 @@ def permutation_importance(
     squares = score.definition is not None and score.name in ("mse", "r2") and np.isfinite(baseline)
     if model is not None and model.classes is None and model.coef.shape[1] == 1 and squares:
         job = partial(squared_column, work, baseline)
+    columns, name = range(len(names)), "PermutationImportance"
     if model is not None and not callbacks:
-        found = list(map_threads(job, range(len(names))))
+        found = list(map_threads(job, columns))
     else:
-        found = run_tasks(
-            job, range(len(names)), n_jobs=n_jobs, callbacks=callbacks, name="PermutationImportance"
-        )
-    return _record(names, found, baseline, score, y, w, confidence)
+        found = run_tasks(job, columns, n_jobs=n_jobs, callbacks=callbacks, name=name)
+    return _record(names, found, baseline, work, confidence)
 
 
 def _record(
-    names: tuple[str, ...],
-    found: list[Column],
-    baseline: float,
-    score: Metric,
-    y: np.ndarray,
-    w: Array | None,
-    confidence: float,
+    names: tuple[str, ...], found: list[Column], baseline: float, work: Shuffles, confidence: float
 ) -> PermutationImportance:
+    score, y, w = work.metric, work.y, work.w
     sign = 1.0 if score.greater_is_better else -1.0
     table = sign * (baseline - np.array([column.scores for column in found]))
     mean = table.mean(axis=1)

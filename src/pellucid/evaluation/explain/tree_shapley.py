@@ -14,6 +14,7 @@ References: Shapley (1953); Lundberg et al. (2020), From local explanations to g
 understanding with explainable AI for trees, Nature Machine Intelligence 2.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,13 +65,9 @@ class TreeShap(NamedTuple):
         if not self.outputs:
             return self
         k = len(self.outputs) - 1 if which is None else _place(which, self.outputs)
-        return self._replace(
-            values=self.values[:, :, k],
-            base=float(self.base[k]),
-            prediction=self.prediction[:, k],
-            outputs=(),
-            scale=f"{self.scale} of {self.outputs[k]}",
-        )
+        one = self._replace(values=self.values[:, :, k], base=float(self.base[k]), outputs=())
+        scale = f"{self.scale} of {self.outputs[k]}"
+        return one._replace(prediction=self.prediction[:, k], scale=scale)
 
     def explain(self, row: int = 0, output: object = None, *, most: int = 10) -> str:
         """The prediction of one row as a sum, the largest shares first."""
@@ -130,53 +127,27 @@ def shares(trees: TreeSum, X: Array) -> Array:
     depth, before = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     share, earlier = np.ones(nodes), np.ones(nodes)
     sizes = np.zeros((trees.n_trees, 2), np.int64)
-    measure_paths(
-        trees.start, trees.feature, trees.right, trees.weight, depth, before, share, earlier, sizes
-    )
+    paths = trees.start, trees.feature, trees.right, trees.weight
+    measure_paths(*paths, depth, before, share, earlier, sizes)
     points = np.maximum(1, (sizes[:, 1] + 1) // 2)
     knots, weights = _gauss(int(points.max(initial=1)))
     entries = np.diff(trees.start) * points
     out = np.zeros((n, trees.n_features, len(trees.constant)))
+    questions = trees.feature, trees.threshold, trees.missing_left, trees.right
+    forest = trees.start, *questions, trees.category, trees.sets, depth, before
+    answers = trees.value, trees.column, sizes
+    size = min(ROWS, max(1, -(-n // 4)))
+
+    def block(run: tuple[int, int], offset: IntArray, table: Array, begin: int) -> None:
+        rows = begin, min(begin + size, n)
+        add_shares(X, *rows, *run, *forest, *answers, offset, points, table, out)
+
     for first, last in _chunks(entries):
         offset = np.zeros(trees.n_trees, np.int64)
         offset[first:last] = np.cumsum(entries[first:last]) - entries[first:last]
         table = np.empty((int(entries[first:last].sum()), 5))
         fill_tables(trees.start, first, last, offset, points, knots, weights, share, earlier, table)
-        size = min(ROWS, max(1, -(-n // 4)))
-
-        def block(
-            begin: int,
-            first: int = first,
-            last: int = last,
-            offset: Any = offset,
-            table: Array = table,
-            size: int = size,
-        ) -> None:
-            add_shares(
-                X,
-                begin,
-                min(begin + size, n),
-                first,
-                last,
-                trees.start,
-                trees.feature,
-                trees.threshold,
-                trees.missing_left,
-                trees.right,
-                trees.category,
-                trees.sets,
-                depth,
-                before,
-                trees.value,
-                trees.column,
-                sizes,
-                offset,
-                points,
-                table,
-                out,
-            )
-
-        list(map_threads(block, range(0, n, size)))
+        list(map_threads(partial(block, (first, last), offset, table), range(0, n, size)))
     return out
 
 
@@ -213,21 +184,12 @@ def base_value(trees: TreeSum) -> Array:
 def tree_shap(model: BaseEstimator, X: ArrayLike) -> TreeShap:
     """Exact Shapley values of a fitted model of trees (path-dependent TreeSHAP).
 
-    Parameters
-    ----------
-    model : fitted decision tree, random forest, gradient boosting or histogram boosting
-        Boosting must start from a constant (``init=None`` or "zero").
-    X : rows to explain, as for ``model.predict``
+    ``model`` is a fitted decision tree, random forest, gradient boosting or histogram boosting, the
+    latter from a constant start (``init=None`` or "zero"); ``X`` are rows as for ``model.predict``.
+    The values are (n, p) for numbers and for boosting of two classes, (n, p, K) for K classes;
+    ``base + values.sum(axis=1)`` is the prediction: probabilities of trees and forests, scores
+    (log-odds) of boosting.
 
-    Returns
-    -------
-    TreeShap
-        ``values`` (n, p) for numbers and for boosting of two classes, (n, p, K) for K classes;
-        ``base``; ``explain(row)`` as text; ``base + values.sum(axis=1)`` is the prediction:
-        probabilities of trees and forests, scores (log-odds) of boosting.
-
-    Examples
-    --------
     >>> from pellucid import RandomForestClassifier
     >>> from pellucid.evaluation import tree_shap
     >>> X, y = [[i, i % 2] for i in range(20)], ["low"] * 10 + ["high"] * 10
@@ -245,19 +207,16 @@ def tree_shap(model: BaseEstimator, X: ArrayLike) -> TreeShap:
     rows = table_of(model, X)
     base, K = base_value(trees), len(trees.constant)
     if trees.scale == "probability" and K > 1:  # the shares of all classes sum to nothing
-        fewer = trees._replace(
-            value=np.ascontiguousarray(trees.value[:, :-1]), constant=trees.constant[:-1]
-        )
+        value, constant = np.ascontiguousarray(trees.value[:, :-1]), trees.constant[:-1]
+        fewer = trees._replace(value=value, constant=constant)
         part = shares(fewer, rows)
         values = np.concatenate([part, -part.sum(axis=2, keepdims=True)], axis=2)
     else:
         values = shares(trees, rows)
     prediction = base + values.sum(axis=1)
     names = tuple(model._feature_names())
-    words = {
-        j: {place: str(value) for value, place in known.items()}
-        for j, known in places_of(model, trees).items()
-    }
+    known = places_of(model, trees).items()
+    words = {j: {place: str(value) for value, place in each.items()} for j, each in known}
     if K == 1:
         one = values[:, :, 0], float(base[0]), prediction[:, 0]
         return TreeShap(*one, rows, names, (), _scale(model, trees), words)

@@ -56,17 +56,10 @@ def rademacher_complexity(
 ) -> Rademacher:
     """The empirical Rademacher complexity of a class, given its outputs on n points.
 
-    Parameters
-    ----------
-    outputs : array of shape (functions, points)
-        What every function of the class says of the points. For a bound: the losses.
-    n_draws : int, optional
-        Random signs, each used with its opposite. None: all signs up to 16 points, else 4096.
-    random_state : int, Generator or None, default=0
-        Seed of the signs.
+    ``outputs`` (functions, points) is what every function of the class says of the points; for a
+    bound the losses. ``n_draws`` random signs are each used with their opposite, None: all signs up
+    to 16 points, else 4096; ``random_state`` is their seed.
 
-    Examples
-    --------
     >>> thresholds = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]]
     >>> complexity = rademacher_complexity(thresholds)
     >>> round(complexity.value, 10), complexity.exact
@@ -114,19 +107,9 @@ def rademacher_bound(
 ) -> RiskBound:
     """Bound the true loss by the training loss and the complexity of the loss class.
 
-    Parameters
-    ----------
-    train_loss : float
-        In [0, 1].
-    complexity : float or Rademacher
-        Of the loss class (for outputs -1 and +1: half of the class's own).
-    n : int
-        Training rows.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``train_loss`` in [0, 1] of ``n`` training rows; ``complexity`` is that of the loss class (for
+    outputs -1 and +1: half of the class's own). The bound may fail with probability ``delta``.
 
-    Examples
-    --------
     >>> round(rademacher_bound(0.1, 0.0, 1000).gap, 10)
     0.3744660897
     """

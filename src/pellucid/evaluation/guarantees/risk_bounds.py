@@ -57,15 +57,12 @@ class RiskBound(NamedTuple):
 def risk_bound(loss: float, gap: float, delta: float, note: str = "") -> RiskBound:
     """The record of loss + gap."""
     value = float(loss) + gap
-    sentence = (
-        f"the true loss is at most {value:.3g} ({loss:.3g} measured + {gap:.3g}) with probability "
-        f"{1 - delta:.6g}"
-    )
+    measured = f"({loss:.3g} measured + {gap:.3g}) with probability {1 - delta:.6g}"
+    sentence = f"the true loss is at most {value:.3g} {measured}"
     if value >= 1:
         sentence = f"the bound {value:.3g} is not below 1: it says nothing (vacuous)"
-    return RiskBound(
-        value, gap, float(delta), value >= 1, f"{sentence}; {note}" if note else sentence
-    )
+    sentence = f"{sentence}; {note}" if note else sentence
+    return RiskBound(value, gap, float(delta), value >= 1, sentence)
 
 
 def validation_bound(
@@ -73,19 +70,10 @@ def validation_bound(
 ) -> RiskBound:
     """Bound the true loss of the model chosen among ``n_models`` on a validation set.
 
-    Parameters
-    ----------
-    loss : float
-        Its validation loss, in [0, 1].
-    n_validation : int
-        Rows of the validation set.
-    n_models : int, default=1
-        Candidates that were compared on it: the bound holds for all of them at once.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``loss`` in [0, 1] is its validation loss on ``n_validation`` rows, on which ``n_models``
+    candidates were compared: the bound holds for all of them at once, but for a probability
+    ``delta``.
 
-    Examples
-    --------
     >>> round(validation_bound(0.1, 100, n_models=10).gap, 10)
     0.1627623631
     """
@@ -99,17 +87,8 @@ def validation_bound(
 def validation_size(epsilon: float, *, n_models: int = 1, delta: float = 0.05) -> int:
     """Rows a validation set needs for a gap of at most ``epsilon`` over ``n_models`` candidates.
 
-    Parameters
-    ----------
-    epsilon : float
-        The gap, > 0.
-    n_models : int, default=1
-        Candidates that will be compared.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    The bound may fail with probability ``delta``.
 
-    Examples
-    --------
     >>> validation_size(0.05, n_models=10)
     1060
     """
@@ -124,21 +103,10 @@ def finite_class_bound(
 ) -> RiskBound:
     """Bound the true loss of any member of a finite class, from its training loss.
 
-    Parameters
-    ----------
-    train_loss : float
-        In [0, 1]; must be 0 for a consistent learner.
-    n : int
-        Training rows.
-    class_size : int
-        Members of the class, fixed before the data were seen.
-    consistent : bool, default=False
-        The learner always returns a member without training error: the gap shrinks like 1/n.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``train_loss`` in [0, 1] is that of ``n`` training rows, ``class_size`` the members of the
+    class, fixed before the data were seen. A ``consistent`` learner always returns a member without
+    training error: the gap shrinks like 1/n. The bound may fail with probability ``delta``.
 
-    Examples
-    --------
     >>> round(finite_class_bound(0.0, 100, 1000, consistent=True).value, 10)
     0.0990348755
     >>> round(finite_class_bound(0.1, 100, 1000).gap, 10)
@@ -161,19 +129,8 @@ def finite_class_size(
 ) -> int:
     """Training rows that make the gap of ``finite_class_bound`` at most ``epsilon``.
 
-    Parameters
-    ----------
-    epsilon : float
-        The gap, > 0.
-    class_size : int
-        Members of the class.
-    consistent : bool, default=False
-        The learner always returns a member without training error.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``class_size``, ``consistent`` and ``delta`` are as there.
 
-    Examples
-    --------
     >>> finite_class_size(0.1, 1000, consistent=True), finite_class_size(0.1, 1000)
     (100, 496)
     """
@@ -190,15 +147,8 @@ def finite_class_size(
 def growth_function(n: int, vc_dimension: int) -> int:
     """Sauer's bound on the labelings of n points by a class of VC dimension d, exactly.
 
-    Parameters
-    ----------
-    n : int
-        Points.
-    vc_dimension : int
-        d.
+    Of ``n`` points, with ``vc_dimension`` for d.
 
-    Examples
-    --------
     >>> growth_function(5, 2), growth_function(3, 3)
     (16, 8)
     """
@@ -228,19 +178,9 @@ def log_growth(n: int, d: int) -> float:
 def vc_bound(train_loss: float, n: int, vc_dimension: int, *, delta: float = 0.05) -> RiskBound:
     """Bound the true loss of any member of a class of finite VC dimension.
 
-    Parameters
-    ----------
-    train_loss : float
-        In [0, 1].
-    n : int
-        Training rows.
-    vc_dimension : int
-        p + 1 for half-spaces in p dimensions.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``train_loss`` in [0, 1] is that of ``n`` training rows; ``vc_dimension`` is p + 1 for
+    half-spaces in p dimensions. The bound may fail with probability ``delta``.
 
-    Examples
-    --------
     >>> round(vc_bound(0.1, 10_000, 3).gap, 10)
     0.1607500665
     """
@@ -264,25 +204,11 @@ def margin_bound(
 ) -> RiskBound:
     """Bound the true error of a large-margin classifier; the number of inputs plays no part.
 
-    Parameters
-    ----------
-    margin_errors : float
-        The FRACTION nu of training rows whose margin is below ``margin``.
-    n : int
-        Training rows.
-    margin : float
-        rho, > 0.
-    radius : float, default=1.0
-        R: all rows lie in a ball of this radius.
-    norm : float, default=1.0
-        Lambda: the largest norm of the weights allowed.
-    constant : float, default=1.0
-        c of the theorem, which only says that there is one.
-    delta : float, default=0.05
-        Probability with which the bound may fail.
+    ``margin_errors`` is the FRACTION nu of ``n`` training rows whose margin is below ``margin``,
+    rho > 0. All rows lie in a ball of ``radius`` R, ``norm`` Lambda is the largest norm of the
+    weights allowed, ``constant`` is the c of the theorem, which only says that there is one. The
+    bound may fail with probability ``delta``.
 
-    Examples
-    --------
     >>> round(margin_bound(0.1, 1000, margin=1.0).value, 10)
     0.3251950605
     """
@@ -317,13 +243,8 @@ class BoundChoice(NamedTuple):
 def select_by_bound(bounds: dict[str, Any]) -> BoundChoice:
     """The name of the candidate whose bound is the smallest (the first of equals).
 
-    Parameters
-    ----------
-    bounds : dict
-        Name -> RiskBound or number.
+    ``bounds`` map names to RiskBounds or numbers.
 
-    Examples
-    --------
     >>> choice = select_by_bound({"line": vc_bound(0.2, 5000, 2), "cubic": vc_bound(0.19, 5000, 4)})
     >>> choice.name, choice.sentence
     ('line', 'loose; cross-validation usually selects better')

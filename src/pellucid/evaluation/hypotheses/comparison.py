@@ -18,17 +18,8 @@ from pellucid.evaluation.hypotheses.multiple import METHODS, adjust_p_values
 from pellucid.evaluation.hypotheses.paired_labels import mcnemar_test
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_test
 from pellucid.evaluation.metrics.metrics import MetricLike, resolve_metric, task_of
-from pellucid.evaluation.splits.folds import (
-    FoldScore,
-    Split,
-    Wanted,
-    check_data,
-    classifies,
-    half_splits,
-    make_splits,
-    ratio_of,
-    run_folds,
-)
+from pellucid.evaluation.splits import folds
+from pellucid.evaluation.splits.folds import FoldScore, Split
 from pellucid.evaluation.validation.fold_summary import CvSummary, cv_summary
 
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
@@ -76,13 +67,10 @@ class Comparison(NamedTuple):
         return polars.DataFrame({"name": list(self.names), **table})
 
     def __str__(self) -> str:
-        rows = [
-            (name, s.mean, s.low, s.high)
-            for name, s in zip(self.names, self.summaries, strict=True)
-        ]
-        return text_table(("model", self.metric or "score", "low", "high"), rows) + (
-            f"\n{self.sentence}"
-        )
+        named = zip(self.names, self.summaries, strict=True)
+        rows = [(name, s.mean, s.low, s.high) for name, s in named]
+        table = text_table(("model", self.metric or "score", "low", "high"), rows)
+        return f"{table}\n{self.sentence}"
 
 
 def compare(
@@ -106,8 +94,6 @@ def compare(
     ----------
     models : dict of name -> estimator
         At least two, unfitted.
-    X, y : array-like
-        The data.
     metric : str, callable or None, default=None
         r2 for regressors, accuracy for classifiers.
     cv : int, splitter or list of splits, default=10
@@ -116,16 +102,10 @@ def compare(
         "mcnemar" compares the labels predicted for the rows held out (classifiers only).
     correction : {"holm", "bonferroni", "sidak", "benjamini_hochberg"}, default="holm"
         How p-values are adjusted for the number of pairs.
-    random_state : int, Generator or None, default=None
-        None leaves the folds unshuffled.
     alpha : float, default=0.05
         Adjusted p-values below it are significant.
-    groups : array, optional
-        For splitters that keep groups together.
-    n_jobs : int or None, default=None
-        Workers of joblib; the numbers do not depend on it.
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    X, y, groups, n_jobs, random_state, callbacks
+        As in ``cross_validated``.
 
     Examples
     --------
@@ -144,32 +124,23 @@ def compare(
     check.fraction(alpha=alpha)
     if not isinstance(models, dict) or len(models) < 2:
         raise ValueError(f"models must be a dict of at least two estimators, got {models!r}")
-    y = check_data(X, y)
-    classifier = classifies(models.values())
+    y = folds.check_data(X, y)
+    classifier = folds.classifies(models.values())
     if test == "mcnemar" and not classifier:
         raise ValueError("test='mcnemar' compares classifiers, but not all models are")
     measure = resolve_metric(metric, task_of(next(iter(models.values()))) if not metric else None)
+    options: dict[str, Any] = {"classifier": classifier, "random_state": random_state}
     if test == "5x2cv":
-        state = 0 if random_state is None else random_state
-        splits = half_splits(X, y, classifier=classifier, repeats=5, random_state=state)
+        options["random_state"] = 0 if random_state is None else random_state
+        splits = folds.half_splits(X, y, repeats=5, **options)
     else:
-        splits = make_splits(
-            cv, X, y, classifier=classifier, groups=groups, random_state=random_state
-        )
-    wanted = Wanted(prediction=test == "mcnemar")
-    found = run_folds(
-        models, X, y, splits, measure, n_jobs=n_jobs, callbacks=callbacks, wanted=wanted
-    )
-    return compare_folds(
-        found,
-        y,
-        splits,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        metric=measure.name,
-        greater_is_better=measure.greater_is_better,
-    )
+        splits = folds.make_splits(cv, X, y, groups=groups, **options)
+    work: dict[str, Any] = {"n_jobs": n_jobs, "callbacks": callbacks}
+    wanted = folds.Wanted(prediction=test == "mcnemar")
+    found = folds.run_folds(models, X, y, splits, measure, wanted=wanted, **work)
+    better = measure.greater_is_better
+    rule: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
+    return compare_folds(found, y, splits, **rule, metric=measure.name, greater_is_better=better)
 
 
 def compare_folds(
@@ -185,14 +156,14 @@ def compare_folds(
 ) -> Comparison:
     """The comparison of scores that are already there."""
     names = tuple(found)
-    scores = np.array([[fold.test for fold in folds] for folds in found.values()])
+    scores = np.array([[fold.test for fold in each] for each in found.values()])
     _refuse_undefined(names, scores, metric)
-    m, ratio = len(names), ratio_of(splits)
+    m, ratio = len(names), folds.ratio_of(splits)
     pairs = list(combinations(range(m), 2))
     right: list[Any] = []
     if test == "mcnemar":
         truth = np.concatenate([y[rows] for _, rows in splits])
-        said = [np.concatenate([fold.prediction for fold in folds]) for folds in found.values()]
+        said = [np.concatenate([fold.prediction for fold in each]) for each in found.values()]
         right = [truth == labels for labels in said]
 
     def p_value(i: int, j: int) -> float:
@@ -234,10 +205,5 @@ def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, 
     if beaten:
         text += f" and significantly better than {', '.join(beaten)}"
     if level:
-        joined = ", ".join(level)
-        text += (
-            f"; {joined} cannot be told apart from it"
-            if beaten
-            else (f", but {joined} cannot be told apart from it")
-        )
+        text += f"{'; ' if beaten else ', but '}{', '.join(level)} cannot be told apart from it"
     return text + "."

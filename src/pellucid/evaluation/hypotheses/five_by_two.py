@@ -22,12 +22,8 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
-from pellucid.evaluation.hypotheses.significance import (
-    ROUNDING,
-    SignificanceTest,
-    student_critical,
-    student_p,
-)
+from pellucid.evaluation.hypotheses import significance
+from pellucid.evaluation.hypotheses.significance import SignificanceTest
 from pellucid.evaluation.metrics.metrics import MetricLike, resolve_metric, task_of
 from pellucid.evaluation.splits.folds import check_data, classifies, fold_scores, half_splits
 
@@ -37,18 +33,10 @@ def five_by_two_test(
 ) -> SignificanceTest:
     """Test that two models score alike, from the differences of a 5 x 2 cross-validation.
 
-    Parameters
-    ----------
-    differences : array of shape (5, 2)
-        Score of a minus score of b; one row per repetition, one column per half.
-    statistic : {"t", "f"}, default="t"
-        Dietterich's t, whose estimate is the first difference, or Alpaydin's combined F, whose
-        estimate is the mean of all ten.
-    alpha : float, default=0.05
-        Level of the test.
+    ``differences`` (5, 2) are score of a minus score of b: a row per repetition, a column per half.
+    ``statistic`` is "t", Dietterich's, whose estimate is the first difference, or "f", Alpaydin's
+    combined F, whose estimate is the mean of all ten. ``alpha`` is the level of the test.
 
-    Examples
-    --------
     >>> d = [[0.02, 0.04], [0.01, 0.03], [0.03, 0.02], [0.0, 0.02], [0.04, 0.03]]
     >>> test = five_by_two_test(d)
     >>> round(test.statistic, 8), round(test.p_value, 8)
@@ -65,7 +53,7 @@ def five_by_two_test(
     if not np.isfinite(d).all():
         raise ValueError("differences must be finite numbers, got NaN or infinity")
     spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())  # S
-    if math.sqrt(spread) <= ROUNDING * max(1.0, float(np.abs(d).max())):
+    if math.sqrt(spread) <= significance.ROUNDING * max(1.0, float(np.abs(d).max())):
         spread = 0.0
     return _t(d, spread, alpha) if statistic == "t" else _f(d, spread, alpha)
 
@@ -73,12 +61,11 @@ def five_by_two_test(
 def _t(d: Array, spread: float, alpha: float) -> SignificanceTest:
     first, error = float(d[0, 0]), math.sqrt(spread / 5)
     T = first / error if error > 0 else math.copysign(math.inf, first) if first else 0.0
-    p = student_p(T, 5, "two-sided")
-    critical = student_critical(alpha, 5, "two-sided")
+    p = significance.student_p(T, 5, "two-sided")
+    critical = significance.student_critical(alpha, 5, "two-sided")
     low, high = first - critical * error, first + critical * error
-    return SignificanceTest(
-        T, p, 5, critical, abs(T) > critical, first, low, high, "two-sided", "5x2cv t-test"
-    )
+    found = T, p, 5, critical, abs(T) > critical, first, low, high
+    return SignificanceTest(*found, "two-sided", "5x2cv t-test")
 
 
 def _f(d: Array, spread: float, alpha: float) -> SignificanceTest:
@@ -89,9 +76,8 @@ def _f(d: Array, spread: float, alpha: float) -> SignificanceTest:
     room = (2 * critical * spread - float(((d - mean) ** 2).sum())) / 10
     half = math.sqrt(room) if room >= 0 else None  # below zero: F rejects every shift
     low, high = (None, None) if half is None else (mean - half, mean + half)
-    return SignificanceTest(
-        F, p, (10, 5), critical, critical < F, mean, low, high, "two-sided", "5x2cv F-test"
-    )
+    found = F, p, (10, 5), critical, critical < F, mean, low, high
+    return SignificanceTest(*found, "two-sided", "5x2cv F-test")
 
 
 def five_by_two_cv(
@@ -112,19 +98,13 @@ def five_by_two_cv(
     ----------
     estimator_a, estimator_b : estimators
         Unfitted; both are fitted ten times on the same halves (stratified for classifiers).
-    X, y : array-like
-        The data.
     metric : str, callable or None, default=None
         r2 for regressors, accuracy for classifiers. Losses keep their sign: for those a negative
         estimate means that a is better.
-    statistic : {"t", "f"}, default="f"
-        See ``five_by_two_test``.
-    alpha : float, default=0.05
-        Level of the test.
-    random_state : int, Generator or None, default=0
-        Decides the halves.
-    n_jobs : int or None, default=None
-        Workers of joblib; the numbers do not depend on it.
+    statistic, alpha
+        As in ``five_by_two_test``.
+    X, y, random_state, n_jobs
+        The data; the seed of the halves; workers, which the numbers do not depend on.
 
     Examples
     --------

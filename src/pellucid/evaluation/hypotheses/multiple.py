@@ -24,15 +24,9 @@ METHODS = ("bonferroni", "holm", "sidak", "benjamini_hochberg")
 def adjust_p_values(p_values: ArrayLike, method: str = "holm") -> Array:
     """Adjusted p-values, in the order given: compare each with the level as it is.
 
-    Parameters
-    ----------
-    p_values : array of shape (m,)
-        Of the single tests.
-    method : {"bonferroni", "holm", "sidak", "benjamini_hochberg"}, default="holm"
-        See the module.
+    ``p_values`` are those of the single tests; ``method`` is "bonferroni", "holm", "sidak" or
+    "benjamini_hochberg".
 
-    Examples
-    --------
     >>> adjust_p_values([0.01, 0.04, 0.03, 0.005])
     array([0.03, 0.06, 0.06, 0.02])
     """

@@ -33,17 +33,10 @@ def mcnemar_test(
 ) -> SignificanceTest:
     """Test that two classifiers are right equally often, on the same test rows.
 
-    Parameters
-    ----------
-    correct_a, correct_b : boolean arrays of shape (n,)
-        Whether each model is right, row by row.
-    method : {"auto", "exact", "chi2", "uncorrected"}, default="auto"
-        "auto" is exact for fewer than 25 rows on which they differ, else "chi2".
-    alpha : float, default=0.05
-        Level of the test.
+    ``correct_a`` and ``correct_b`` say row by row whether each model is right. ``method`` is
+    "exact", "chi2" or "uncorrected"; "auto" is exact for fewer than 25 rows on which they differ,
+    else "chi2". ``alpha`` is the level of the test.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> a = np.repeat([True, False, True], [9, 3, 20])
     >>> b = np.repeat([False, True, True], [9, 3, 20])
@@ -83,17 +76,9 @@ def mcnemar_test(
 def cochran_q_test(correct: ArrayLike, *, alpha: float = 0.05) -> SignificanceTest:
     """Test that several classifiers are right equally often, on the same test rows.
 
-    ``estimate`` is the largest accuracy minus the smallest; there is no interval for it.
+    ``correct`` (n, m) says row by row whether each of m models is right, ``alpha`` is the level of
+    the test. The estimate is the largest accuracy minus the smallest; there is no interval for it.
 
-    Parameters
-    ----------
-    correct : boolean array of shape (n, m)
-        Whether each of m models is right, row by row.
-    alpha : float, default=0.05
-        Level of the test.
-
-    Examples
-    --------
     >>> rows = ["110", "111", "100", "110", "010", "111", "100", "110"]
     >>> test = cochran_q_test([[cell == "1" for cell in row] for row in rows])
     >>> round(test.statistic, 8), round(test.p_value, 8)

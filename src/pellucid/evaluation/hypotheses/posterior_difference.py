@@ -37,10 +37,8 @@ class BayesianComparison(NamedTuple):
         return plain(self._asdict())
 
     def __str__(self) -> str:
-        return (
-            f"The first model is worse with probability {self.worse:.3f}, practically equal "
-            f"{self.equivalent:.3f}, better {self.better:.3f}."
-        )
+        first = f"The first model is worse with probability {self.worse:.3f}"
+        return f"{first}, practically equal {self.equivalent:.3f}, better {self.better:.3f}."
 
 
 def bayesian_comparison(
@@ -48,17 +46,10 @@ def bayesian_comparison(
 ) -> BayesianComparison:
     """The posterior probabilities (worse, equivalent, better) of the first of two models.
 
-    Parameters
-    ----------
-    differences : array of shape (k,)
-        Score of the first minus score of the second, fold by fold; greater scores are better.
-    test_ratio : float
-        n_test / n_train of the folds; 0 for independent test sets.
-    rope : float, default=0.01
-        Mean differences of at most this size do not matter in practice.
+    ``differences`` are score of the first minus score of the second, fold by fold; greater scores
+    are better. ``test_ratio`` is n_test / n_train of the folds, 0 for independent test sets. Mean
+    differences of at most ``rope`` do not matter in practice.
 
-    Examples
-    --------
     >>> worse, equivalent, better = bayesian_comparison(
     ...     [0.04, 0.01, 0.03, 0.04, 0.01], test_ratio=1 / 4)
     >>> round(worse, 4), round(equivalent, 4), round(better, 4)

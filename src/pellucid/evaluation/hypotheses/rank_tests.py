@@ -53,11 +53,11 @@ class FriedmanTest(NamedTuple):
 
     def __str__(self) -> str:
         verdict = "the models differ" if self.reject else "no difference is shown"
-        return (
-            f"Friedman's test: {show(self.statistic)}, df {self.df}, p = {show(self.p_value)}: "
-            f"{verdict}. Mean ranks {', '.join(f'{rank:.3g}' for rank in self.ranks)}; two models "
-            f"differ when their ranks do by more than {self.critical_distance:.3g}."
-        )
+        numbers = f"{show(self.statistic)}, df {self.df}, p = {show(self.p_value)}"
+        ranks = ", ".join(f"{rank:.3g}" for rank in self.ranks)
+        apart = f"differ when their ranks do by more than {self.critical_distance:.3g}"
+        head = f"Friedman's test: {numbers}: {verdict}."
+        return f"{head} Mean ranks {ranks}; two models {apart}."
 
 
 def friedman_test(
@@ -65,17 +65,9 @@ def friedman_test(
 ) -> FriedmanTest:
     """Test that m models rank alike over N data sets.
 
-    Parameters
-    ----------
-    scores : array of shape (N, m)
-        One row per data set, one column per model.
-    alpha : float, default=0.05
-        Level of the test.
-    greater_is_better : bool, default=True
-        False for losses.
+    ``scores`` (N, m) have one row per data set and one column per model; ``greater_is_better`` is
+    False for losses. ``alpha`` is the level of the test.
 
-    Examples
-    --------
     >>> test = friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.7, 0.6, 0.5]])
     >>> round(test.statistic, 4), test.ranks, round(test.critical_distance, 4)
     (6.5, array([1.  , 2.25, 2.75]), 1.6572)

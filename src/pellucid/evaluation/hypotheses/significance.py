@@ -20,9 +20,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import plain, show
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-ROUNDING = (
-    16 * np.finfo(np.float64).eps
-)  # relative; smaller spreads are the rounding of equal numbers
+ROUNDING = 16 * np.finfo(np.float64).eps  # relative; smaller spreads are equal numbers, rounded
 
 
 class SignificanceTest(NamedTuple):
@@ -59,10 +57,8 @@ class SignificanceTest(NamedTuple):
         verdict = "significant" if self.reject else "not significant: it may be chance"
         df = "" if self.df is None else f", df {self.df}"
         side = "" if self.alternative == "two-sided" else f", one-sided ({self.alternative})"
-        return (
-            f"{self.method}: estimate {show(self.estimate)}{interval}; statistic "
-            f"{show(self.statistic)}{df}, p = {show(self.p_value)}{side}; {verdict}."
-        )
+        found = f"estimate {show(self.estimate)}{interval}; statistic {show(self.statistic)}{df}"
+        return f"{self.method}: {found}, p = {show(self.p_value)}{side}; {verdict}."
 
 
 def check_test(alternative: str, alpha: float) -> None:
@@ -75,9 +71,7 @@ def score_vector(values: ArrayLike, name: str) -> Array:
     """One finite number per fold."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1:
-        raise ValueError(
-            f"{name} must be one number per fold, got an array of shape {vector.shape}"
-        )
+        raise ValueError(f"{name} must be one number per fold, got shape {vector.shape}")
     if not np.isfinite(vector).all():
         where = int(np.argmin(np.isfinite(vector)))
         raise ValueError(f"{name} must be finite numbers, got {vector[where]!r} at place {where}")
@@ -120,6 +114,5 @@ def student_test(
     low = -math.inf if alternative == "less" else mean - critical * error
     high = math.inf if alternative == "greater" else mean + critical * error
     reject = {"two-sided": abs(T), "greater": T, "less": -T}[alternative] > critical
-    return SignificanceTest(
-        T, p, k - 1, critical, bool(reject), mean, low, high, alternative, method
-    )
+    found = T, p, k - 1, critical, bool(reject), mean, low, high
+    return SignificanceTest(*found, alternative, method)

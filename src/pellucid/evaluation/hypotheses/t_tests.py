@@ -15,12 +15,8 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.evaluation.hypotheses.significance import (
-    SignificanceTest,
-    check_test,
-    score_vector,
-    student_test,
-)
+from pellucid.evaluation.hypotheses import significance
+from pellucid.evaluation.hypotheses.significance import SignificanceTest, score_vector, student_test
 
 
 def mean_test(
@@ -28,26 +24,16 @@ def mean_test(
 ) -> SignificanceTest:
     """Student's t-test that the expectation of independent values is ``mean``.
 
-    ``estimate``, ``low`` and ``high`` are those of the expectation itself.
+    The estimate and its limits are those of the expectation itself. ``values`` are at least two
+    independent observations, ``mean`` is the expectation to be refuted. ``alternative`` is
+    "two-sided", "greater" or "less": on which side the expectation may lie. ``alpha`` is the share
+    of true hypotheses that may be rejected.
 
-    Parameters
-    ----------
-    values : array of shape (k,)
-        At least two independent observations.
-    mean : float, default=0.0
-        The expectation to be refuted.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        On which side the expectation may lie.
-    alpha : float, default=0.05
-        The share of true hypotheses that may be rejected.
-
-    Examples
-    --------
     >>> test = mean_test([0.90, 0.85, 0.88, 0.92, 0.87], 0.85)
     >>> round(test.statistic, 4), round(test.low, 7), round(test.high, 7)
     (2.8139, 0.8504521, 0.9175479)
     """
-    check_test(alternative, alpha)
+    significance.check_test(alternative, alpha)
     score_vector([mean], "mean")
     x = score_vector(values, "values")
     _enough(len(x))
@@ -65,22 +51,15 @@ def paired_t_test(
     Right for independent test sets; on folds whose training sets overlap it rejects too often:
     use ``corrected_t_test``.
 
-    Parameters
-    ----------
-    scores_a, scores_b : arrays of shape (k,)
-        The scores of the two models, fold by fold.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": the scores of a are larger.
-    alpha : float, default=0.05
-        Level of the test.
+    ``scores_a`` and ``scores_b`` are the scores of the two models, fold by fold. ``alternative`` is
+    "two-sided", "greater" (the scores of a are larger) or "less"; ``alpha`` is the level of the
+    test.
 
-    Examples
-    --------
     >>> test = paired_t_test([0.90, 0.85, 0.88, 0.92, 0.87], [0.86, 0.84, 0.85, 0.88, 0.86])
     >>> round(test.statistic, 8), round(test.p_value, 8), test.reject
     (3.83349086, 0.01856256, True)
     """
-    check_test(alternative, alpha)
+    significance.check_test(alternative, alpha)
     d, scale = _differences(scores_a, scores_b)
     return student_test(d, 1 / len(d), scale, alternative, alpha, "paired t-test")
 
@@ -95,25 +74,16 @@ def corrected_t_test(
 ) -> SignificanceTest:
     """Nadeau and Bengio's t-test of a - b on folds whose training sets overlap.
 
-    Parameters
-    ----------
-    scores_a, scores_b : arrays of shape (k,)
-        The scores of the two models on the same folds, of one or of repeated cross-validations.
-    test_ratio : float
-        Rows tested per row trained on, n_test / n_train: 1/(k-1) for k-fold cross-validation.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": the scores of a are larger.
-    alpha : float, default=0.05
-        Level of the test.
+    ``scores_a``, ``scores_b``, ``alternative`` and ``alpha`` are as in ``paired_t_test``, the folds
+    of one or of repeated cross-validations. ``test_ratio`` is rows tested per row trained on,
+    n_test / n_train: 1/(k-1) for k-fold cross-validation.
 
-    Examples
-    --------
     >>> a, b = [0.90, 0.85, 0.88, 0.92, 0.87], [0.86, 0.84, 0.85, 0.88, 0.86]
     >>> test = corrected_t_test(a, b, test_ratio=1 / 4)
     >>> round(test.statistic, 8), round(test.p_value, 8), test.reject
     (2.55566057, 0.06292667, False)
     """
-    check_test(alternative, alpha)
+    significance.check_test(alternative, alpha)
     check.positive(test_ratio=test_ratio)
     d, scale = _differences(scores_a, scores_b)
     factor = 1 / len(d) + test_ratio
@@ -123,9 +93,8 @@ def corrected_t_test(
 def _differences(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[Array, float]:
     a, b = score_vector(scores_a, "scores_a"), score_vector(scores_b, "scores_b")
     if len(a) != len(b):
-        raise ValueError(
-            f"both models need a score on the same folds, got {len(a)} and {len(b)} scores"
-        )
+        got = f"got {len(a)} and {len(b)} scores"
+        raise ValueError(f"both models need a score on the same folds, {got}")
     _enough(len(a))
     return a - b, float(max(np.abs(a).max(), np.abs(b).max()))
 

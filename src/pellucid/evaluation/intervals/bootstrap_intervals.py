@@ -70,8 +70,7 @@ def make_units(n_rows: int, w: Array | None, groups: ArrayLike | None = None) ->
         names, unit = encode_labels(groups)
         if len(names) < 2:
             raise ValueError("groups holds one group only; at least two are needed to resample")
-        G = len(names)
-        inside = ones if w is None else w
+        inside, G = ones if w is None else w, len(names)
         return Units(G, unit, inside, np.ones(G), none, index, G, 1.0, True)
     rows = np.arange(n_rows)
     if w is None:
@@ -144,11 +143,9 @@ def bootstrap_interval(
     replicates = statistic.replicates(seed, n_resamples)
     fine = replicates[np.isfinite(replicates)]
     if len(fine) < max(2, MOST * n_resamples):
-        warn(
-            f"{name} is undefined in {n_resamples - len(fine)} of {n_resamples} resamples, "
-            "which are left out of its interval",
-            UndefinedMetricWarning,
-        )
+        where = f"in {n_resamples - len(fine)} of {n_resamples} resamples"
+        text = f"{name} is undefined {where}, which are left out of its interval"
+        warn(text, UndefinedMetricWarning)
     if len(fine) < 2:
         return Interval(statistic.estimate, np.nan, np.nan, np.nan, method, n, confidence)
     if method == "percentile":

@@ -52,10 +52,14 @@ class Interval(NamedTuple):
             return f"undefined (n = {show(self.n)})"
         if math.isnan(self.low):
             return f"{self.estimate:.4g} (no interval: {self.method}, n = {show(self.n)})"
-        return (
-            f"{self.estimate:.4g} ({100 * self.confidence:g} % interval {self.low:.4g} to "
-            f"{self.high:.4g}; {self.method}, n = {show(self.n)})"
-        )
+        limits = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}"
+        return f"{self.estimate:.4g} ({limits}; {self.method}, n = {show(self.n)})"
+
+
+def n_times(found: Interval, n: float) -> Interval:
+    """The interval of n times the number."""
+    estimate, low, high, error = (value * n for value in found[:4])
+    return found._replace(estimate=estimate, low=low, high=high, standard_error=error)
 
 
 class MetricTable(Mapping[str, Interval]):
@@ -148,17 +152,10 @@ def proportion_interval(
 ) -> Interval:
     """The interval of a share of ``n`` examples, within [0, 1].
 
-    Parameters
-    ----------
-    successes, n : number
-        ``0 <= successes <= n`` and ``n > 0``; sums of weights are welcome.
-    confidence : float, default=0.95
-        Of the limits.
-    method : {"wilson", "exact", "normal", "hoeffding"}, default="wilson"
-        ``exact`` is Clopper and Pearson's; ``hoeffding`` promises its confidence for every n.
+    ``0 <= successes <= n`` and n > 0; sums of weights are welcome. ``confidence`` is that of the
+    limits. ``method`` is "wilson", "exact" (Clopper and Pearson's), "normal" or "hoeffding", which
+    promises its confidence for every n.
 
-    Examples
-    --------
     >>> share = proportion_interval(68, 100)
     >>> round(share.low, 6), round(share.high, 6)
     (0.583374, 0.763309)
@@ -199,8 +196,6 @@ def mean_interval(
     ``values`` are independent, ``sample_weight`` says how often each counts, ``confidence`` is that
     of the limits.
 
-    Examples
-    --------
     >>> scores = mean_interval([0.90, 0.85, 0.88, 0.92, 0.87])
     >>> round(scores.estimate, 3), round(scores.low, 7), round(scores.high, 7)
     (0.884, 0.8504521, 0.9175479)

@@ -1,25 +1,17 @@
 """The interval of any metric: the kind that suits it, or the one asked for."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
-from pellucid.evaluation.intervals import resampled
-from pellucid.evaluation.intervals.bootstrap_intervals import (
-    Statistic,
-    Units,
-    bootstrap_interval,
-    make_units,
-)
-from pellucid.evaluation.intervals.intervals import (
-    PROPORTION_METHODS,
-    Interval,
-    mean_interval,
-    proportion_interval,
-)
+from pellucid.evaluation.intervals import bootstrap_intervals as bootstrap
+from pellucid.evaluation.intervals import intervals, resampled
+from pellucid.evaluation.intervals.bootstrap_intervals import Statistic, Units
+from pellucid.evaluation.intervals.intervals import PROPORTION_METHODS, Interval
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.delong import Ranking, delong_variance, mean_auc_variance, ranking
 from pellucid.evaluation.metrics.metrics import Metric, MetricLike, resolve_metric, warn_undefined
@@ -101,25 +93,19 @@ def metric_interval(
     if method not in ("bca", "percentile"):
         raise ValueError(f"method={method!r} does not suit {metric.name}: use 'bca'")
     if data is not None:
-        statistic = statistic_of(metric, data, make_units(data.n, w, groups), estimate)
+        statistic = statistic_of(metric, data, bootstrap.make_units(data.n, w, groups), estimate)
     else:
         y, p = np.asarray(y_true), np.asarray(y_pred)
-        units = make_units(len(y), w, groups)
+        units = bootstrap.make_units(len(y), w, groups)
 
         def measure(v: Array) -> float:
             keep = v > 0
             return float(metric.function(y[keep], p[keep], v[keep], labels, positive))
 
         statistic = resampled.any_statistic(measure, units, estimate)
-    return bootstrap_interval(
-        statistic,
-        n=n,
-        confidence=confidence,
-        method=method,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        name=metric.name,
-    )
+    draws: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state}
+    rule: dict[str, Any] = {"n": n, "confidence": confidence, "method": method, **draws}
+    return bootstrap.bootstrap_interval(statistic, name=metric.name, **rule)
 
 
 def _size(n: float, w: Array | None) -> float:
@@ -148,11 +134,11 @@ def closed_interval(metric: Metric, data: Prepared, method: str, confidence: flo
         if losses is None:
             raise ValueError(f"{metric.name} is no mean over examples: use method='bca'")
         values = losses(data)
-        found = mean_interval(values, confidence=confidence, sample_weight=data.w)
+        found = intervals.mean_interval(values, confidence=confidence, sample_weight=data.w)
         # the mean of what is never negative is not negative either, whatever Student says
         return found._replace(low=max(found.low, 0.0)) if (values >= 0).all() else found
     hits, out_of = proportion_parts(metric.name, data)
-    return proportion_interval(hits, out_of, confidence=confidence, method=method)
+    return intervals.proportion_interval(hits, out_of, confidence=confidence, method=method)
 
 
 def proportion_parts(name: str, data: Prepared) -> tuple[float, float]:
@@ -193,7 +179,7 @@ def delong_interval(
     error = math.sqrt(variance)
     if variance == 0 and auc in (0.0, 1.0):
         m = min(P, N)
-        edge = proportion_interval(auc * m, m, confidence=confidence)
+        edge = intervals.proportion_interval(auc * m, m, confidence=confidence)
         return Interval(auc, edge.low, edge.high, 0.0, "wilson", n, confidence)
     gap = float(ndtri((1 + confidence) / 2)) * error
     return Interval(auc, max(0.0, auc - gap), min(1.0, auc + gap), error, "delong", n, confidence)
@@ -204,15 +190,13 @@ def statistic_of(metric: Metric, data: Prepared, units: Units, estimate: float) 
     definition, name = metric.definition, metric.name
     assert definition is not None
     if name in ("rmse", "nrmse", "r2"):
-        return resampled.moment_statistic(
-            *resampled.regression_moments(name, data.y, data.prediction), units, estimate
-        )
+        moments = resampled.regression_moments(name, data.y, data.prediction)
+        return resampled.moment_statistic(*moments, units, estimate)
     if data.kind == "classes" and name != "mean_cost":
         return resampled.table_statistic(definition.value, data, units, estimate)
     if definition.losses is not None:
-        return resampled.moment_statistic(
-            *resampled.loss_moments(definition.losses(data)), units, estimate
-        )
+        moments = resampled.loss_moments(definition.losses(data))
+        return resampled.moment_statistic(*moments, units, estimate)
     if definition.input == "scores":
         return resampled.curve_statistic(name, curve_ranks(data), units, estimate)
     if name in ("median_ae", "max_error") and data.y.shape[1] == 1:

@@ -9,19 +9,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
-from pellucid.evaluation.intervals.bootstrap_intervals import (
-    Statistic,
-    Units,
-    in_chunks,
-    jackknife_blocks,
-)
+from pellucid.evaluation.intervals import bootstrap_intervals as bootstrap
+from pellucid.evaluation.intervals.bootstrap_intervals import Statistic, Units, in_chunks
 from pellucid.evaluation.intervals.kernels import CDF, TABLE
-from pellucid.evaluation.metrics.auc_kernels import (
-    area_resamples,
-    areas_without,
-    auc_resamples,
-    order_statistics,
-)
+from pellucid.evaluation.metrics import auc_kernels
 from pellucid.evaluation.metrics.delong import Ranking
 from pellucid.evaluation.metrics.point_scores import ratio
 from pellucid.evaluation.metrics.prepared import Prepared
@@ -128,15 +119,12 @@ def curve_statistic(name: str, ranks: list[Ranking], units: Units, estimate: flo
 
     def jackknife() -> tuple[Array, Array]:
         if units.grouped:
-            return np.mean([_without_blocks(r, units, which) for r in ranks], axis=0), _ones(units)
+            values = np.mean([_without_blocks(r, units, which) for r in ranks], axis=0)
+            return values, np.ones(bootstrap.jackknife_blocks(units)[1])
         parts = [_without_rows(rank, units.multiplicity, name) for rank in ranks]
         return np.mean(parts, axis=0), units.multiplicity
 
     return Statistic(estimate, replicates, jackknife)
-
-
-def _ones(units: Units) -> Array:
-    return np.ones(jackknife_blocks(units)[1])
 
 
 def _areas(rank: Ranking, units: Units, seed: int, first: int, size: int, which: int) -> Array:
@@ -144,34 +132,23 @@ def _areas(rank: Ranking, units: Units, seed: int, first: int, size: int, which:
     plain = not units.grouped and len(units.alias) == 0
     if plain and which == 0 and units.scale == 1.0:
         out = np.empty(size)
-        auc_resamples(key, first, rank.positive, rank.tie_end, rank.ties, CDF, TABLE, out)
+        ranks = rank.positive, rank.tie_end, rank.ties
+        auc_kernels.auc_resamples(key, first, *ranks, CDF, TABLE, out)
         return out
     areas = np.empty((size, 3))
-    area_resamples(
-        key,
-        first,
-        rank.positive,
-        rank.tie_end,
-        units.unit[rank.order],
-        units.w[rank.order],
-        units.n,
-        CDF,
-        TABLE,
-        units.threshold,
-        units.alias,
-        units.draws,
-        areas,
-    )
+    rows = rank.positive, rank.tie_end, units.unit[rank.order], units.w[rank.order]
+    draws = CDF, TABLE, units.threshold, units.alias, units.draws
+    auc_kernels.area_resamples(key, first, *rows, units.n, *draws, areas)
     return areas[:, which]
 
 
 def _without_blocks(rank: Ranking, units: Units, which: int) -> Array:
-    of_unit, n = jackknife_blocks(units)
+    of_unit, n = bootstrap.jackknife_blocks(units)
     block, w = of_unit[units.unit][rank.order], units.w[rank.order]
 
     def work(first: int) -> Array:
         out = np.empty((min(50, n - first), 3))
-        areas_without(first, rank.positive, rank.tie_end, block, w, out)
+        auc_kernels.areas_without(first, rank.positive, rank.tie_end, block, w, out)
         return out[:, which]
 
     return np.concatenate(list(map_threads(work, range(0, n, 50))))
@@ -229,7 +206,7 @@ def order_statistic(name: str, miss: Array, units: Units, estimate: float) -> St
 
     def work(counts: Array) -> Array:
         out = np.full((len(counts), 2), np.nan)
-        order_statistics(v, counts, unit, w, out)
+        auc_kernels.order_statistics(v, counts, unit, w, out)
         return out[:, which]
 
     def replicates(seed: int, n: int) -> Array:
@@ -237,7 +214,7 @@ def order_statistic(name: str, miss: Array, units: Units, estimate: float) -> St
 
     def jackknife() -> tuple[Array, Array]:
         if units.grouped:
-            block, n = jackknife_blocks(units)
+            block, n = bootstrap.jackknife_blocks(units)
             return work((block[None, :] != np.arange(n)[:, None]).astype(np.int32)), np.ones(n)
         m = units.multiplicity[order]
         return (_median_without(v, m) if which == 0 else _maximum_without(v, m)), m
@@ -285,7 +262,7 @@ def any_statistic(measure: Callable[[Array], float], units: Units, estimate: flo
         return np.array(values)
 
     def jackknife() -> tuple[Array, Array]:
-        block, n = jackknife_blocks(units)
+        block, n = bootstrap.jackknife_blocks(units)
         of_row = block[units.unit]
         base = units.w if units.grouped else units.multiplicity
         if n == units.n and not units.grouped:  # one repetition of a row at a time

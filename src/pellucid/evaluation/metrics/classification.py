@@ -20,18 +20,9 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.evaluation.intervals.bootstrap_intervals import (
-    acceleration,
-    bca_limits,
-    bootstrap_interval,
-    make_units,
-)
-from pellucid.evaluation.intervals.intervals import (
-    Interval,
-    MetricTable,
-    mean_interval,
-    proportion_interval,
-)
+from pellucid.evaluation.intervals import bootstrap_intervals as bootstrap
+from pellucid.evaluation.intervals import intervals as limits
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable, mean_interval
 from pellucid.evaluation.intervals.metric_intervals import curve_ranks, delong_interval
 from pellucid.evaluation.intervals.resampled import curve_statistic
 from pellucid.evaluation.metrics import point_scores as ps
@@ -128,13 +119,11 @@ def table_measures(C: Array, positive: int | None, beta: float) -> TableMeasures
         "mcc": ps.ratio(n * right - (row * column).sum(axis=-1), np.sqrt(np.maximum(spread, 0))),
         "kappa": ps.ratio(accuracy - chance, 1 - chance),
     }
+    rates = {"precision": P, "recall": R, "specificity": S, "f_beta": F}
     if positive is not None:
-        for name, rate in (("precision", P), ("recall", R), ("specificity", S), ("f_beta", F)):
-            out[name] = rate[..., positive]
+        out |= {name: rate[..., positive] for name, rate in rates.items()}
     else:
-        seen = row + column > 0
-        for name, rate in (("precision", P), ("recall", R), ("specificity", S), ("f_beta", F)):
-            out[name] = _mean_over(rate, seen)
+        out |= {name: _mean_over(rate, row + column > 0) for name, rate in rates.items()}
         for name, rate in (("precision", P), ("f_beta", F)):
             share = row / n[..., None]
             out[f"{name}_weighted"] = np.where(share > 0, share * rate, 0.0).sum(axis=-1)
@@ -147,9 +136,7 @@ def _mean_over(rate: Array, where: Array) -> Array:
 
 def _stacks(tables: Array, k: int) -> Iterator[Array]:
     size = max(1, CELLS // (k * k))
-    for start in range(0, len(tables), size):
-        part = tables[start : start + size]
-        yield part
+    yield from (tables[start : start + size] for start in range(0, len(tables), size))
 
 
 class _Resampled(NamedTuple):
@@ -169,8 +156,8 @@ class _Resampled(NamedTuple):
         fine = replicates[np.isfinite(replicates)]
         if math.isnan(estimate) or len(fine) < 2:
             return Interval(estimate, math.nan, math.nan, math.nan, "bca", n, confidence)
-        a = acceleration(without, self.multiplicity)
-        low, high = bca_limits(estimate, fine, a, confidence)
+        a = bootstrap.acceleration(without, self.multiplicity)
+        low, high = bootstrap.bca_limits(estimate, fine, a, confidence)
         return Interval(estimate, low, high, float(fine.std(ddof=1)), "bca", n, confidence)
 
 
@@ -187,9 +174,8 @@ def _resample(C: Array, positive: int | None, beta: float, rng: Rng) -> _Resampl
             full = np.zeros((len(part), K * K))
             full[:, used] = part
             parts.append(table_measures(full.reshape(-1, K, K), positive, beta))
-        scalars = {
-            name: np.concatenate([p.scalars[name] for p in parts]) for name in parts[0].scalars
-        }
+        names = parts[0].scalars
+        scalars = {name: np.concatenate([p.scalars[name] for p in parts]) for name in names}
         return TableMeasures(scalars, np.concatenate([p.f_class for p in parts]))
 
     drawn = rng.multinomial(draws, flat[used] / total, size=RESAMPLES) * (total / draws)
@@ -250,15 +236,8 @@ def classification_metrics(
     """
     check.positive(beta=beta)
     check.fraction(confidence=confidence)
-    data = prepare(
-        "classes",
-        y_true,
-        y_pred,
-        sample_weight,
-        labels=labels,
-        positive=positive,
-        cost_matrix=cost_matrix,
-    )
+    marks: dict[str, Any] = {"labels": labels, "positive": positive, "cost_matrix": cost_matrix}
+    data = prepare("classes", y_true, y_pred, sample_weight, **marks)
     if data.kind != "classes":
         raise ValueError("classification_metrics needs one label per row; see multilabel_metrics")
     rng = generator(random_state)
@@ -270,17 +249,14 @@ def classification_metrics(
         intervals["mean_cost"] = mean_interval(losses, confidence=confidence, sample_weight=data.w)
     notes: tuple[str, ...] = ()
     if y_score is not None:
-        truth = np.asarray(y_true)
-        known = data.labels if labels is None else labels
-        more, notes = _score_intervals(
-            truth, y_score, sample_weight, known, positive, confidence, rng
-        )
+        marks = {"labels": data.labels if labels is None else labels, "positive": positive}
+        given = np.asarray(y_true), y_score, sample_weight
+        more, notes = _score_intervals(given, marks, confidence, rng)
         intervals |= more
     _warn_about(data, C, intervals)
     confusion = ConfusionTable(data.labels, C, *ps.class_counts(C))
-    return ClassificationTable(
-        intervals, _per_class(data, C, draws, confidence), confusion, beta, notes
-    )
+    tables = _per_class(data, C, draws, confidence)
+    return ClassificationTable(intervals, tables, confusion, beta, notes)
 
 
 def _whole(value: float) -> float:
@@ -291,7 +267,7 @@ def _share(hits: float, out_of: float, confidence: float) -> Interval:
     """Wilson's interval; undefined when there is nothing to count."""
     if out_of == 0:
         return Interval(math.nan, math.nan, math.nan, math.nan, "wilson", 0, confidence)
-    return proportion_interval(hits, _whole(out_of), confidence=confidence)
+    return limits.proportion_interval(hits, _whole(out_of), confidence=confidence)
 
 
 def _label_intervals(
@@ -328,68 +304,52 @@ def _per_class(
     for j, label in enumerate(data.labels.tolist()):
         tp, fn, fp, _ = (float(part[j]) for part in counts)
         share = _share(tp + fn, n, confidence)
-        limits = share.low * n, share.high * n, share.standard_error * n
-        support = Interval(_whole(tp + fn), *limits, "wilson", n, confidence)
-        tables[label] = MetricTable(
-            {
-                "precision": _share(tp, tp + fp, confidence),
-                "recall": _share(tp, tp + fn, confidence),
-                "f_beta": draws.interval("f_beta", n, confidence, j),
-                "support": support,
-            }
-        )
+        ends = share.low * n, share.high * n, share.standard_error * n
+        found = {
+            "precision": _share(tp, tp + fp, confidence),
+            "recall": _share(tp, tp + fn, confidence),
+            "f_beta": draws.interval("f_beta", n, confidence, j),
+            "support": Interval(_whole(tp + fn), *ends, "wilson", n, confidence),
+        }
+        tables[label] = MetricTable(found)
     return tables
 
 
 def _score_intervals(
-    y: np.ndarray,
-    y_score: ArrayLike,
-    w: Any,
-    labels: ArrayLike,
-    positive: object,
-    confidence: float,
-    rng: Any,
+    given: tuple[Any, Any, Any], marks: dict[str, Any], confidence: float, rng: Rng
 ) -> tuple[dict[str, Interval], tuple[str, ...]]:
-    """Areas for any scores; losses for probabilities only."""
-    data = prepare("scores", y, y_score, w, labels=labels, positive=positive)
+    """Areas for any scores; losses for probabilities only. given: truth, scores, weights."""
+    data = prepare("scores", *given, **marks)
     n = data.n if data.w is None else _whole(data.w.sum())
     check_both_classes(data)
     ranks = curve_ranks(data)  # one sort for everything below
     out = {"roc_auc": delong_interval(data, confidence, ranks=ranks)}
-    units = make_units(data.n, data.w)
+    units = bootstrap.make_units(data.n, data.w)
     curves = [cumulative_of(rank, data.w) for rank in ranks]
     for name, area in (("average_precision", ps.step_area), ("pr_area", ps.trapezoid_area)):
         estimate = float(np.mean([area(curve) for curve in curves]))
         statistic = curve_statistic(name, ranks, units, estimate)
         if data.n <= JACKKNIFE_ROWS:
-            out[name] = bootstrap_interval(
-                statistic,
-                n=n,
-                confidence=confidence,
-                n_resamples=RESAMPLES,
-                random_state=rng,
-                name=name,
+            options: dict[str, Any] = {"n_resamples": RESAMPLES, "random_state": rng, "name": name}
+            out[name] = bootstrap.bootstrap_interval(
+                statistic, n=n, confidence=confidence, **options
             )
         else:
             out[name] = _jackknife_interval(estimate, *statistic.jackknife(), n, confidence)
-    S = np.asarray(y_score, dtype=np.float64)
+    S = np.asarray(given[1], dtype=np.float64)
     chances = S.min() >= 0 and S.max() <= 1
     if chances and S.ndim == 2:
         chances = bool(np.abs(S.sum(axis=1) - 1).max() <= 1e-3)
     if not chances:
         return out, ("the scores are no probabilities: no log_loss and brier",)
-    p = prepare("probabilities", y, y_score, w, labels=labels, positive=positive)
-    loss = mean_interval(ps.log_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w)
-    out["log_loss"] = loss
-    out["log_loss_sum"] = loss._replace(
-        estimate=loss.estimate * n,
-        low=loss.low * n,
-        high=loss.high * n,
-        standard_error=loss.standard_error * n,
-    )
-    out["brier"] = mean_interval(
-        ps.brier_losses(p.y, p.prediction), confidence=confidence, sample_weight=p.w
-    )
+    p = prepare("probabilities", *given, **marks)
+
+    def mean(losses: Array) -> Interval:
+        return mean_interval(losses, confidence=confidence, sample_weight=p.w)
+
+    loss = mean(ps.log_losses(p.y, p.prediction))
+    out |= {"log_loss": loss, "log_loss_sum": limits.n_times(loss, n)}
+    out["brier"] = mean(ps.brier_losses(p.y, p.prediction))
     return out, ()
 
 
@@ -425,7 +385,5 @@ def _warn_about(data: Prepared, C: Array, intervals: dict[str, Interval]) -> Non
     rows = C.sum(axis=1)
     share, K = rows[rows > 0].min() / rows.sum(), (rows > 0).sum()
     if K > 1 and share < 0.4 / K:  # 20 % for two classes
-        warn(
-            f"the rarest class has {100 * share:.3g} % of the examples: accuracy says little; "
-            "look at balanced_accuracy or average_precision"
-        )
+        rare = f"the rarest class has {100 * share:.3g} % of the examples"
+        warn(f"{rare}: accuracy says little; look at balanced_accuracy or average_precision")

@@ -16,14 +16,8 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.metrics import point_scores as ps
+from pellucid.evaluation.metrics import prepared
 from pellucid.evaluation.metrics.metrics import warn_undefined
-from pellucid.evaluation.metrics.prepared import (
-    check_labels,
-    column,
-    common_codes,
-    same_length,
-    weights,
-)
 
 
 class Rates(NamedTuple):
@@ -90,15 +84,10 @@ _WORDS = {
 def rates(tp: float, fn: float, fp: float, tn: float, *, beta: float = 1.0) -> Rates:
     """The rates of a binary table; what is undefined is NaN with a warning.
 
-    Parameters
-    ----------
-    tp, fn, fp, tn : number
-        True positives, false negatives (misses), false positives (false alarms), true negatives.
-    beta : float, default=1.0
-        How much recall counts against precision in ``f_beta``.
+    ``tp``, ``fn``, ``fp`` and ``tn`` count true positives, false negatives (misses), false
+    positives (false alarms) and true negatives; ``beta`` is how much recall counts against
+    precision in f_beta.
 
-    Examples
-    --------
     >>> round(rates(8, 2, 30, 60, beta=2).f_beta, 10)
     0.5128205128
     """
@@ -166,30 +155,21 @@ def confusion_table(
 ) -> ConfusionTable:
     """Count truth against prediction.
 
-    Parameters
-    ----------
-    y_true, y_pred : array of labels
-        Truth and prediction.
-    labels : sequence, optional
-        The labels and their order; sorted when not given.
-    positive : label, optional
-        This label comes first, so that a binary table reads [[TP, FN], [FP, TN]].
-    sample_weight : array, optional
-        How often each row counts.
+    ``labels`` are those of ``y_true`` and ``y_pred`` in the order wanted, sorted when not given.
+    ``positive`` comes first, so that a binary table reads [[TP, FN], [FP, TN]]. ``sample_weight``
+    says how often each row counts.
 
-    Examples
-    --------
     >>> confusion_table([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], positive=1).counts
     array([[2, 1],
            [1, 1]])
     """
-    y, p = column(y_true, "y_true"), column(y_pred, "the prediction")
-    same_length(len(y), len(p))
-    w = weights(sample_weight, len(y))
-    classes, t, q = common_codes(y, p, labels)
+    y, p = prepared.column(y_true, "y_true"), prepared.column(y_pred, "the prediction")
+    prepared.same_length(len(y), len(p))
+    w = prepared.weights(sample_weight, len(y))
+    classes, t, q = prepared.common_codes(y, p, labels)
     order = np.arange(len(classes))
     if labels is not None:
-        names = check_labels(np.asarray(labels), "labels")
+        names = prepared.check_labels(np.asarray(labels), "labels")
         unknown = set(classes.tolist()) - set(names.tolist())
         if unknown or len(set(names.tolist())) != len(names):
             what = f"{sorted(unknown)[0]!r} is not in labels" if unknown else "labels repeats one"

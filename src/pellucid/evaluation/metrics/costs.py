@@ -19,19 +19,10 @@ def mean_cost(
 ) -> float:
     """The average of ``cost_matrix[truth, prediction]``.
 
-    Parameters
-    ----------
-    y_true, y_pred : array of labels
-        Truth and prediction.
-    cost_matrix : array of shape (K, K)
-        Row = truth, column = prediction, in the order of the sorted labels; not negative.
-    labels : sequence, optional
-        All labels, where some occur neither in the truth nor in the prediction.
-    sample_weight : array, optional
-        How often each row counts.
+    ``y_true`` and ``y_pred`` are labels; the rows of ``cost_matrix`` (K, K) are the truth, its
+    columns the prediction, in the order of the sorted labels, none negative. ``labels`` are all of
+    them, where some occur in neither; ``sample_weight`` says how often each row counts.
 
-    Examples
-    --------
     Ten people, one of them sick and missed, three healthy ones called sick:
 
     >>> truth = ["healthy"] * 9 + ["sick"]

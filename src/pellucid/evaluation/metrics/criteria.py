@@ -33,17 +33,9 @@ def information_criteria(
 ) -> Criteria:
     """AIC, AICc and BIC of one model or of many.
 
-    Parameters
-    ----------
-    log_likelihood : float or array
-        log L at its maximum.
-    n_parameters : int or array
-        Every parameter that was estimated.
-    n_samples : int
-        Number of rows.
+    ``log_likelihood`` is log L at its maximum, ``n_parameters`` counts every parameter that was
+    estimated, ``n_samples`` the rows.
 
-    Examples
-    --------
     >>> from pellucid.evaluation import information_criteria
     >>> found = information_criteria(-10.0, 2, 20)
     >>> found.aic, round(found.bic, 4)
@@ -64,19 +56,10 @@ def gaussian_criteria(
 ) -> Criteria:
     """AIC, AICc, BIC and Mallows' Cp of linear models with normal errors.
 
-    Parameters
-    ----------
-    rss : float or array
-        Residual sums of squares, >= 0; 0 gives -inf with a warning.
-    n_parameters : int or array
-        Coefficients, the intercept counted.
-    n_samples : int
-        Number of rows.
-    sigma2 : float, optional
-        Noise variance, usually that of the largest model; without it there is no Cp.
+    ``rss`` are residual sums of squares, >= 0; 0 gives -inf with a warning. ``n_parameters`` counts
+    the coefficients, the intercept too, ``n_samples`` the rows. ``sigma2`` is the noise variance,
+    usually that of the largest model; without it there is no Cp.
 
-    Examples
-    --------
     >>> from pellucid.evaluation import gaussian_criteria
     >>> found = gaussian_criteria([111.5, 10.9047619], [1, 2], 8, sigma2=0.8136505239)
     >>> found.aic.round(6), found.cp.round(6)

@@ -34,13 +34,20 @@ from sklearn.exceptions import UndefinedMetricWarning
 from pellucid.core.arrays.check import hint
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
-from pellucid.evaluation.metrics.prepared import Prepared, prepare
+from pellucid.evaluation.metrics.prepared import Prepared, prepare, same_length
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS, Definition
 
 DEFAULTS = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
 DEFAULTS |= {"ranking": "ndcg", "multilabel": "f1"}
+KINDS = {
+    "classification": is_classifier,
+    "regression": is_regressor,
+    "clustering": is_clusterer,
+}
 _LOSS_ENDINGS = ("error", "loss", "deviance", "cost", "risk", "distance", "rmse", "mse", "mae")
 
+Weight: TypeAlias = Array | None
+Labels: TypeAlias = NDArray[Any] | None
 
 MetricLike: TypeAlias = "str | Callable[..., float] | Metric | None"  # what metric= accepts
 
@@ -175,9 +182,8 @@ def resolve_metric(
         return _scorer(getattr(metric._score_func, "__name__", "score"), metric)
     if callable(metric):
         return _callable(metric)
-    raise ValueError(
-        f"metric must be a name, a scorer or a callable (y, prediction) -> float, got {metric!r}"
-    )
+    need = "a name, a scorer or a callable (y, prediction) -> float"
+    raise ValueError(f"metric must be {need}, got {metric!r}")
 
 
 def _default(task: str | None) -> str:
@@ -194,16 +200,11 @@ def _default(task: str | None) -> str:
 
 def task_of(estimator: BaseEstimator) -> str:
     """``regression``, ``classification`` or ``clustering``, as the estimator's tags say."""
-    for task, is_kind in (
-        ("classification", is_classifier),
-        ("regression", is_regressor),
-        ("clustering", is_clusterer),
-    ):
+    for task, is_kind in KINDS.items():
         if is_kind(estimator):
             return task
-    raise ValueError(
-        f"{type(estimator).__name__} is no classifier, regressor or clusterer: name the metric"
-    )
+    name = type(estimator).__name__
+    raise ValueError(f"{name} is no classifier, regressor or clusterer: name the metric")
 
 
 def classes_of(estimator: BaseEstimator) -> Any:
@@ -222,16 +223,13 @@ def predictions_for(metric: Metric, estimator: BaseEstimator, X: ArrayLike) -> A
             raise ValueError(f"{metric.name} needs probabilities, and {name} has no predict_proba")
         return _one_matrix(estimator.predict_proba(X))
     if metric.needs == "clusters":
-        if hasattr(estimator, "predict"):
-            return estimator.predict(X)
-        return estimator.labels_
+        return estimator.predict(X) if hasattr(estimator, "predict") else estimator.labels_
     for method in ("decision_function", "predict_proba", "score_samples", "predict"):
         if hasattr(estimator, method) and not (method == "predict" and is_classifier(estimator)):
             scores = _one_matrix(getattr(estimator, method)(X))
             return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-    raise ValueError(
-        f"{metric.name} needs scores, and {name} has neither decision_function nor predict_proba"
-    )
+    lacks = f"{name} has neither decision_function nor predict_proba"
+    raise ValueError(f"{metric.name} needs scores, and {lacks}")
 
 
 def _one_matrix(values: list[Array] | ArrayLike) -> Any:
@@ -245,21 +243,9 @@ def _defined(definition: Definition, cost_matrix: ArrayLike | None) -> Metric:
     if definition.name == "mean_cost" and cost_matrix is None:
         raise ValueError("the metric mean_cost needs a cost_matrix[truth, prediction]")
 
-    def function(
-        y: ArrayLike,
-        prediction: ArrayLike,
-        w: Array | None,
-        labels: NDArray[Any] | None,
-        positive: object,
-    ) -> float:
+    def function(y: ArrayLike, p: ArrayLike, w: Weight, labels: Labels, positive: object) -> float:
         data = prepare(
-            definition.input,
-            y,
-            prediction,
-            w,
-            labels=labels,
-            positive=positive,
-            cost_matrix=cost_matrix,
+            definition.input, y, p, w, labels=labels, positive=positive, cost_matrix=cost_matrix
         )
         return definition.value(data)
 
@@ -288,14 +274,8 @@ def _scorer(name: str, scorer: Any) -> Metric:
     score = scorer._score_func
     takes = inspect.signature(score).parameters
 
-    def function(
-        y: ArrayLike,
-        prediction: ArrayLike,
-        w: Array | None,
-        labels: NDArray[Any] | None,
-        positive: object,
-    ) -> float:
-        prediction = np.asarray(prediction)
+    def function(y: ArrayLike, p: ArrayLike, w: Weight, labels: Labels, positive: object) -> float:
+        prediction = np.asarray(p)
         if needs != "labels" and prediction.ndim == 2 and prediction.shape[1] == 2:
             first = positive is not None and labels is not None and positive == labels[0]
             prediction = prediction[:, 0 if first else 1]
@@ -319,33 +299,19 @@ def _callable(score: Callable[..., Any]) -> Metric:
     except ValueError:  # builtins without a signature
         weighted = False
 
-    def function(
-        y: ArrayLike,
-        prediction: ArrayLike,
-        w: Array | None,
-        labels: NDArray[Any] | None,
-        positive: object,
-    ) -> float:
-        return _call_weighted(score, y, prediction, w, weighted, {})
+    def function(y: ArrayLike, p: ArrayLike, w: Weight, labels: Labels, positive: object) -> float:
+        return _call_weighted(score, y, p, w, weighted, {})
 
     needs = getattr(score, "needs", "labels")
     return Metric(name, function, needs, bool(better), "bootstrap")
 
 
 def _call_weighted(
-    score: Callable[..., Any],
-    y: ArrayLike,
-    prediction: ArrayLike,
-    w: ArrayLike | None,
-    weighted: bool,
-    options: dict,
+    score: Callable[..., Any], y: Any, prediction: Any, w: Any, weighted: bool, options: dict
 ) -> float:
     """Weights go to functions that take them; whole ones become repetitions for the others."""
     y, prediction = np.asarray(y), np.asarray(prediction)
-    if len(y) != len(prediction):
-        raise ValueError(
-            f"y_true and the prediction need the same length, got {len(y)} and {len(prediction)}"
-        )
+    same_length(len(y), len(prediction))
     if w is None:
         return float(score(y, prediction, **options))
     w = np.asarray(w, dtype=np.float64)

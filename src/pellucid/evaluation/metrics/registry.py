@@ -155,13 +155,20 @@ def _share_left(data: Prepared) -> Array:
     return ps.ratio(_output_mse(data), ps.target_variance(data.y, data.w))
 
 
+def _nrmse(data: Prepared) -> float:
+    return float(np.sqrt(_share_left(data)).mean())
+
+
 def _median_ae(data: Prepared) -> float:
-    miss = np.abs(data.y - data.prediction)
-    return float(np.mean(weighted_median(miss, data.w)))
+    return float(np.mean(weighted_median(np.abs(data.y - data.prediction), data.w)))
 
 
 def _max_error(data: Prepared) -> float:
     return float(np.abs(data.y - data.prediction).max(axis=0).mean())
+
+
+def _of_clusters(index: Callable[..., float]) -> Callable[[Prepared], float]:
+    return lambda data: index(data.y, data.prediction, data.w)
 
 
 def discounted_gain(relevance: Array, score: Array, k: int | None = None) -> float:
@@ -220,22 +227,14 @@ _DEFINITIONS = (
     Definition("mse", "numbers", False, "mean", _mean_of(squared_errors), squared_errors),
     Definition("mae", "numbers", False, "mean", _mean_of(absolute_errors), absolute_errors),
     Definition("rmse", "numbers", False, "bootstrap", _rmse),
-    Definition(
-        "nrmse", "numbers", False, "bootstrap", lambda d: float(np.sqrt(_share_left(d)).mean())
-    ),
+    Definition("nrmse", "numbers", False, "bootstrap", _nrmse),
     Definition("r2", "numbers", True, "bootstrap", lambda d: float((1 - _share_left(d)).mean())),
     Definition("median_ae", "numbers", False, "bootstrap", _median_ae),
     Definition("max_error", "numbers", False, "bootstrap", _max_error),
     Definition("ndcg", "relevance", True, "bootstrap", _ndcg),
+    Definition("silhouette", "clusters", True, "none", _of_clusters(mean_silhouette)),
     Definition(
-        "silhouette", "clusters", True, "none", lambda d: mean_silhouette(d.y, d.prediction, d.w)
-    ),
-    Definition(
-        "calinski_harabasz",
-        "clusters",
-        True,
-        "none",
-        lambda d: calinski_harabasz_index(d.y, d.prediction, d.w),
+        "calinski_harabasz", "clusters", True, "none", _of_clusters(calinski_harabasz_index)
     ),
 )
 

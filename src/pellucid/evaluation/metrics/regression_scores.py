@@ -13,7 +13,7 @@ from typing import Any
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
-from pellucid.evaluation.intervals.intervals import Interval, MetricTable
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable, n_times
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.prepared import Prepared, prepare
 
@@ -66,19 +66,10 @@ def regression_metrics(
 ) -> RegressionTable:
     """rss, mse, rmse, nrmse, r2, mae, median_ae and max_error with intervals.
 
-    Parameters
-    ----------
-    y_true, y_pred : array of shape (n,) or (n, k)
-        Several outputs: the table is their uniform mean, ``outputs`` has a table for each.
-    confidence : float, default=0.95
-        Of the intervals.
-    sample_weight : array, optional
-        Repetitions of the rows.
-    random_state : int, Generator or None, default=0
-        Seed of the bootstrap.
+    ``y_true`` and ``y_pred`` are (n,) or (n, k); of several outputs the table is the uniform mean,
+    and ``outputs`` has a table for each. ``confidence`` is that of the intervals, ``sample_weight``
+    are repetitions of the rows, ``random_state`` is the seed of the bootstrap.
 
-    Examples
-    --------
     >>> table = regression_metrics([1, 3, 5], [1, 2, 3])
     >>> round(table["rmse"].estimate, 10), table["max_error"].estimate
     (1.2909944487, 2.0)
@@ -94,17 +85,8 @@ def regression_metrics(
 
 def _one(data: Prepared, confidence: float, seed: int) -> dict[str, Interval]:
     B = RESAMPLES if data.n <= MANY_ROWS else FEWER_RESAMPLES
-    options: dict[str, Any] = {
-        "confidence": confidence,
-        "sample_weight": data.w,
-        "random_state": seed,
-        "n_resamples": B,
-    }
+    options: dict[str, Any] = {"confidence": confidence, "sample_weight": data.w}
+    options |= {"random_state": seed, "n_resamples": B}
     found = {name: metric_interval(name, data.y, data.prediction, **options) for name in NAMES}
     n = float(data.n if data.w is None else data.w.sum())
-    mse = found["mse"]
-    scaled = {
-        name: getattr(mse, name) * n for name in ("estimate", "low", "high", "standard_error")
-    }
-    rss = mse._replace(**scaled)
-    return {"rss": rss, **found}
+    return {"rss": n_times(found["mse"], n), **found}

@@ -20,32 +20,15 @@ from pellucid.compiled.counts.inversions import inversions
 from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.evaluation.intervals import intervals
 from pellucid.evaluation.intervals.bootstrap_intervals import bootstrap_interval, make_units
-from pellucid.evaluation.intervals.intervals import (
-    Interval,
-    MetricTable,
-    mean_interval,
-    proportion_interval,
-)
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable, mean_interval
 from pellucid.evaluation.intervals.resampled import moment_statistic
 from pellucid.evaluation.metrics import point_scores as ps
+from pellucid.evaluation.metrics import prepared, silhouette
 from pellucid.evaluation.metrics.metrics import warn_undefined
-from pellucid.evaluation.metrics.prepared import (
-    check_labels,
-    column,
-    indicators,
-    numbers,
-    prepare,
-    same_length,
-    weights,
-)
+from pellucid.evaluation.metrics.prepared import column, numbers, same_length
 from pellucid.evaluation.metrics.registry import discounted_gain, normalised_gain
-from pellucid.evaluation.metrics.silhouette import (
-    calinski_harabasz_index,
-    davies_bouldin_index,
-    silhouette_scores,
-    within_squares,
-)
 
 
 def multilabel_metrics(
@@ -58,33 +41,20 @@ def multilabel_metrics(
 ) -> MetricTable:
     """Subset accuracy, Hamming loss, micro and macro F1 and the Jaccard index of 0/1 matrices.
 
-    Parameters
-    ----------
-    Y, Yhat : array of shape (n, labels)
-        Truth and prediction, 0 or 1.
-    confidence : float, default=0.95
-        Of the intervals.
-    sample_weight : array, optional
-        How often each row counts.
-    random_state : int, Generator or None, default=0
-        Seed of the bootstrap.
+    ``Y`` and ``Yhat`` (n, labels) are truth and prediction, 0 or 1; ``confidence`` is that of the
+    intervals, ``sample_weight`` says how often each row counts, ``random_state`` is the seed of the
+    bootstrap. ``jaccard`` is the mean over rows of shared / joint labels; two empty rows agree (1).
 
-    Notes
-    -----
-    ``jaccard`` is the mean over rows of shared / joint labels; two empty rows agree (1).
-
-    Examples
-    --------
     >>> Y = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
     >>> table = multilabel_metrics(Y, [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]])
     >>> round(table["subset_accuracy"].estimate, 4), round(table["hamming"].estimate, 4)
     (0.8333, 0.0833)
     """
     check.fraction(confidence=confidence)
-    A, B = indicators(column(Y, "Y"), "Y"), indicators(column(Yhat, "Yhat"), "Yhat")
+    A, B = (prepared.indicators(column(M, name), name) for M, name in ((Y, "Y"), (Yhat, "Yhat")))
     if A.shape != B.shape:
         raise ValueError(f"Y has shape {A.shape} and Yhat {B.shape}")
-    w = weights(sample_weight, len(A))
+    w = prepared.weights(sample_weight, len(A))
     if w is not None:
         A, B, w = A[w > 0], B[w > 0], w[w > 0]
     v = np.ones(len(A)) if w is None else w
@@ -93,7 +63,9 @@ def multilabel_metrics(
     right = (A == B).all(axis=1)
     jaccard = np.where(any_.any(axis=1), both.sum(axis=1) / np.maximum(any_.sum(axis=1), 1), 1.0)
     out = {
-        "subset_accuracy": proportion_interval(float(v @ right), n, confidence=confidence),
+        "subset_accuracy": intervals.proportion_interval(
+            float(v @ right), n, confidence=confidence
+        ),
         "hamming": mean_interval((A != B).mean(axis=1), confidence=confidence, sample_weight=v),
         "jaccard": mean_interval(jaccard, confidence=confidence, sample_weight=v),
     }
@@ -112,10 +84,9 @@ def multilabel_metrics(
             warn_undefined(name, "for a label that is neither present nor predicted")
             out[name] = Interval(estimate, math.nan, math.nan, math.nan, "bca", n, confidence)
             continue
+        options: dict[str, Any] = {"confidence": confidence, "random_state": random_state}
         statistic = moment_statistic(M, value, units, estimate)
-        out[name] = bootstrap_interval(
-            statistic, n=n, confidence=confidence, random_state=random_state, name=name
-        )
+        out[name] = bootstrap_interval(statistic, n=n, name=name, **options)
     return MetricTable(out)
 
 
@@ -197,21 +168,10 @@ def ranking_metrics(
 ) -> RankingTable:
     """ndcg, dcg, mean average precision, reciprocal rank, pairwise accuracy and Kendall's tau.
 
-    Parameters
-    ----------
-    relevance : array of shape (n,)
-        How relevant each row is, >= 0.
-    score : array of shape (n,)
-        Greater is ranked first.
-    groups : array of shape (n,), optional
-        The query of every row; metrics are means over the groups.
-    k : int, optional
-        Only the first k places count for dcg, ndcg, average precision and reciprocal rank.
-    confidence : float, default=0.95
-        Of the intervals.
+    ``relevance`` (n,) of each row is >= 0; the greater ``score`` is ranked first. ``groups`` are
+    the query of every row: metrics are means over the groups. Only the first ``k`` places count for
+    dcg, ndcg, average precision and reciprocal rank. ``confidence`` is that of the intervals.
 
-    Examples
-    --------
     >>> groups = [1, 1, 1, 1, 2, 2]
     >>> table = ranking_metrics([3, 2, 0, 1, 0, 1], [0.9, 0.7, 0.8, 0.6, 0.2, 0.1], groups)
     >>> round(table["pairwise_accuracy"].estimate, 4), table.groups
@@ -256,14 +216,9 @@ def _rank_one(y: Array, s: Array, k: int | None) -> tuple[float, ...]:
     untied = math.sqrt(different * (pairs.total - pairs.tied_score))
     tau = (pairs.concordant - pairs.discordant) / untied if untied > 0 else 0.0
     relevant = (y > 0).astype(np.float64)
-    return (
-        normalised_gain(y, s, k),
-        discounted_gain(y, s, k),
-        average_precision_at(relevant, s, k),
-        reciprocal_rank(relevant, s, k),
-        (pairs.concordant + half) / different,
-        tau,
-    )
+    gains = normalised_gain(y, s, k), discounted_gain(y, s, k)
+    places = average_precision_at(relevant, s, k), reciprocal_rank(relevant, s, k)
+    return *gains, *places, (pairs.concordant + half) / different, tau
 
 
 def average_precision_at(relevant: Array, score: Array, k: int | None = None) -> float:
@@ -330,28 +285,17 @@ def clustering_metrics(
 ) -> ClusteringTable:
     """SSE, mean silhouette, Calinski-Harabasz, Davies-Bouldin; with the truth ARI and NMI.
 
-    Parameters
-    ----------
-    X : array of shape (n, p)
-        The rows.
-    labels : array of shape (n,)
-        The cluster of each row.
-    truth : array of labels, optional
-        The true groups, where they are known.
-    confidence : float, default=0.95
-        For the silhouette: Student's interval over the rows, the clustering held fixed. The other
-        numbers describe the whole clustering and have no interval.
-    sample_weight : array, optional
-        How often each row counts.
+    ``X`` are the rows (n, p), ``labels`` the cluster of each; ``truth`` the true groups, where they
+    are known. ``confidence`` is of the silhouette's interval, Student's over the rows with the
+    clustering held fixed; the other numbers describe the whole clustering and have no interval.
+    ``sample_weight`` says how often each row counts.
 
-    Examples
-    --------
     >>> table = clustering_metrics([[0.0], [0.1], [5.0], [5.2]], [0, 0, 1, 1], truth=[0, 0, 1, 1])
     >>> round(table["silhouette"].estimate, 3), table["adjusted_rand"].estimate, table.sizes
     (0.97, 1.0, {0: 2.0, 1: 2.0})
     """
     check.fraction(confidence=confidence)
-    data = prepare("clusters", X, labels, sample_weight)
+    data = prepared.prepare("clusters", X, labels, sample_weight)
     names = encode_labels(column(labels, "labels"))[0]
     A, c, w = data.y, data.prediction, data.w
     v = np.ones(len(A)) if w is None else w
@@ -361,23 +305,22 @@ def clustering_metrics(
     def point(value: float) -> Interval:
         return Interval(float(value), math.nan, math.nan, math.nan, "no interval", n, confidence)
 
-    out = {"sse": point(within_squares(A, c, w))}
+    out = {"sse": point(silhouette.within_squares(A, c, w))}
+    names_ = "silhouette", "calinski_harabasz", "davies_bouldin"
     if 2 <= k < n:
-        s = silhouette_scores(A, c, w)
+        s = silhouette.silhouette_scores(A, c, w)
         out["silhouette"] = mean_interval(s, confidence=confidence, sample_weight=v)
-        out["calinski_harabasz"] = point(calinski_harabasz_index(A, c, w))
-        out["davies_bouldin"] = point(davies_bouldin_index(A, c, w))
+        out["calinski_harabasz"] = point(silhouette.calinski_harabasz_index(A, c, w))
+        out["davies_bouldin"] = point(silhouette.davies_bouldin_index(A, c, w))
     else:
-        names_ = "silhouette, calinski_harabasz, davies_bouldin"
-        warn_undefined(names_, f"for {k} cluster(s) of {n:g} rows")
-        for name in ("silhouette", "calinski_harabasz", "davies_bouldin"):
-            out[name] = point(math.nan)
+        warn_undefined(", ".join(names_), f"for {k} cluster(s) of {n:g} rows")
+        out |= {name: point(math.nan) for name in names_}
     if truth is not None:
         t = column(truth, "truth")
         same_length(len(t), len(column(labels, "labels")))
         if sample_weight is not None:
             t = t[np.asarray(sample_weight) > 0]
-        classes, codes = encode_labels(check_labels(t, "truth"))
+        classes, codes = encode_labels(prepared.check_labels(t, "truth"))
         together = np.bincount(codes * (c.max() + 1) + c, weights=v)
         table = np.zeros(len(classes) * (c.max() + 1))
         table[: len(together)] = together

@@ -60,11 +60,10 @@ class ThresholdCurve(NamedTuple):
     def __str__(self) -> str:
         threshold, value = best_threshold(self)
         n = self.tp[0] + self.fp[0] + self.fn[0] + self.tn[0]
-        return (
-            f"{len(self.threshold)} thresholds of {n:g} examples, positive = {self.positive}: "
-            f"area under the ROC curve {show(self.roc_auc)}, average precision "
-            f"{show(self.average_precision)}; F is best ({value:.4g}) at scores >= {threshold:.6g}"
-        )
+        rows = f"{len(self.threshold)} thresholds of {n:g} examples, positive = {self.positive}"
+        areas = f"area under the ROC curve {show(self.roc_auc)}, average precision"
+        best = f"F is best ({value:.4g}) at scores >= {threshold:.6g}"
+        return f"{rows}: {areas} {show(self.average_precision)}; {best}"
 
 
 def threshold_curve(
@@ -78,24 +77,12 @@ def threshold_curve(
 ) -> ThresholdCurve:
     """Counts, rates and costs at every threshold of a score.
 
-    Parameters
-    ----------
-    y_true : array of labels
-        Two classes, or any number with ``positive`` (one class against the rest).
-    y_score : array of shape (n,) or (n, K)
-        Greater means more positive.
-    positive : label, optional
-        The later of two labels when not given.
-    beta : float, default=1.0
-        How much recall counts against precision in ``f_beta``.
-    cost_matrix : array of shape (2, 2), optional
-        Row = truth, column = prediction, in the order of the sorted labels (with more than two
-        classes: the rest, then the positive one).
-    sample_weight : array, optional
-        How often each row counts.
+    ``y_true`` has two classes, or any number with ``positive`` (one class against the rest), which
+    is the later of two when not given. A greater ``y_score``, (n,) or (n, K), means more positive.
+    ``beta`` is how much recall counts against precision in f_beta. ``cost_matrix`` (2, 2) has rows
+    of truth and columns of prediction in the order of the sorted labels (with more than two
+    classes: the rest, then the positive one); ``sample_weight`` says how often each row counts.
 
-    Examples
-    --------
     >>> curve = threshold_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> curve.threshold, curve.tp
     (array([0.8 , 0.4 , 0.35, 0.1 ]), array([1., 1., 2., 2.]))
@@ -125,15 +112,9 @@ def threshold_curve(
 def best_threshold(curve: ThresholdCurve, metric: str = "f_beta") -> tuple[float, float]:
     """The threshold with the best value of a metric, and that value; ties take the higher one.
 
-    Parameters
-    ----------
-    curve : ThresholdCurve
-        Of ``threshold_curve``.
-    metric : {"f_beta", "accuracy", "youden", "cost"}, default="f_beta"
-        ``youden`` is recall + specificity - 1; ``cost`` is the smallest.
+    ``metric`` is "f_beta", "accuracy", "youden" (recall + specificity - 1) or "cost" (the smallest)
+    of a ``curve`` of ``threshold_curve``.
 
-    Examples
-    --------
     >>> curve = threshold_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost_matrix=[[0, 1], [5, 0]])
     >>> best_threshold(curve, "cost")
     (0.35, 0.25)

@@ -28,15 +28,13 @@ def check_space(space: Space, n_iter: int | None) -> list[dict[str, Any]]:
     """One or several dicts of lists or distributions."""
     spaces = [space] if isinstance(space, Mapping) else space
     if not isinstance(spaces, list | tuple) or not all(isinstance(s, Mapping) for s in spaces):
-        raise ValueError(
-            f"space must be a dict of lists or distributions (or a list of such), got {space!r}"
-        )
+        need = "a dict of lists or distributions (or a list of such)"
+        raise ValueError(f"space must be {need}, got {space!r}")
     for name, values in ((n, v) for s in spaces for n, v in s.items()):
         listed = isinstance(values, list | tuple | range | np.ndarray)
         if not listed and not hasattr(values, "rvs"):
-            raise ValueError(
-                f"space[{name!r}] must be a list of values or a distribution, got {values!r}"
-            )
+            need = "a list of values or a distribution"
+            raise ValueError(f"space[{name!r}] must be {need}, got {values!r}")
         if listed and len(values) == 0:
             raise ValueError(f"space[{name!r}] must hold at least one value, got none")
         if not listed and n_iter is None:
@@ -62,8 +60,7 @@ def make_candidates(
         params = list(ParameterSampler(spaces, int(n_iter), random_state=shuffler(random_state)))
     if not params:
         raise ValueError("space holds no candidate")
-    listed = not any(hasattr(v, "rvs") for s in spaces for v in s.values())
-    if not listed:
+    if any(hasattr(v, "rvs") for s in spaces for v in s.values()):
         return Candidates(params, None)
     return Candidates(params, np.array([complexity_of(one, spaces) for one in params]))
 

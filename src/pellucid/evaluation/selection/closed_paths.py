@@ -61,9 +61,8 @@ def _is_path(estimator: BaseEstimator, candidate: dict[str, Any]) -> bool:
     if isinstance(estimator, Ridge):
         shrunk = options["fit_intercept"] and options["shrink_intercept"]
         return options["solver"] == "auto" and not options["positive"] and not shrunk
-    return all(options[name] == value for name, value in PLAIN.items()) and (
-        options["max_iter"] is not None
-    )
+    plain = all(options[name] == value for name, value in PLAIN.items())
+    return plain and options["max_iter"] is not None
 
 
 def _cleanly(splits: Sequence[Split], n: int) -> bool:
@@ -110,11 +109,9 @@ def _squares(first: Array, second: Array, W: Array) -> Array:
 def _lasso(job: FoldJob, candidates: list[dict[str, Any]], splits: Sequence[Split]) -> Array | None:
     estimator, X, y, metric = job[:4]
     model = type(estimator)(**estimator.get_params(deep=False))
-    default = float(getattr(estimator, "l1_ratio", 1.0))
-    pairs = [
-        (float(one.get("l1_ratio", default)), float(one.get("alpha", estimator.alpha)))
-        for one in candidates
-    ]
+    default = float(getattr(estimator, "l1_ratio", 1.0)), float(estimator.alpha)
+    named = [(one.get("l1_ratio", default[0]), one.get("alpha", default[1])) for one in candidates]
+    pairs = [(float(ratio), float(alpha)) for ratio, alpha in named]
     ratios = np.array(sorted({ratio for ratio, _ in pairs}))
     alphas = np.array(sorted({alpha for _, alpha in pairs}, reverse=True))
     if np.ndim(y) != 1 or 2 * len(set(pairs)) < len(ratios) * len(alphas):

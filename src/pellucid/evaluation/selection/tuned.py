@@ -36,13 +36,8 @@ from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.selection.candidates import Candidates, make_candidates
 from pellucid.evaluation.selection.closed_paths import closed_scores
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits
-from pellucid.evaluation.validation.cv_scores import (
-    FoldJob,
-    clone_values,
-    metric_for,
-    open_data,
-    run_fold,
-)
+from pellucid.evaluation.validation import cv_scores
+from pellucid.evaluation.validation.cv_scores import FoldJob, clone_values
 from pellucid.evaluation.validation.fold_summary import cv_summary
 
 RULES = ("best", "one_standard_error")
@@ -95,7 +90,7 @@ def _task(
     """One candidate on one fold."""
     c, f = item
     try:
-        found = run_fold(job, params[c], splits[f])
+        found = cv_scores.run_fold(job, params[c], splits[f])
     except FAILURES as error:
         raise FoldError(params[c], f, str(error)) from error
     return found.test, found.fit_seconds, found.score_seconds
@@ -151,9 +146,10 @@ def choose(
     """
     mean = scores.mean(axis=1)
     if not np.isfinite(mean).any():
+        where = "the metric may be undefined where the target of a fold is constant"
         raise ValueError(
-            "no candidate has a finite score on every fold: the metric may be undefined where the "
-            "target of a fold is constant; shuffle the folds (random_state) or take another metric"
+            f"no candidate has a finite score on every fold: {where}; shuffle the folds "
+            "(random_state) or take another metric"
         )
     oriented = mean if greater_is_better else -mean
     best = int(np.nanargmax(np.where(np.isfinite(oriented), oriented, np.nan)))
@@ -162,10 +158,8 @@ def choose(
     k = scores.shape[1]
     error = scores.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.zeros(len(scores))
     assert complexity is not None
-    chosen = one_standard_error(
-        mean, error, complexity[: len(mean)], greater_is_better=greater_is_better
-    )
-    return chosen, best
+    rise = complexity[: len(mean)]
+    return one_standard_error(mean, error, rise, greater_is_better=greater_is_better), best
 
 
 def selection_record(
@@ -185,18 +179,17 @@ def selection_record(
         if len(scores) > 1 and np.isfinite(scores).all():
             summary = cv_summary(scores)
             error, low, high = summary.standard_error, summary.low, summary.high
-        rows.append(
-            {"params": one, "mean": mean, "standard_error": error, "low": low, "high": high}
-        )
+        limits = {"standard_error": error, "low": low, "high": high}
+        rows.append({"params": one, "mean": mean, **limits})
     at, top = rows[chosen], rows[best]
-    sentence = (
-        f"Of {len(rows)} candidates {at['params']} was chosen: {metric.name} {show(at['mean'])} "
-        f"(folds taken as independent: {show(at['low'])} to {show(at['high'])})."
-    )
+    between = f"folds taken as independent: {show(at['low'])} to {show(at['high'])}"
+    value = f"{metric.name} {show(at['mean'])} ({between})"
+    sentence = f"Of {len(rows)} candidates {at['params']} was chosen: {value}."
     if rule == "one_standard_error" and chosen != best:
+        within = show(top["standard_error"])
         sentence += (
             f" The best mean, {show(top['mean'])}, is that of {top['params']}; the chosen one is "
-            f"the simplest within one standard error ({show(top['standard_error'])}) of it."
+            f"the simplest within one standard error ({within}) of it."
         )
     bound = None
     if metric.name in SHARES and metric.definition is not None:
@@ -329,16 +322,10 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
     ) -> Self:
         """Choose and fit; ``groups`` go to the splitter, ``params`` to the estimator's fit."""
         candidates = self._check_parameters()
-        metric = metric_for(self.metric, self.estimator)
+        metric = cv_scores.metric_for(self.metric, self.estimator)
         X, y, weight = self._open(X, y, sample_weight, params)
-        splits = make_splits(
-            self.cv,
-            X,
-            y,
-            classifier=is_classifier(self.estimator),
-            groups=groups,
-            random_state=self.random_state,
-        )
+        classifier, seed = is_classifier(self.estimator), self.random_state
+        splits = make_splits(self.cv, X, y, classifier=classifier, groups=groups, random_state=seed)
         steps = len(candidates.params) * len(splits)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=steps)
         job = FoldJob(self.estimator, X, y, metric, weight, params)
@@ -361,16 +348,13 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
     def _check_parameters(self) -> Candidates:
         check.one_of(RULES, rule=self.rule)
         if isinstance(self.cv, str):
-            raise ValueError(
-                f"cv must be a number of folds, a splitter or a list of splits, got {self.cv!r}: "
-                "complexity is never chosen on the rows a model was fitted on"
-            )
+            need = f"a number of folds, a splitter or a list of splits, got {self.cv!r}"
+            why = "complexity is never chosen on the rows a model was fitted on"
+            raise ValueError(f"cv must be {need}: {why}")
         candidates = make_candidates(self.space, self.n_iter, self.random_state)
         if self.rule == "one_standard_error" and candidates.complexity is None:
-            raise ValueError(
-                "rule='one_standard_error' needs values listed simplest first; draws from a "
-                "distribution have no such order: use rule='best'"
-            )
+            why = "draws from a distribution have no such order: use rule='best'"
+            raise ValueError(f"rule='one_standard_error' needs values listed simplest first; {why}")
         return candidates
 
     def _open(
@@ -382,14 +366,13 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
             n = _num_samples(X)
             clone(self.estimator).fit(X, y)  # refuses in its own words
             raise ValueError(f"{type(self).__name__} needs at least 2 rows, got n_samples={n}")
-        X, y = open_data(X, y)
+        X, y = cv_scores.open_data(X, y)
         if sample_weight is None:
             return X, y, None
         if not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ValueError(
-                f"{type(self.estimator).__name__} takes no sample_weight in fit; a pipeline wants "
-                "step__sample_weight"
-            )
+            name = type(self.estimator).__name__
+            hint = "a pipeline wants step__sample_weight"
+            raise ValueError(f"{name} takes no sample_weight in fit; {hint}")
         return X, y, np.array(check_weights(sample_weight, X))
 
     def _finish(
@@ -411,23 +394,22 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
 
     # --- what the chosen model does ------------------------------------------------------------
 
+    def _of_best(self, name: str) -> Any:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no {name} before fit")
+        return getattr(self.best_estimator_, name)
+
     @property
     def n_features_in_(self) -> int:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit")
-        return self.best_estimator_.n_features_in_
+        return self._of_best("n_features_in_")
 
     @property
     def feature_names_in_(self) -> Any:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no feature_names_in_ before fit")
-        return self.best_estimator_.feature_names_in_
+        return self._of_best("feature_names_in_")
 
     @property
     def classes_(self) -> Any:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no classes_ before fit")
-        return self.best_estimator_.classes_
+        return self._of_best("classes_")
 
     def _chosen(self) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -472,26 +454,21 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         model = self._chosen()
-        inner = model.card() if hasattr(model, "card") else None
         name = type(model).__name__
+        own = Card(f"a fitted {name}", f"then {name} on all rows", name)
+        inner = model.card() if hasattr(model, "card") else own
         how = "one path per fold" if self.closed_form_ else "a fit per candidate and fold"
         chosen = ", ".join(f"{key} = {show(value)}" for key, value in self.best_params_.items())
+        count, folds = len(self.selection_.table), self.n_splits_
+        search = f"{self._metric_name} over {folds} folds chooses among {count} candidates"
+        numbers = {"cross-validated score": self.best_score_, "candidates": count, "folds": folds}
+        optimism = "the score of the chosen candidate is optimistic: use nested_cross_validation"
+        given = chosen or "the parameters as given"
         return Card(
-            representation=f"{name}: {inner.representation}" if inner else f"a fitted {name}",
-            evaluation=f"{self._metric_name} over {self.n_splits_} folds chooses among "
-            f"{len(self.selection_.table)} candidates, rule {self.rule!r}; "
-            + (inner.evaluation if inner else f"then {name} on all rows"),
-            optimisation=f"{how}, then {inner.optimisation if inner else name} on all rows with "
-            f"{chosen or 'the parameters as given'}",
-            numbers={
-                "cross-validated score": self.best_score_,
-                "candidates": len(self.selection_.table),
-                "folds": self.n_splits_,
-                **(inner.numbers if inner else {}),
-            },
-            scales=inner.scales if inner else (),
-            warnings=(
-                "the score of the chosen candidate is optimistic: use nested_cross_validation",
-                *(inner.warnings if inner else ()),
-            ),
+            own.representation if inner is own else f"{name}: {inner.representation}",
+            f"{search}, rule {self.rule!r}; {inner.evaluation}",
+            f"{how}, then {inner.optimisation} on all rows with {given}",
+            {**numbers, **inner.numbers},
+            inner.scales,
+            (optimism, *inner.warnings),
         )

@@ -53,19 +53,10 @@ def suggest_split(
 ) -> SplitAdvice:
     """The splitter that suits the data, with the reason.
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    y : array of shape (n_samples,), optional
-        Text, truth values or few distinct whole numbers are classes.
-    groups : array of shape (n_samples,), optional
-        Rows that belong together.
-    order : array of shape (n_samples,), optional
-        Anything but None says that the rows are a sequence in time.
+    ``n_samples`` is the number of rows. A ``y`` of text, truth values or few distinct whole numbers
+    is classes; rows of one of ``groups`` belong together; an ``order`` says that the rows are a
+    sequence in time.
 
-    Examples
-    --------
     >>> from pellucid.evaluation import suggest_split
     >>> advice = suggest_split(200, y=["a", "b"] * 100)
     >>> advice.kind, advice.splitter
@@ -79,26 +70,22 @@ def suggest_split(
         return _grouped(n, column_of(groups, n, "groups"))
     counts = class_counts(y, n)
     if n >= LARGE:
+        parts = "one validation part: 60 % train, 20 % validate, 20 % test"
         reason = (
-            f"{n} rows are enough for one validation part: 60 % train, 20 % validate, 20 % test. "
-            "Folds would cost several fits and say hardly more."
+            f"{n} rows are enough for {parts}. Folds would cost several fits and say hardly more."
         )
-        return SplitAdvice(
-            "hold_out", HoldOutSplit(stratify=counts is not None, random_state=0), reason
-        )
+        splitter = HoldOutSplit(stratify=counts is not None, random_state=0)
+        return SplitAdvice("hold_out", splitter, reason)
     k, size = (10, "fewer than 1000 rows") if n < SMALL else (5, "1000 rows or more")
     if counts is None:
         k = _lowered(k, n, f"{n} rows")
         reason = f"{size}: {k} folds, every row is tested once. {LEAVE_ONE_OUT}"
         return SplitAdvice("k_fold", KFold(k, shuffle=True, random_state=0), reason)
     k = _lowered(k, int(counts.min()), f"the smallest class has {counts.min()} row(s)")
-    reason = (
-        f"{size}: {k} folds that keep the shares of the {len(counts)} classes, every row is tested "
-        f"once. {LEAVE_ONE_OUT}"
-    )
-    return SplitAdvice(
-        "stratified_k_fold", StratifiedKFold(k, shuffle=True, random_state=0), reason
-    )
+    kept = f"folds that keep the shares of the {len(counts)} classes"
+    reason = f"{size}: {k} {kept}, every row is tested once. {LEAVE_ONE_OUT}"
+    splitter = StratifiedKFold(k, shuffle=True, random_state=0)
+    return SplitAdvice("stratified_k_fold", splitter, reason)
 
 
 def _sequential(n: int) -> SplitAdvice:

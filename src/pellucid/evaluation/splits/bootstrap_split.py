@@ -75,9 +75,9 @@ class BootstrapSplit(BaseCrossValidator):
         """The rows that are drawn among themselves."""
         if not self.stratify:
             pools = [np.arange(n)]
+        elif y is None:
+            raise ValueError("stratify=True needs y")
         else:
-            if y is None:
-                raise ValueError("stratify=True needs y")
             code = np.unique(column_of(y, n, "y"), return_inverse=True)[1]
             pools = [np.flatnonzero(code == c) for c in range(code.max() + 1)]
         if max(len(pool) for pool in pools) < 2:

@@ -137,13 +137,8 @@ def run_folds(
     """Every model on identical folds; the same numbers for any ``n_jobs``."""
     y = None if y is None else np.asarray(y)
     jobs = [(i, n, m, split) for n, m in models.items() for i, split in enumerate(splits)]
-    found = run_tasks(
-        partial(score_fold, X, y, metric, wanted),
-        jobs,
-        n_jobs=n_jobs,
-        callbacks=callbacks,
-        name="CrossValidation",
-    )
+    work = partial(score_fold, X, y, metric, wanted)
+    found = run_tasks(work, jobs, n_jobs=n_jobs, callbacks=callbacks, name="CrossValidation")
     k = len(splits)
     return {name: found[i * k : (i + 1) * k] for i, name in enumerate(models)}
 
@@ -164,10 +159,9 @@ def fold_scores(
 def check_data(X: ArrayLike, y: ArrayLike) -> Any:
     """y as an array of as many rows as X, none of them missing."""
     y = np.asarray(y)
-    if _num_samples(X) != len(y):
-        raise ValueError(
-            f"X and y need the same number of rows, got {_num_samples(X)} and {len(y)}"
-        )
+    n = _num_samples(X)
+    if n != len(y):
+        raise ValueError(f"X and y need the same number of rows, got {n} and {len(y)}")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         where = int(np.argwhere(~np.isfinite(y))[0][0])
         raise ValueError(f"y contains NaN or infinity in row {where}")
@@ -184,8 +178,5 @@ def half_splits(
 ) -> list:
     """``repeats`` random halvings, each used both ways."""
     rng = generator(random_state)
-    return [
-        split
-        for _ in range(repeats)
-        for split in make_splits(2, X, y, classifier=classifier, random_state=rng)
-    ]
+    halves = (make_splits(2, X, y, classifier=classifier, random_state=rng) for _ in range(repeats))
+    return [split for pair in halves for split in pair]

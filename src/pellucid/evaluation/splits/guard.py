@@ -134,10 +134,9 @@ class GuardedTest:
         """
         if self.uses_left == 0:
             times = "once" if self._uses == 1 else f"{self._uses} times"
-            raise HeldOutUsedError(
-                f"the test set was to be used {times} and has been: a further look would make it "
-                "a validation set; set new rows aside"
-            )
+            used = f"the test set was to be used {times} and has been"
+            why = "a further look would make it a validation set; set new rows aside"
+            raise HeldOutUsedError(f"{used}: {why}")
         check_is_fitted(model)
         self._warn_of_training_rows(model, training)
         table = self._table(model)
@@ -152,10 +151,8 @@ class GuardedTest:
         for rows in known:
             shared = len(own & row_keys(rows)) if np.ndim(rows) == 2 or is_frame(rows) else 0
             if shared:
-                warn(
-                    f"{shared} different rows of the test set are among the rows the model was "
-                    "fitted on: the score is too good"
-                )
+                among = "are among the rows the model was fitted on: the score is too good"
+                warn(f"{shared} different rows of the test set {among}")
                 return
 
     def _table(self, model: BaseEstimator) -> MetricTable:

@@ -70,19 +70,15 @@ def shuffler(random_state: Seed) -> np.random.RandomState:
         return np.random.RandomState()
     if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
         return np.random.RandomState(int(random_state))
-    raise ValueError(
-        "random_state must be None, a whole number >= 0, a RandomState or a Generator, "
-        f"got {random_state!r}"
-    )
+    kinds = "None, a whole number >= 0, a RandomState or a Generator"
+    raise ValueError(f"random_state must be {kinds}, got {random_state!r}")
 
 
 def column_of(values: ArrayLike, n: int, name: str) -> Any:
     """One value per row, none of them missing."""
     array = np.asarray(values)
     if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"{name} must have one entry for each of {n} rows, got shape {array.shape}"
-        )
+        raise ValueError(f"{name} must have one entry per row: {n}, got shape {array.shape}")
     if array.dtype.kind in "fmM":
         missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
     else:
@@ -104,24 +100,12 @@ def three_way_split(
 ) -> ThreeWaySplit:
     """Row numbers to train, to validate and to test on.
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    validation_size, test_size : float or int, default=0.2
-        Fractions of all rows (rounded up) or counts; 0 leaves a part empty.
-    stratify : array of shape (n_samples,), optional
-        Classes whose shares each part keeps.
-    groups : array of shape (n_samples,), optional
-        Rows of one group stay together; sizes are then met as nearly as whole groups allow.
-    order : array of shape (n_samples,), optional
-        A time or rank: the latest rows test, the next latest validate. With ``groups``, a group is
-        as late as its last row.
-    random_state : int, RandomState, Generator or None
-        Seed of the split.
+    Of ``n_samples`` rows ``validation_size`` and ``test_size`` are fractions (rounded up) or
+    counts; 0 leaves a part empty. One of these may be given, an entry per row: ``stratify``,
+    classes whose shares each part keeps; ``groups``, rows that stay together, sizes are then met as
+    nearly as whole groups allow; ``order``, a time or rank: the latest rows test, the next latest
+    validate; with groups, a group is as late as its last row. ``random_state`` is the seed.
 
-    Examples
-    --------
     >>> from pellucid.evaluation import three_way_split
     >>> three_way_split(10, order=range(10)).test
     array([8, 9])
@@ -131,10 +115,8 @@ def three_way_split(
     n_test = part_size(test_size, n, "test_size")
     n_validation = part_size(validation_size, n, "validation_size")
     if n_test + n_validation >= n:
-        raise ValueError(
-            f"validation_size={validation_size!r} and test_size={test_size!r} of {n} rows leave "
-            "none to train on"
-        )
+        sizes = f"validation_size={validation_size!r} and test_size={test_size!r}"
+        raise ValueError(f"{sizes} of {n} rows leave none to train on")
     if stratify is not None and (groups is not None or order is not None):
         raise ValueError("stratify cannot be combined with groups or order")
     if groups is not None:
@@ -146,9 +128,8 @@ def three_way_split(
         return _stratified(classes, n_validation, n_test, shuffler(random_state))
     else:
         rows = shuffler(random_state).permutation(n)
-        return ThreeWaySplit(
-            rows[n_test + n_validation :], rows[n_test : n_test + n_validation], rows[:n_test]
-        )
+        head = n_test + n_validation
+        return ThreeWaySplit(rows[head:], rows[n_test:head], rows[:n_test])
     cut = n - n_test
     return ThreeWaySplit(rows[: cut - n_validation], rows[cut - n_validation : cut], rows[cut:])
 
@@ -216,17 +197,9 @@ def _fill(queue: list[int], size: IntArray, goal: int, *, keep: int, in_turn: bo
 def ordered_split(n_samples: int, *, test_size: float = 0.2) -> tuple[IntArray, IntArray]:
     """The first rows to train on and the last ones to test on, in file order.
 
-    ``test_size=0.5`` is the extrapolation test: fit on the first half, judge on the second.
+    ``test_size`` is a fraction of the ``n_samples`` rows (rounded up) or a count; 0.5 is the
+    extrapolation test: fit on the first half, judge on the second.
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    test_size : float or int, default=0.2
-        A fraction of the rows (rounded up) or a count.
-
-    Examples
-    --------
     >>> from pellucid.evaluation import ordered_split
     >>> train, test = ordered_split(10, test_size=0.5)
     >>> train, test

@@ -29,8 +29,7 @@ from pellucid.evaluation.workers import root_seed, run_tasks, seeded, task_strea
 LOSSES = ("squared", "zero_one")
 CONTAINS_NOISE = "bias2 contains the noise, since the truth is not known"
 OPTIMISTIC = (
-    "bootstrap samples share rows with each other, so the variance over new training sets is "
-    "larger than this"
+    "bootstrap samples share rows, so the variance over new training sets is larger than this"
 )
 
 
@@ -70,18 +69,14 @@ class BiasVariance(NamedTuple):
         return polars.DataFrame({k: v for k, v in columns.items() if v is not None})
 
     def __str__(self) -> str:
+        total, bias, spread = (show(v) for v in (self.total, self.bias2, self.variance))
         if self.loss == "squared":
             noise = "" if self.noise is None else f" + noise {show(self.noise)}"
-            text = (
-                f"total error {show(self.total)} = bias^2 {show(self.bias2)} + variance "
-                f"{show(self.variance)}{noise} (squared loss)"
-            )
+            text = f"total error {total} = bias^2 {bias} + variance {spread}{noise} (squared loss)"
         else:
-            text = (
-                f"wrong with probability {show(self.total)}: the usual answer is wrong at "
-                f"{show(self.bias2)} of the points, and models differ from it with probability "
-                f"{show(self.variance)} (zero-one loss)"
-            )
+            usual = f"the usual answer is wrong at {bias} of the points"
+            differ = f"models differ from it with probability {spread} (zero-one loss)"
+            text = f"wrong with probability {total}: {usual}, and {differ}"
         return "; ".join([text, *self.notes])
 
 
@@ -90,18 +85,10 @@ def decompose_squared(
 ) -> BiasVariance:
     """Bias^2, variance and noise of squared error, from the predictions of B models.
 
-    Parameters
-    ----------
-    predictions : array of shape (B, n)
-        Of B models at n points.
-    truth : array of shape (n,), optional
-        f at the points, without noise.
-    y : array of shape (n,) or (R, n), optional
-        Noisy observations. With ``truth`` they give the noise; alone they stand for the truth, and
-        bias2 then contains the noise.
+    ``predictions`` (B, n) are of B models at n points, ``truth`` (n,) is f there, without noise.
+    Noisy observations ``y``, (n,) or (R, n), give the noise beside the truth; alone they stand for
+    it, and bias2 then contains the noise.
 
-    Examples
-    --------
     >>> parts = decompose_squared([[1, 2], [3, 2], [2, 5]], truth=[2, 2])
     >>> parts.bias2, round(parts.variance, 6), round(parts.total, 6)
     (0.5, 1.333333, 1.833333)
@@ -125,27 +112,16 @@ def decompose_squared(
     total = bias2 + variance + (0.0 if noise is None else noise)
     mean_noise = None if noise is None else float(noise.mean())
     parts = float(bias2.mean()), float(variance.mean()), mean_noise
-    return BiasVariance(
-        *parts,
-        parts[0] + parts[1] + (parts[2] or 0.0),
-        Pointwise(bias2, variance, noise, total),
-        "squared",
-        (CONTAINS_NOISE,) if f is None else (),
-    )
+    whole, notes = parts[0] + parts[1] + (parts[2] or 0.0), (CONTAINS_NOISE,) if f is None else ()
+    each = Pointwise(bias2, variance, noise, total)
+    return BiasVariance(*parts, whole, each, "squared", notes)
 
 
 def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
     """Bias, variance and total of zero-one loss, from the labels given by B models.
 
-    Parameters
-    ----------
-    predictions : array of shape (B, n)
-        Labels by B models at n points.
-    y : array of shape (n,)
-        The true labels.
+    ``predictions`` (B, n) are labels by B models at n points, ``y`` (n,) the true ones.
 
-    Examples
-    --------
     >>> parts = decompose_zero_one([[0, 1], [0, 0], [1, 0]], [0, 1])
     >>> parts.bias2, round(parts.variance, 6), parts.total
     (0.5, 0.333333, 0.5)
@@ -163,14 +139,8 @@ def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
     bias = (labels[main] != y).astype(np.float64)
     variance = (codes != main).mean(axis=0)
     total = (y != P).mean(axis=0)
-    return BiasVariance(
-        float(bias.mean()),
-        float(variance.mean()),
-        None,
-        float(total.mean()),
-        Pointwise(bias, variance, None, total),
-        "zero_one",
-    )
+    means = float(bias.mean()), float(variance.mean()), None, float(total.mean())
+    return BiasVariance(*means, Pointwise(bias, variance, None, total), "zero_one")
 
 
 class BootstrapDraw(NamedTuple):
@@ -274,15 +244,10 @@ def bias_variance(
     f = None if truth is None else np.asarray(truth(X_test))
     if f is None and y_test is None:
         raise ValueError("bias_variance needs truth or y_test to compare the predictions with")
-    predictions = np.array(
-        run_tasks(
-            partial(_one_model, estimator, draw, X_test, root_seed(random_state)),
-            range(n_models),
-            n_jobs=n_jobs,
-            callbacks=callbacks,
-            name="BiasVariance",
-        )
-    )
+    work = partial(_one_model, estimator, draw, X_test, root_seed(random_state))
+    models = range(n_models)
+    said = run_tasks(work, models, n_jobs=n_jobs, callbacks=callbacks, name="BiasVariance")
+    predictions = np.array(said)
     if loss == "squared":
         parts = decompose_squared(predictions, f, y_test)
     else:

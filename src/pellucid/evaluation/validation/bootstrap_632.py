@@ -55,11 +55,10 @@ class BootstrapEstimate(NamedTuple):
         return plain(self._asdict())
 
     def __str__(self) -> str:
-        return (
-            f"{self.metric} {show(self.value)} (95 % of {len(self.replicates)} replicates between "
-            f"{show(self.low)} and {show(self.high)}): {self.kind} estimate from "
-            f"{show(self.apparent)} on the training rows and {show(self.out_of_bag)} out of bag"
-        )
+        spread = f"95 % of {len(self.replicates)} replicates between {show(self.low)} and"
+        parts = f"{show(self.apparent)} on the training rows and {show(self.out_of_bag)} out of bag"
+        value = f"{self.metric} {show(self.value)} ({spread} {show(self.high)})"
+        return f"{value}: {self.kind} estimate from {parts}"
 
 
 class Combined(NamedTuple):
@@ -81,26 +80,16 @@ def combine(apparent: float, out_of_bag: float, no_information: float | None) ->
 def combine_632(apparent: float, out_of_bag: float, no_information: float | None = None) -> float:
     """The .632 estimate; with ``no_information`` the .632+ estimate.
 
-    Parameters
-    ----------
-    apparent : float
-        Score (or loss) on the training rows.
-    out_of_bag : float
-        Mean score on the rows left out.
-    no_information : float, optional
-        Score when truth and prediction are unrelated.
+    ``apparent`` is the score (or loss) on the training rows, ``out_of_bag`` the mean on the rows
+    left out; ``no_information`` the score when truth and prediction are unrelated.
 
-    Examples
-    --------
     >>> from pellucid.evaluation import combine_632
     >>> round(combine_632(0.05, 0.30), 6), round(combine_632(0.05, 0.30, 0.5), 6)
     (0.208, 0.248603)
     """
-    given = {"apparent": apparent, "out_of_bag": out_of_bag}
-    if no_information is not None:
-        given["no_information"] = no_information
+    given = {"apparent": apparent, "out_of_bag": out_of_bag, "no_information": no_information}
     for name, value in given.items():
-        if not np.isfinite(value):
+        if value is not None and not np.isfinite(value):
             raise ValueError(f"{name} must be a finite number, got {value!r}")
     return float(combine(apparent, out_of_bag, no_information).value)
 
@@ -154,22 +143,12 @@ def bootstrap_estimate(
 
     Parameters
     ----------
-    estimator : estimator
-        Unfitted.
-    X, y : array-like
-        The data.
-    metric : str, scorer or callable, optional
-        None: r2 for regressors, accuracy for classifiers.
     n_resamples : int, default=100
         Bootstrap samples, >= 2.
     kind : {"oob", "632", "632+"}, default="632+"
         Out of bag, or weighted with the score on the training rows.
-    n_jobs : int, optional
-        Workers of joblib; the numbers do not depend on it.
-    random_state : int, RandomState, Generator or None
-        Seed of the samples.
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    estimator, X, y, metric, n_jobs, random_state, callbacks
+        As in ``cross_validated``.
 
     Examples
     --------
@@ -204,15 +183,6 @@ def bootstrap_estimate(
     none = no_information_score(score, y, said, labels) if kind == "632+" else None
     value, w, R = Combined(oob, 1.0, None) if kind == "oob" else combine(apparent, oob, none)
     low, high = np.quantile((1 - w) * apparent + w * replicates, [0.025, 0.975])
-    numbers = (
-        float(value),
-        float(apparent),
-        oob,
-        float(w),
-        none,
-        R,
-        replicates,
-        float(low),
-        float(high),
-    )
-    return BootstrapEstimate(*numbers, kind, score.name, score.greater_is_better)
+    parts = float(value), float(apparent), oob, float(w), none, R, replicates
+    named = kind, score.name, score.greater_is_better
+    return BootstrapEstimate(*parts, float(low), float(high), *named)

@@ -156,22 +156,20 @@ def _scores(
     table = np.array(found, dtype=np.float64).reshape(-1, folds, 3)
     collapsed = table[:, :, 2].astype(bool)
     if collapsed.any():
-        warn(
-            f"{int(collapsed.sum())} of {collapsed.size} fits predict a constant: they are marked "
-            "in the record"
-        )
+        fits = f"{int(collapsed.sum())} of {collapsed.size} fits predict a constant"
+        warn(f"{fits}: they are marked in the record")
     return table[:, :, 0].copy(), table[:, :, 1].copy(), collapsed
 
 
 def summaries_of(scores: Array) -> tuple[CvSummary, ...]:
     """One summary per row of scores; no interval where a score is NaN or alone."""
-    nan = float("nan")
-    return tuple(
-        cv_summary(row)
-        if len(row) > 1 and np.isfinite(row).all()
-        else CvSummary(float(row.mean()), nan, nan, nan, nan, len(row))
-        for row in scores
-    )
+
+    def summary(row: Array) -> CvSummary:
+        if len(row) > 1 and np.isfinite(row).all():
+            return cv_summary(row)
+        return CvSummary(float(row.mean()), *4 * (float("nan"),), len(row))
+
+    return tuple(summary(row) for row in scores)
 
 
 # --- size --------------------------------------------------------------------------------------
@@ -205,9 +203,8 @@ def check_sizes(sizes: Any, n_train: int) -> IntArray:
         elif not isinstance(size, Integral) and isinstance(size, Real) and 0 < float(size) <= 1:
             found.add(max(1, int(float(size) * n_train)))
         else:
-            raise ValueError(
-                f"sizes must be fractions in (0, 1] or counts from 1 to {n_train}, got {size!r}"
-            )
+            need = f"fractions in (0, 1] or counts from 1 to {n_train}"
+            raise ValueError(f"sizes must be {need}, got {size!r}")
     if not found:
         raise ValueError("sizes must hold at least one size, got none")
     return np.array(sorted(found))
@@ -230,24 +227,12 @@ def size_curve(
 
     Parameters
     ----------
-    estimator : estimator
-        Unfitted.
-    X, y : array-like
-        The data.
     sizes : list of fractions or counts, optional
         Of the (smallest) training fold; None: five from a tenth to all.
-    metric : str, scorer or callable, optional
-        None: r2 for regressors, accuracy for classifiers.
-    cv : int, splitter or list of (train, test), default=None
-        None is 5 folds.
-    groups : array of shape (n,), optional
-        For splitters of groups.
-    n_jobs : int, optional
-        Workers over sizes and folds; the numbers do not depend on it.
     random_state : int, RandomState, Generator or None
         Shuffles the folds, and draws the rows of each size (None draws as 0 does).
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    estimator, X, y, metric, cv, groups, n_jobs, callbacks
+        As in ``cross_validated``.
 
     Examples
     --------
@@ -324,26 +309,12 @@ def complexity_curve(
 
     Parameters
     ----------
-    estimator : estimator
-        Unfitted.
-    X, y : array-like
-        The data.
     parameter : str or pair of str
         Name of the parameter, such as ``"alpha"`` or ``"polynomialfeatures__degree"``.
     values : list, or pair of lists
         Listed simplest first: the one-standard-error choice is the earliest that will do.
-    metric : str, scorer or callable, optional
-        None: r2 for regressors, accuracy for classifiers.
-    cv : int, splitter or list of (train, test), default=None
-        None is 5 folds.
-    groups : array of shape (n,), optional
-        For splitters of groups.
-    n_jobs : int, optional
-        Workers over values and folds; the numbers do not depend on it.
-    random_state : int, RandomState, Generator or None
-        Shuffles the folds of a whole number ``cv``.
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    estimator, X, y, metric, cv, groups, n_jobs, random_state, callbacks
+        As in ``cross_validated``.
 
     Examples
     --------
@@ -379,34 +350,23 @@ def complexity_curve(
     train, test, collapsed = _scores(job, tasks, len(splits), n_jobs, callbacks)
     places = np.indices([len(part) for part in lists]).reshape(len(lists), -1)
     spans = np.array([[max(len(part) - 1, 1)] for part in lists])
-    simple, best = choose(
-        test, (places / spans).sum(axis=0), "one_standard_error", score.greater_is_better
-    )
+    rise, better = (places / spans).sum(axis=0), score.greater_is_better
+    simple, best = choose(test, rise, "one_standard_error", better)
     shape = (*(len(part) for part in lists), len(splits))
     first, second = (tuple(places[:, i].tolist()) if pair else i for i in (best, simple))
     summaries = summaries_of(train), summaries_of(test)
-    sentence = _complexity_sentence(names, combos, test, best, simple, collapsed, score)
+    said = [", ".join(f"{n} = {show(v)}" for n, v in zip(names, c, strict=True)) for c in combos]
+    sentence = _complexity_sentence(said, test, best, simple, collapsed, score)
     train, test, marks = (table.reshape(shape) for table in (train, test, collapsed))
     curve = lists if pair else lists[0], train, test, *summaries, first, second, sentence, marks
     return ComplexityCurve(*curve, parameter, score.name, score.greater_is_better)
 
 
 def _complexity_sentence(
-    names: list[str],
-    combos: list[Any],
-    test: Array,
-    best: int,
-    simple: int,
-    marks: BoolArray,
-    m: Metric,
+    said: list[str], test: Array, best: int, simple: int, marks: BoolArray, m: Metric
 ) -> str:
-    def said(i: int) -> str:
-        return ", ".join(f"{n} = {show(v)}" for n, v in zip(names, combos[i], strict=True))
-
-    text = f"The best test {m.name}, {show(float(test[best].mean()))}, is at {said(best)}"
+    text = f"The best test {m.name}, {show(float(test[best].mean()))}, is at {said[best]}"
     if simple != best:
-        text += (
-            f"; {said(simple)} is simpler and within one standard error of it "
-            f"({show(float(test[simple].mean()))})"
-        )
+        near = f"simpler and within one standard error of it ({show(float(test[simple].mean()))})"
+        text += f"; {said[simple]} is {near}"
     return text + _marked(marks)

@@ -22,14 +22,8 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.records import plain, show
 from pellucid.core.runtime.warn import warn
-from pellucid.evaluation.metrics.metrics import (
-    Metric,
-    MetricLike,
-    classes_of,
-    predictions_for,
-    resolve_metric,
-    task_of,
-)
+from pellucid.evaluation.metrics import metrics
+from pellucid.evaluation.metrics.metrics import Metric, MetricLike, classes_of, predictions_for
 from pellucid.evaluation.splits.folds import FAILURES, Split, check_data, make_splits, ratio_of
 from pellucid.evaluation.validation.fold_summary import CvSummary, cv_summary
 from pellucid.evaluation.workers import run_tasks
@@ -53,12 +47,9 @@ class CrossValidation(NamedTuple):
     greater_is_better: bool
 
     def to_dict(self) -> dict[str, Any]:
-        found = self._asdict() | {
-            "summary": self.summary.to_dict(),
-            "corrected": self.corrected.to_dict(),
-            "predictions": None if self.predictions is None else self.predictions.tolist(),
-        }
-        return plain(found)
+        said = None if self.predictions is None else self.predictions.tolist()
+        summaries = {name: getattr(self, name).to_dict() for name in ("summary", "corrected")}
+        return plain(self._asdict() | summaries | {"predictions": said})
 
     def to_frame(self) -> Any:
         """One row per fold."""
@@ -75,11 +66,10 @@ class CrossValidation(NamedTuple):
         return polars.DataFrame(columns)
 
     def __str__(self) -> str:
-        better = "greater" if self.greater_is_better else "smaller"
-        c = self.corrected
+        c, better = self.corrected, "greater" if self.greater_is_better else "smaller"
+        between = f"{show(c.mean)}, probably between {show(c.low)} and {show(c.high)}"
         lines = [
-            f"{self.metric} ({better} is better): {show(c.mean)}, probably between {show(c.low)} "
-            f"and {show(c.high)}",
+            f"{self.metric} ({better} is better): {between}",
             f"{len(self.scores)} folds: {', '.join(show(float(s)) for s in self.scores)}",
         ]
         if self.train_scores is not None:
@@ -120,12 +110,7 @@ class FoldJob(NamedTuple):
 
 
 def judge(
-    metric: Metric,
-    model: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    w: Array | None,
-    said: Any = None,
+    metric: Metric, model: BaseEstimator, X: Any, y: Any, w: Array | None, said: Any = None
 ) -> float:
     """The score of a fitted model on rows; ``said`` is what it predicts for them, if known."""
     if said is None:
@@ -182,7 +167,7 @@ def open_data(X: Any, y: Any) -> tuple[Any, Any]:
 
 def metric_for(metric: MetricLike, estimator: BaseEstimator) -> Metric:
     """The metric; None is the default of the estimator's task."""
-    return resolve_metric(metric, task_of(estimator) if metric is None else None)
+    return metrics.resolve_metric(metric, metrics.task_of(estimator) if metric is None else None)
 
 
 def cross_validated(
@@ -236,26 +221,16 @@ def cross_validated(
         cv, X, y, classifier=is_classifier(estimator), groups=groups, random_state=random_state
     )
     job = FoldJob(estimator, X, y, score, train_scores=train_scores, predictions=True)
-    found = run_tasks(
-        partial(_numbered, job),
-        list(enumerate(splits)),
-        n_jobs=n_jobs,
-        callbacks=callbacks,
-        name="CrossValidation",
-    )
+    work, folds = partial(_numbered, job), list(enumerate(splits))
+    found = run_tasks(work, folds, n_jobs=n_jobs, callbacks=callbacks, name="CrossValidation")
     scores = np.array([fold.test for fold in found])
-    said = [fold.prediction for fold in found]
-    return CrossValidation(
-        scores=scores,
-        train_scores=np.array([fold.train for fold in found]) if train_scores else None,
-        summary=summary_of(scores),
-        corrected=summary_of(scores, ratio_of(splits)),
-        predictions=out_of_fold(said, splits, _num_samples(X), is_regressor(estimator)),
-        folds=splits,
-        fit_seconds=np.array([fold.fit_seconds for fold in found]),
-        metric=score.name,
-        greater_is_better=score.greater_is_better,
-    )
+    inside = np.array([fold.train for fold in found]) if train_scores else None
+    summaries = summary_of(scores), summary_of(scores, ratio_of(splits))
+    answers = [fold.prediction for fold in found]
+    said = out_of_fold(answers, splits, _num_samples(X), is_regressor(estimator))
+    seconds = np.array([fold.fit_seconds for fold in found])
+    named = score.name, score.greater_is_better
+    return CrossValidation(scores, inside, *summaries, said, splits, seconds, *named)
 
 
 def summary_of(scores: Array, test_ratio: float | None = None) -> CvSummary:

@@ -62,21 +62,10 @@ def diagnose_fit(
 ) -> Diagnosis:
     """Say whether a model learns nothing, too much, too little, or enough.
 
-    Parameters
-    ----------
-    train, test : arrays of shape (k,)
-        Scores on the training rows and on the rows held out, fold by fold.
-    baseline : array of shape (k,) or float, optional
-        Scores of guessing (a dummy model).
-    richer : array of shape (k,), optional
-        Test scores of a more flexible model on the same folds.
-    greater_is_better : bool, default=True
-        False for losses.
-    alpha : float, default=0.05
-        Level of the tests behind the verdict.
+    ``train`` and ``test`` are the scores on the training rows and on the rows held out, fold by
+    fold; ``baseline`` those of guessing (one number will do), ``richer`` the test scores of a more
+    flexible model. ``greater_is_better`` is False for losses; ``alpha`` is the level of the tests.
 
-    Examples
-    --------
     >>> diagnose_fit([0.71, 0.70, 0.72], [0.70, 0.71, 0.69], richer=[0.90, 0.91, 0.88]).kind
     'underfit'
     """
@@ -97,10 +86,8 @@ def diagnose_fit(
     if base is not None and not better(inside, base):
         kind, sentence = "uninformative", "even on its training rows it is no better than guessing"
     elif better(inside, outside) and gap > room:
-        kind = "overfit"
-        sentence = (
-            f"the score on training rows is better by {gap:.3g} than on new rows, more than chance"
-        )
+        kind, by = "overfit", f"the score on training rows is better by {gap:.3g}"
+        sentence = f"{by} than on new rows, more than chance"
     elif more is not None and better(more, outside):
         kind = "underfit"
         gain = float(more.mean() - outside.mean())

@@ -47,17 +47,9 @@ def cv_summary(
 ) -> CvSummary:
     """Mean, standard error and interval of the scores of k folds.
 
-    Parameters
-    ----------
-    scores : array of shape (k,)
-        At least two fold scores.
-    confidence : float, default=0.95
-        Of the limits.
-    test_ratio : float, optional
-        n_test / n_train; corrects the variance for training sets that overlap.
+    ``scores`` are of at least two folds, ``confidence`` is that of the limits. ``test_ratio``,
+    n_test / n_train, corrects the variance for training sets that overlap.
 
-    Examples
-    --------
     >>> summary = cv_summary([0.90, 0.85, 0.88, 0.92, 0.87])
     >>> round(summary.mean, 3), round(summary.variance_of_mean, 7)
     (0.884, 0.000146)

@@ -43,21 +43,15 @@ class NestedCV(NamedTuple):
         """One row per outer fold."""
         import polars
 
-        return polars.DataFrame(
-            {
-                "fold": list(range(len(self.scores))),
-                "score": self.scores.tolist(),
-                "inner_best": self.inner_best.tolist(),
-                "chosen": [str(one) for one in self.chosen],
-            }
-        )
+        columns = {"score": self.scores.tolist(), "inner_best": self.inner_best.tolist()}
+        chosen = [str(one) for one in self.chosen]
+        return polars.DataFrame({"fold": list(range(len(chosen))), **columns, "chosen": chosen})
 
     def __str__(self) -> str:
         s = self.summary
-        lines = [
-            f"{self.metric} of the whole procedure, tuning included: {show(s.mean)}, probably "
-            f"between {show(s.low)} and {show(s.high)} ({len(self.scores)} outer folds)"
-        ]
+        whole = f"{self.metric} of the whole procedure, tuning included: {show(s.mean)}"
+        limits = f"{show(s.low)} and {show(s.high)} ({len(self.scores)} outer folds)"
+        lines = [f"{whole}, probably between {limits}"]
         if self.optimism is not None:
             inner = float(self.inner_best.mean())
             lines.append(f"the search itself promised {show(inner)}: off by {show(self.optimism)}")
@@ -72,14 +66,18 @@ class Outer(NamedTuple):
     inner: float
 
 
-def _outer_fold(
-    tuned: BaseEstimator,
-    X: np.ndarray,
-    y: np.ndarray,
-    groups: Any,
-    metric: Metric,
-    item: tuple[int, Split],
-) -> Outer:
+class Outside(NamedTuple):
+    """What every outer fold shares."""
+
+    tuned: BaseEstimator
+    X: Any
+    y: Any
+    groups: Any
+    metric: Metric
+
+
+def _outer_fold(job: Outside, item: tuple[int, Split]) -> Outer:
+    tuned, X, y, groups, metric = job
     number, (train, test) = item
     try:
         inside = {} if groups is None else {"groups": groups[train]}
@@ -111,20 +109,14 @@ def nested_cross_validation(
     ----------
     tuned : TunedEstimator
         Or any search with ``best_params_`` and ``best_score_`` after its fit.
-    X, y : array-like
-        The data.
     metric : str, scorer or callable, optional
         Of the outer folds; None: the metric of ``tuned``.
     outer_cv : int, splitter or list of (train, test), default=5
         The folds on which the whole search is judged.
     groups : array of shape (n,), optional
         For outer and inner splitters of groups.
-    n_jobs : int, optional
-        Workers over the outer folds; the numbers do not depend on it.
-    random_state : int, RandomState, Generator or None
-        Shuffles the outer folds.
-    callbacks : scikit-learn callbacks, optional
-        Such as ``sklearn.callback.ProgressBar()``.
+    X, y, n_jobs, random_state, callbacks
+        As in ``cross_validated``.
 
     Examples
     --------
@@ -148,22 +140,13 @@ def nested_cross_validation(
     splits = make_splits(
         outer_cv, X, y, classifier=is_classifier(tuned), groups=groups, random_state=random_state
     )
-    found = run_tasks(
-        partial(_outer_fold, tuned, X, y, groups, score),
-        list(enumerate(splits)),
-        n_jobs=n_jobs,
-        callbacks=callbacks,
-        name="NestedCrossValidation",
-    )
+    work = partial(_outer_fold, Outside(tuned, X, y, groups, score))
+    folds = list(enumerate(splits))
+    found = run_tasks(work, folds, n_jobs=n_jobs, callbacks=callbacks, name="NestedCrossValidation")
     scores = np.array([one.score for one in found])
     inner = np.array([one.inner for one in found])
     same = score.name == own.name and hasattr(tuned, "metric")
-    return NestedCV(
-        scores=scores,
-        summary=summary_of(scores, ratio_of(splits)),
-        chosen=[one.chosen for one in found],
-        inner_best=inner,
-        optimism=float(inner.mean() - scores.mean()) if same else None,
-        metric=score.name,
-        greater_is_better=score.greater_is_better,
-    )
+    optimism = float(inner.mean() - scores.mean()) if same else None
+    chosen, summary = [one.chosen for one in found], summary_of(scores, ratio_of(splits))
+    named = score.name, score.greater_is_better
+    return NestedCV(scores, summary, chosen, inner, optimism, *named)

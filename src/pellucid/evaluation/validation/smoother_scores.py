@@ -34,19 +34,9 @@ def _pair(y: ArrayLike, fitted: ArrayLike) -> tuple[Array, Array]:
 def leave_one_out(y: ArrayLike, fitted: ArrayLike, leverage: ArrayLike) -> Any:
     """Mean squared leave-one-out error of a linear smoother, from one fit.
 
-    Parameters
-    ----------
-    y, fitted : arrays of shape (n,) or (n, k)
-        Observations and fitted values.
-    leverage : array of shape (n,)
-        h_ii, the diagonal of H, each below 1 (a row with 1 is named).
+    ``y`` and ``fitted`` are (n,) or (n, k); ``leverage`` is h_ii, the diagonal of H, each below 1
+    (a row with 1 is named). A number, or one per target.
 
-    Returns
-    -------
-    float, or one number per target
-
-    Examples
-    --------
     >>> from pellucid.evaluation import leave_one_out
     >>> float(leave_one_out([1, 2, 3, 4, 5, 6], [3.5] * 6, [1 / 6] * 6).round(6))
     4.2
@@ -61,19 +51,9 @@ def leave_one_out(y: ArrayLike, fitted: ArrayLike, leverage: ArrayLike) -> Any:
 def generalised_cross_validation(y: ArrayLike, fitted: ArrayLike, effective_df: float) -> Any:
     """MSE / (1 - tr(H)/n)^2: leave-one-out with every leverage replaced by their mean.
 
-    Parameters
-    ----------
-    y, fitted : arrays of shape (n,) or (n, k)
-        Observations and fitted values.
-    effective_df : float
-        tr(H), below n.
+    ``y`` and ``fitted`` are (n,) or (n, k); ``effective_df`` is tr(H), below n. A number, or one
+    per target.
 
-    Returns
-    -------
-    float, or one number per target
-
-    Examples
-    --------
     >>> from pellucid.evaluation import generalised_cross_validation
     >>> float(generalised_cross_validation([1, 2, 3, 4, 5, 6], [3.5] * 6, 1).round(6))
     4.2
@@ -82,7 +62,5 @@ def generalised_cross_validation(y: ArrayLike, fitted: ArrayLike, effective_df: 
     n = len(y)
     df = np.asarray(effective_df, dtype=np.float64)
     if not ((df >= 0) & (df < n)).all():
-        raise ValueError(
-            f"effective_df must be at least 0 and below the {n} rows, got {effective_df!r}"
-        )
+        raise ValueError(f"effective_df must be >= 0 and below the {n} rows, got {effective_df!r}")
     return ((y - fitted) ** 2).mean(axis=0) / (1 - df / n) ** 2

@@ -93,7 +93,7 @@ def moments(X: Any, sample_weight: Any = None, ddof: float = 0, *, backend: Any 
     array([[1.25]])
     """
     check.non_negative(ddof=ddof)
-    statistic = Statistic(lambda rows: leaf_moments(rows.X, rows.w), merge_moments)
+    statistic = Statistic(_leaf, merge_moments)
     if hasattr(X, "spans"):
         if sample_weight is not None:
             raise ValueError("the weights of blocks are a column: blocks(..., weight='column')")
@@ -107,6 +107,10 @@ def moments(X: Any, sample_weight: Any = None, ddof: float = 0, *, backend: Any 
     M = numeric_matrix(np.reshape(X, (-1, 1)) if flat else X, "X")
     rows = Rows(np.ascontiguousarray(M), None, check_weights(sample_weight, M))
     return _finish(reduce_rows(statistic, rows, map_threads), ddof, names)
+
+
+def _leaf(rows: Rows) -> Sums:
+    return leaf_moments(rows.X, rows.w)
 
 
 def _finish(sums: Sums, ddof: float, names: tuple[str, ...] = ()) -> Moments:
