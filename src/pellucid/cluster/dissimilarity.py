@@ -27,6 +27,16 @@ MetricLike: TypeAlias = str | Metric | Distance | Callable[..., Any]  # what met
 logger = logging.getLogger("pellucid")
 
 
+def is_given(metric: MetricLike) -> bool:
+    """Whether the distances themselves are given."""
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def attributes_of(model: Any, _: object = None) -> dict[str, Any]:
+    """What ``fit`` has found so far, for the callbacks of a fit without rounds."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+
 def kernel_order(metric: Metric) -> tuple[int, float]:
     """The kernels' number of the order, and the order.
 
@@ -46,10 +56,7 @@ def mapped_rows(metric: Metric, X: Array) -> Array:
     E = X if metric.embed is None else metric.embed(X)
     if metric.directions and not (alive := E.any(axis=1)).all():
         row = int(np.argmin(alive))
-        raise ValueError(
-            f"{metric.name} needs rows with a direction, got a row without one (zeros, or "
-            f"constant): row {row}"
-        )
+        raise ValueError(f"{metric.name} needs rows with a direction, row {row} has none")
     return np.require(E, np.float64, ["C", "W"])
 
 
@@ -79,12 +86,8 @@ def matrix_of(X: Array, metric: Metric, what: str = "distances") -> Array:
         direct_distances(columns, E, start, stop, kind, order, D)
         D[start:stop] = metric.finish(D[start:stop])
 
-    starts = range(0, n, ROWS)
-    if n * n * E.shape[1] < SMALL_WORK:
-        for start in starts:
-            fill(start)
-    else:
-        list(map_threads(fill, starts))
+    in_threads = n * n * E.shape[1] >= SMALL_WORK
+    list((map_threads if in_threads else map)(fill, range(0, n, ROWS)))
     return D
 
 
@@ -105,18 +108,14 @@ def checked_matrix(D: ArrayLike) -> Array:
         block = D[start : start + CHECKED]
         if (block < 0).any():
             i, j = np.argwhere(block < 0)[0]
-            raise ValueError(
-                "Negative values in data passed to a precomputed metric: distances must be >= 0, "
-                f"got {float(block[i, j])!r} at ({start + i}, {j})"
-            )
+            what = "Negative values in data passed to a precomputed metric: distances must be >= 0"
+            raise ValueError(f"{what}, got {float(block[i, j])!r} at ({start + i}, {j})")
         with np.errstate(invalid="ignore"):
             odd = np.abs(block[:, start:] - D[start:, start : start + CHECKED].T)
         if (odd > ASYMMETRY * largest).any():
             i, j = np.argwhere(odd > ASYMMETRY * largest)[0] + start
-            raise ValueError(
-                f"distances must be symmetric, got {float(D[i, j])!r} at ({i}, {j}) and "
-                f"{float(D[j, i])!r} at ({j}, {i})"
-            )
+            both = f"{float(D[i, j])!r} at ({i}, {j}) and {float(D[j, i])!r} at ({j}, {i})"
+            raise ValueError(f"distances must be symmetric, got {both}")
     return D
 
 
@@ -159,12 +158,12 @@ def distances_of(X: Array, metric: MetricLike, what: str = "distances") -> Array
     array([[0., 2.],
            [2., 0.]])
     """
-    if isinstance(metric, str) and metric == "precomputed":
+    if is_given(metric):
         return checked_matrix(X)
     if callable(metric) and not hasattr(metric, "pairwise"):
-        if takes_whole_table(metric):
-            return checked_matrix(metric(X))
-        return matrix_of_items(X, metric)
+        return (
+            checked_matrix(metric(X)) if takes_whole_table(metric) else matrix_of_items(X, metric)
+        )
     return matrix_of(X, resolve(metric, X), what)
 
 
@@ -190,7 +189,7 @@ def pair_distances(X: Array, a: IntArray, b: IntArray, metric: MetricLike) -> Ar
     >>> pair_distances(np.array([[0.0], [3.0]]), np.array([1]), np.array([0]), "euclidean")
     array([3.])
     """
-    if isinstance(metric, str) and metric == "precomputed":
+    if is_given(metric):
         return np.ascontiguousarray(X[a, b])
     if callable(metric) and takes_whole_table(metric):
         return np.ascontiguousarray(checked_matrix(metric(X))[a, b])
@@ -201,7 +200,5 @@ def pair_distances(X: Array, a: IntArray, b: IntArray, metric: MetricLike) -> Ar
         pairs = zip(a, b, strict=True)
         return np.array([pairwise(X[i : i + 1], X[j : j + 1])[0, 0] for i, j in pairs])
     E = mapped_rows(found, X)
-    gaps = np.abs(E[a] - E[b])
-    if np.isinf(found.order):
-        return found.finish(gaps.max(axis=1))
-    return found.finish((gaps**found.order).sum(axis=1))
+    gaps, order = np.abs(E[a] - E[b]), found.order
+    return found.finish(gaps.max(axis=1) if np.isinf(order) else (gaps**order).sum(axis=1))

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, 
 from sklearn.utils.validation import _check_method_params, has_fit_parameter, validate_data
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 
 
 def check_inner(owner: object, estimator: BaseEstimator, *methods: str) -> None:
@@ -62,7 +62,7 @@ def _is_text(X: ArrayLike) -> bool:
 def route(
     owner: Any,
     method: str,
-    sample_weight: ArrayLike | None,
+    sample_weight: MaybeArray,
     params: dict[str, Any],
     *,
     open_door: bool = False,

@@ -72,11 +72,7 @@ def check_components(n_components: Any, most: int, n: int, p: int, solver: str) 
     """Refuse a number that the table cannot give; ``n`` rows, ``p`` columns."""
     if isinstance(n_components, str):
         if n < p:
-            raise ValueError(
-                f"n_components='mle' needs at least as many rows as columns, got {n} x {p}"
-            )
+            raise ValueError(f"n_components='mle' needs as many rows as columns, got {n} x {p}")
     elif n_components is not None and n_components >= 1 and n_components > most:
-        raise ValueError(
-            f"n_components must be at most {most} for {n} rows (n_samples), {p} columns "
-            f"(n_features) and svd_solver={solver!r}, got {n_components}"
-        )
+        here = f"{n} rows (n_samples), {p} columns (n_features), svd_solver={solver!r}"
+        raise ValueError(f"n_components must be at most {most} for {here}, got {n_components}")

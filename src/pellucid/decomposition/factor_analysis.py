@@ -23,11 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.decomposition import row_sums
 from pellucid.decomposition.row_sums import by_leaves, leaf_moments
 from pellucid.decomposition.spectrum import by_eigen
 
@@ -131,7 +132,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     _accepts_sparse = False
 
-    fit_blocks = fit_blocks
+    fit_blocks, score = fit_blocks, row_sums.mean_log_density
 
     def __init__(
         self,
@@ -140,7 +141,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         tol: float = 1e-2,
         copy: bool = True,
         max_iter: int = 1000,
-        noise_variance_init: ArrayLike | None = None,
+        noise_variance_init: MaybeArray = None,
         svd_method: str = "randomized",
         iterated_power: int = 3,
         rotation: str | None = None,
@@ -157,9 +158,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -185,24 +184,18 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _fit_sums(self, rows: Source, map_: Map, **data: Any) -> None:
         with np.errstate(all="ignore"):
             total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_)
-        if not np.isfinite(total.scatter).all():
-            raise ValueError("the squares of X overflow float64; scale the columns down")
+        row_sums.refuse_overflow(total.scatter)
         S, n = total.scatter / total.weight, total.weight
         m = len(S)
         d = m if self.n_components is None else min(int(self.n_components), m)
-        context = FitContext(
-            self, max_steps=self.max_iter, attributes=partial(self._attributes, total), **data
-        )
+        attributes = partial(self._attributes, total)
+        context = FitContext(self, max_steps=self.max_iter, attributes=attributes, **data)
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "start_row": False}
+        limits["tol"] = float(np.nextafter(self.tol, 0.0))
+        limits["record"] = lambda state: {"objective": n * state.mean_log_likelihood}
         with single_threaded_blas():
-            run = self._iterate(
-                lambda state: self._round(S, state, d, n),
-                self._start(m),
-                max_iter=self.max_iter,
-                tol=float(np.nextafter(self.tol, 0.0)),
-                record=lambda state: {"objective": n * state.mean_log_likelihood},
-                context=context,
-                start_row=False,
-            )
+            step = partial(self._round, S, d, n)
+            run = self._iterate(step, self._start(m), context=context, **limits)
         found = self._attributes(total, run.state)
         self.components_, self.noise_variance_ = found["components_"], found["noise_variance_"]
         self.mean_, self._weight = total.mean, n
@@ -214,13 +207,11 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self.noise_variance_init is not None:
             noise = np.array(self.noise_variance_init, dtype=np.float64)
             if noise.shape != (m,) or not (noise > 0).all():
-                raise ValueError(
-                    f"noise_variance_init must hold {m} numbers > 0 (n_features), got "
-                    f"{self.noise_variance_init!r}"
-                )
+                need = f"must hold {m} numbers > 0 (n_features)"
+                raise ValueError(f"noise_variance_init {need}, got {self.noise_variance_init!r}")
         return Factors(np.zeros((0, m)), noise, noise, -np.inf)
 
-    def _round(self, S: Array, state: Factors, d: int, n: float) -> tuple[Factors, float]:
+    def _round(self, S: Array, d: int, n: float, state: Factors) -> tuple[Factors, float]:
         new = best_loadings(S, state.next_noise, d)
         if state.mean_log_likelihood == -np.inf:  # the first value: nothing to compare it with
             return new, float(np.finfo(np.float64).max)
@@ -233,13 +224,9 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
             W = rotated(W, self.rotation)
         A = W / noise  # W Psi^-1
         projection = np.linalg.solve(np.eye(len(W)) + A @ W.T, A).T  # (m, d)
-        return {
-            "components_": W,
-            "noise_variance_": noise,
-            "mean_": total.mean,
-            "_projection": projection,
-            "_precision": np.diag(1.0 / noise) - A.T @ projection.T,
-        }
+        found = {"components_": W, "noise_variance_": noise, "mean_": total.mean}
+        precision = np.diag(1.0 / noise) - A.T @ projection.T
+        return {**found, "_projection": projection, "_precision": precision}
 
     @property
     def _n_features_out(self) -> int:
@@ -266,40 +253,28 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         rows = self._check_input(X)
         mean, P = self.mean_, self._precision
         constant = len(P) * LOG_2PI + float(np.linalg.slogdet(self.get_covariance())[1])
-        return by_leaves(
-            rows,
-            lambda part: -0.5 * (constant + np.einsum("ij,ij->i", (part - mean) @ P, part - mean)),
-        )
 
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
-        """Mean log-density of the rows."""
-        return float(self.score_samples(X).mean())
+        def leaf(part: Array) -> Array:
+            return -0.5 * (constant + np.einsum("ij,ij->i", (part - mean) @ P, part - mean))
+
+        return by_leaves(rows, leaf)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         m, d = self.n_features_in_, len(self.components_)
-        return {
-            "components_": (d, m),
-            "noise_variance_": (m,),
-            "mean_": (m,),
-            "_projection": (m, d),
-            "_precision": (m, m),
-        }
+        own = {"components_": (d, m), "noise_variance_": (m,), "mean_": (m,)}
+        return {**own, "_projection": (m, d), "_precision": (m, m)}
 
     def card(self) -> Card:
         """The model, its likelihood and how it was found."""
         check_is_fitted(self)
         d = len(self.components_)
         common = float((self.components_**2).sum())
+        share = common / (common + float(self.noise_variance_.sum()))
         return Card(
             f"x ~ N(mu, W'W + Psi): {d} common factors z ~ N(0, I), noise of its own per column",
             f"log-likelihood = {self.loglike_[-1]:.6g}",
             f"{self.n_iter_} rounds: the best W for the noise, then the noise; until a round gains "
             f"less than {self.tol:g}",
-            {
-                "n": self._weight,
-                "factors": d,
-                "share of the variance that is common": common
-                / (common + float(self.noise_variance_.sum())),
-            },
+            {"n": self._weight, "factors": d, "share of the variance that is common": share},
             ("W is known up to a rotation: compare models by W'W",),
         )

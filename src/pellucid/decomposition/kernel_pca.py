@@ -25,18 +25,18 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import cosine_similarity, pairwise_kernels
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.functions.kernels import Kernel, gamma_number, kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.decomposition.row_sums import checked_scores
 from pellucid.decomposition.spectrum import with_signs
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
@@ -225,16 +225,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if isinstance(self.kernel, str) or not callable(self.kernel):
             check.one_of(KERNELS, kernel=self.kernel)
         check.one_of(("auto", "dense", "arpack", "randomized"), eigen_solver=self.eigen_solver)
-        check.boolean(
-            fit_inverse_transform=self.fit_inverse_transform,
-            remove_zero_eig=self.remove_zero_eig,
-            copy_X=self.copy_X,
-        )
+        check.boolean(fit_inverse_transform=self.fit_inverse_transform, copy_X=self.copy_X)
+        check.boolean(remove_zero_eig=self.remove_zero_eig)
         check.non_negative(alpha=self.alpha, degree=self.degree, tol=self.tol)
         if self.iterated_power != "auto":
             check.whole(at_least=0, iterated_power=self.iterated_power)
-        if not isinstance(self.coef0, int | float | np.number) or self.coef0 != self.coef0:
-            raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
+        check._number("coef0", self.coef0)
         if self.n_components is not None:
             check.whole(n_components=self.n_components)
         if self.max_iter is not None:
@@ -242,14 +238,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict or None, got {self.kernel_params!r}")
         if self.fit_inverse_transform and self._precomputed:
-            raise ValueError(
-                "fit_inverse_transform=True needs the rows themselves, not kernel='precomputed'"
-            )
+            raise ValueError("fit_inverse_transform needs the rows, not kernel='precomputed'")
 
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         A = self._check_training(X).X
@@ -279,17 +273,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self.remove_zero_eig or self.n_components is None:
             keep = found.values > 0
         if not keep.any():
-            raise ValueError(
-                f"the rows do not differ under this kernel (n_samples={len(found.vectors)}): "
-                "there is no direction of any spread"
-            )
+            n = len(found.vectors)
+            raise ValueError(f"the rows do not differ under this kernel (n_samples={n})")
         self.eigenvalues_ = found.values[keep]
         self.eigenvectors_ = np.ascontiguousarray(found.vectors[:, keep])
         self._negative = found.negative
         root = np.sqrt(self.eigenvalues_)
-        self._projection = self.eigenvectors_ * np.divide(
-            1.0, root, out=np.zeros_like(root), where=root > 0
-        )
+        inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        self._projection = self.eigenvectors_ * inverse
 
     def _learn_inverse(self, X: Array) -> None:
         self.X_transformed_fit_ = self._fitted_scores()
@@ -311,8 +302,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
             keywords = self.kernel_params or {}
             return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **keywords))
         if isinstance(self.kernel, str) and self.kernel == "cosine":
-            K = cosine_similarity(X, Z, dense_output=True)
-            return np.asarray(K)
+            return np.asarray(cosine_similarity(X, Z, dense_output=True))
         kernel = kernel_from(self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)  # type: ignore[arg-type]
         out = np.empty((X.shape[0], Z.shape[0]))
 
@@ -328,7 +318,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: MaybeArray = None) -> Any:
         """The scores of the training rows."""
         return self.fit(X)._fitted_scores()
 
@@ -349,11 +339,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         check_is_fitted(self)
         if not self.fit_inverse_transform:
             raise ValueError("inverse_transform needs fit_inverse_transform=True at the fit")
-        A = check_array(X, dtype=np.float64, input_name="X")
-        if A.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {A.shape[1]} columns, but there are {self._n_features_out} components"
-            )
+        A = checked_scores(X, self._n_features_out)
         return self._gram(A, self.X_transformed_fit_) @ self.dual_coef_
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -370,10 +356,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         name = self.kernel if isinstance(self.kernel, str) else type(self.kernel).__name__
         notes = []
         if self._negative > NOTHING * n:
-            notes.append(
-                f"no kernel: an eigenvalue is {-self._negative:.3g} times the largest; directions "
-                "of negative ones have the score 0"
-            )
+            what = f"no kernel: an eigenvalue is {-self._negative:.3g} times the largest"
+            notes.append(f"{what}; directions of negative ones have the score 0")
         return Card(
             f"{d} directions in the feature space of the kernel {name!r}, centred",
             "variance of the scores = eigenvalue of the centred Gram matrix / n",
@@ -385,6 +369,5 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
                 "last eigenvalue / n": float(self.eigenvalues_[-1] / n),
                 "gamma": self.gamma_,
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )

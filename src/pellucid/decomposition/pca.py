@@ -25,39 +25,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
+from pellucid.core.loops import statistics
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import (
-    Moments,
-    Rows,
-    Source,
-    Statistic,
-    is_unit,
-    merge_moments,
-    reduce_rows,
-)
+from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.decomposition import row_sums, spectrum
 from pellucid.decomposition.dimension import check_components, enough, most_probable
-from pellucid.decomposition.row_sums import (
-    by_leaves,
-    count_rows,
-    leaf_moments,
-    leaf_spread,
-    log_density,
-    merge_spread,
-    row_norms,
-)
-from pellucid.decomposition.spectrum import (
-    Spectrum,
-    Table,
-    by_eigen,
-    by_greed,
-    by_lanczos,
-    by_random_range,
-    by_svd,
-)
+from pellucid.decomposition.spectrum import Spectrum, Table
 from pellucid.decomposition.subspace import hoeffding_bound, spectral_bound
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "greedy")
@@ -131,7 +108,7 @@ default="auto"
 
     _accepts_sparse = True
 
-    fit_blocks = fit_blocks
+    fit_blocks, score = fit_blocks, row_sums.mean_log_density
 
     def __init__(
         self,
@@ -175,10 +152,8 @@ default="auto"
         m = check_array(np.atleast_2d(mean), dtype=np.float64, input_name="mean")[0]
         s = np.ones(V.shape[1]) if scale is None else np.asarray(scale, dtype=np.float64)
         if m.shape != (V.shape[1],) or s.shape != m.shape or not (s > 0).all():
-            raise ValueError(
-                f"mean and scale need one number per column ({V.shape[1]}), scale above 0, got "
-                f"shapes {m.shape} and {s.shape}"
-            )
+            need = f"one number per column ({V.shape[1]}), scale above 0"
+            raise ValueError(f"mean and scale need {need}, got shapes {m.shape} and {s.shape}")
         model = cls(len(V))
         model.components_, model.mean_, model.scale_ = V, m, s
         model.n_components_, model.n_features_in_ = V.shape
@@ -188,9 +163,7 @@ default="auto"
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         deferred = sample_weight is None and not issparse(X)
@@ -220,7 +193,7 @@ default="auto"
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
-        n, p = count_rows(rows), self.n_features_in_
+        n, p = row_sums.count_rows(rows), self.n_features_in_
         solver = self._solver(rows, n, p)
         if solver in ("arpack", "randomized"):  # they see the rows there are, not repetitions
             n = min(n, rows.n_rows)
@@ -229,16 +202,14 @@ default="auto"
         from_sums = solver in FROM_SUMS
         total = self._sums(rows, map_, whole=from_sums)
         if not total.weight > self.ddof:
-            raise ValueError(
-                f"ddof={self.ddof} needs more than {self.ddof} row(s), got n_samples="
-                f"{total.weight:g}; one row has no variance"
-            )
+            given = f"n_samples={total.weight:g}; one row has no variance"
+            raise ValueError(f"ddof={self.ddof} needs more than {self.ddof} row(s), got {given}")
         squares = np.diag(total.scatter) if from_sums else total.scatter
         scale = self._scale(squares, total.weight)
         with single_threaded_blas():
             found = self._directions(rows, total, scale, solver, min(n, p))
         self.n_samples_, self._solved_by = rows.n_rows, solver
-        self._norms = row_norms(rows, total.mean, scale)
+        self._norms = row_sums.row_norms(rows, total.mean, scale)
         self._set(found, total, scale, squares / scale**2, min(n, p))
 
     def _solver(self, rows: Source, n: int, p: int) -> str:
@@ -254,38 +225,29 @@ default="auto"
                 return "arpack" if d is None or few else "covariance_eigh"
             return "randomized" if few and min(n, p) > SMALL else "full"
         if not in_memory and solver not in FROM_SUMS:
-            raise ValueError(
-                f"fit_blocks works from sums: svd_solver must be 'auto', 'covariance_eigh' or "
-                f"'greedy', got {solver!r}"
-            )
+            known = "'auto', 'covariance_eigh' or 'greedy'"
+            raise ValueError(f"fit_blocks works from sums: svd_solver must be {known}: {solver!r}")
         if solver == "full" and sparse:
-            raise TypeError(
-                "a sparse X needs svd_solver 'auto', 'covariance_eigh', 'greedy', 'arpack' or "
-                "'randomized', got 'full', which would make it dense"
-            )
+            raise TypeError("a sparse X needs another svd_solver: 'full' would make it dense")
         if solver in ("arpack", "randomized") and not (d is None or isinstance(d, Integral)):
-            raise ValueError(
-                f"svd_solver={solver!r} needs a whole number n_components, got {d!r}: it does not "
-                "know the whole spectrum"
-            )
+            why = f"got {d!r}: it does not know the whole spectrum"
+            raise ValueError(f"svd_solver={solver!r} needs a whole number n_components, {why}")
         if solver in ("arpack", "randomized") and d == 0:
             raise ValueError(f"svd_solver={solver!r} needs n_components >= 1, got 0")
         if solver == "arpack" and min(n, p) < 2:
-            raise ValueError(
-                f"svd_solver='arpack' needs 2 rows (n_samples) and 2 columns (n_features) at "
-                f"least, got {n} x {p}"
-            )
+            raise ValueError(f"svd_solver='arpack' needs n_samples, n_features >= 2, got {n} x {p}")
         return solver
 
     def _sums(self, rows: Source, map_: Map, *, whole: bool) -> Moments:
         """Mean and scatter of the columns, or their sums of squares alone."""
-        summarise, merge = (leaf_moments, merge_moments) if whole else (leaf_spread, merge_spread)
+        spread = Statistic(row_sums.leaf_spread, row_sums.merge_spread)
+        moments = Statistic(row_sums.leaf_moments, statistics.merge_moments)
         with np.errstate(all="ignore"):
-            total = reduce_rows(Statistic(summarise, merge), rows, map_)
+            total = statistics.reduce_rows(moments if whole else spread, rows, map_)
         if not (np.isfinite(total.mean).all() and np.isfinite(total.scatter).all()):
-            if isinstance(rows, Rows) and is_unit(rows.w):
+            if isinstance(rows, Rows) and statistics.is_unit(rows.w):
                 self._refuse_nonfinite(rows.X)
-            raise ValueError("the squares of X overflow float64; scale the columns down")
+            row_sums.refuse_overflow(np.inf)
         return total
 
     def _scale(self, squares: Array, weight: float) -> Array:
@@ -293,10 +255,7 @@ default="auto"
             return np.ones(len(squares))
         flat = np.flatnonzero(squares == 0)
         if len(flat):
-            raise ValueError(
-                f"{self._column_name(flat[0])} is constant: standardize=True cannot scale it; "
-                "leave it out"
-            )
+            raise ValueError(f"{self._column_name(flat[0])} is constant: it cannot be standardized")
         return np.sqrt(squares / weight)
 
     def _directions(
@@ -305,32 +264,23 @@ default="auto"
         d = self.n_components
         if solver in FROM_SUMS:
             scatter = total.scatter / np.outer(scale, scale)
-            if solver == "greedy":
-                return by_greed(scatter, count)
-            return by_eigen(scatter, count)
+            return (spectrum.by_greed if solver == "greedy" else spectrum.by_eigen)(scatter, count)
         assert isinstance(rows, Rows)
         table = Table(rows.X, total.mean, scale, rows.w)
         if solver == "full":
-            return by_svd(table, count)
+            return spectrum.by_svd(table, count)
         spread = float((total.scatter / scale**2).sum())
         rng = generator(self.random_state)
         if solver == "arpack":
             d = count - 1 if d is None else int(d)
-            return by_lanczos(table, d, spread, float(self.tol), rng)
+            return spectrum.by_lanczos(table, d, spread, float(self.tol), rng)
         d = count if d is None else int(d)
-        power = self.iterated_power
+        power, normalizer = self.iterated_power, self.power_iteration_normalizer
         if power == "auto":
             power = 7 if d < 0.1 * count else 4
-        normalizer = self.power_iteration_normalizer
-        return by_random_range(
-            table,
-            d,
-            spread,
-            extra=self.n_oversamples,
-            power=int(power),
-            normalizer="QR" if normalizer == "auto" else normalizer,
-            rng=rng,
-        )
+        how: dict[str, Any] = {"extra": self.n_oversamples, "power": int(power)}
+        how["normalizer"] = "QR" if normalizer == "auto" else normalizer
+        return spectrum.by_random_range(table, d, spread, rng=rng, **how)
 
     def _chosen(self, found: Spectrum, weight: float) -> int:
         """How many components to keep."""
@@ -375,16 +325,13 @@ default="auto"
 
     def _by_leaves(self, X: ArrayLike, function: Callable[..., Any]) -> Array:
         """``function`` of the rows in working units, leaf by leaf in threads."""
-        return by_leaves(
-            self._check_input(X), lambda rows: function((rows - self.mean_) / self.scale_)
-        )
+        rows, mean, scale = self._check_input(X), self.mean_, self.scale_
+        return row_sums.by_leaves(rows, lambda part: function((part - mean) / scale))
 
     def transform(self, X: ArrayLike) -> Any:
         """Scores of the rows, shape (n, n_components_)."""
         check_is_fitted(self)
-        A = self._projection
-        if self.whiten:
-            A = A / self._deviations()
+        A = self._projection / self._deviations() if self.whiten else self._projection
         return self._by_leaves(X, lambda Z: Z @ A)
 
     def _deviations(self) -> Array:
@@ -395,14 +342,8 @@ default="auto"
     def inverse_transform(self, X: ArrayLike) -> Array:
         """The points of given scores, in the units of the training table."""
         check_is_fitted(self)
-        A = check_array(X, dtype=np.float64, input_name="X")
-        if A.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X has {A.shape[1]} columns, but there are {self.n_components_} components"
-            )
-        V = self.components_
-        if self.whiten:
-            V = V * self._deviations()[:, None]
+        A = row_sums.checked_scores(X, self.n_components_)
+        V = self.components_ * self._deviations()[:, None] if self.whiten else self.components_
         return self.mean_ + A @ V * self.scale_
 
     def reconstruction_errors(self, X: ArrayLike) -> Array:
@@ -446,10 +387,8 @@ default="auto"
     @staticmethod
     def _check_radius(squares: Array, radius: float) -> None:
         if squares.max() > radius**2 * (1 + 1e-12):
-            raise ValueError(
-                f"radius={radius:g} is too small: a row lies {np.sqrt(squares.max()):.6g} from the "
-                "mean"
-            )
+            far = float(np.sqrt(squares.max()))
+            raise ValueError(f"radius={radius:g} is too small: a row lies {far:.6g} from the mean")
 
     def eigenvalue_intervals(self, confidence: float = 0.95) -> Array:
         """l (1 -+ z sqrt(2/n)) for every eigenvalue, shape (r, 2); for many normal rows."""
@@ -487,10 +426,7 @@ default="auto"
         tiny = p * np.finfo(np.float64).eps * max(float(kept.max(initial=0.0)), s2)
         flat = int((kept <= tiny).sum()) + (p - d if s2 <= tiny else 0)
         if flat:
-            raise ValueError(
-                f"the fitted normal distribution is flat in {flat} of {p} directions, so it has no "
-                "density; keep fewer components"
-            )
+            raise ValueError(f"no density: flat in {flat} of {p} directions; keep fewer components")
         log_det = float(np.log(kept).sum() + (p - d) * np.log(s2) if p > d else np.log(kept).sum())
         return V, kept, 1 / s2 if p > d else 0.0, log_det
 
@@ -499,11 +435,7 @@ default="auto"
         check_is_fitted(self)
         V, kept, rest, log_det = self._gaussian("score_samples")
         constant = log_det + 2 * np.log(self.scale_).sum() + V.shape[1] * np.log(2 * np.pi)
-        return self._by_leaves(X, partial(log_density, V, kept, rest, constant))
-
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
-        """Mean log-density of the rows."""
-        return float(self.score_samples(X).mean())
+        return self._by_leaves(X, partial(row_sums.log_density, V, kept, rest, constant))
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         d, p = self.n_components_, self.n_features_in_
@@ -518,9 +450,8 @@ default="auto"
         units = "standardised" if (self.scale_ != 1).any() else "centred"
         representation = f"x = mean + scores times directions ({d}) of the {units} columns + rest"
         if not hasattr(self, "eigenvalues_"):
-            return Card(
-                representation, "none: the directions were given", "none", {"components": d}
-            )
+            given = "none: the directions were given"
+            return Card(representation, given, "none", {"components": d})
         reached = np.cumsum(self.eigenvalues_) / max(self._total(), 1e-300)
         most = np.searchsorted(reached, INTRINSIC - 1e-12) + 1
         intrinsic = int(most) if most <= len(reached) else None

@@ -21,19 +21,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import filled
-from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.decomposition import row_sums
 from pellucid.decomposition.dimension import most_probable
 from pellucid.decomposition.probabilistic_missing import (
     GapState,
@@ -173,7 +173,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     _accepts_sparse = True
     _accepts_nan = True
 
-    fit_blocks = fit_blocks
+    fit_blocks, score = fit_blocks, row_sums.mean_log_density
 
     def __init__(
         self,
@@ -193,9 +193,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -229,10 +227,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         with single_threaded_blas():
             found = by_eigen(S, len(S))
             d = self._dimension(found.squares, total.weight)
-            max_steps = self.max_iter if self.solver == "em" else 0
-            context = FitContext(
-                self, max_steps=max_steps, attributes=partial(self._complete, total, S), **data
-            )
+            steps, attributes = self.max_iter, partial(self._complete, total, S)
+            steps = steps if self.solver == "em" else 0
+            context = FitContext(self, max_steps=steps, attributes=attributes, **data)
             self.__dict__.pop("history_", None)
             self.n_iter_ = 1
             if self.solver == "em":
@@ -240,28 +237,23 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
             else:
                 state = closed_form(found.squares, found.V, d)
                 context.end(state)
-            self._set(self._complete(total, S, state))
+            self._set(attributes(state))
         self.eigenvalues_, self.n_samples_, self._weight = found.squares, rows.n_rows, total.weight
 
     def _by_em(self, S: Array, d: int, n: float, context: FitContext) -> Loadings:
+        def record(state: Loadings) -> dict[str, float]:
+            return {"objective": log_likelihood(S, state, n), "noise_variance": state.noise}
+
+        start = em_start(S, d, generator(self.random_state))
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
         return self._iterate(
-            partial(em_step, S),
-            em_start(S, d, generator(self.random_state)),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=lambda state: {
-                "objective": log_likelihood(S, state, n),
-                "noise_variance": state.noise,
-            },
-            context=context,
+            partial(em_step, S), start, record=record, context=context, **limits
         ).state
 
     def _fit_gaps(self, rows: Source, table: Source, map_: Map, **data: Any) -> None:
         """EM over the missing cells; it starts from the columns' means in the gaps."""
         if isinstance(self.n_components, str):
-            raise ValueError(
-                "n_components='evidence' needs rows without missing cells; give a number"
-            )
+            raise ValueError("n_components='evidence' needs rows without missing cells")
         total = reduce_rows(Statistic(leaf_moments, merge_moments), table, map_)
         S = total.scatter / total.weight
         with single_threaded_blas():
@@ -269,14 +261,11 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
             d = self._dimension(found.squares, total.weight)
             start = Plane(total.mean, *closed_form(found.squares, found.V, d))
             context = FitContext(self, max_steps=self.max_iter, attributes=self._gap_state, **data)
-            state: GapState = self._iterate(
-                partial(gap_step, rows, map_),
-                GapState(start, expect(rows, map_, start), found.squares),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                record=lambda s: {"objective": s.sums.value, "noise_variance": s.plane.noise},
-                context=context,
-            ).state
+            limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+            limits["context"] = context
+            limits["record"] = GapState.row
+            begin = GapState(start, expect(rows, map_, start), found.squares)
+            state: GapState = self._iterate(partial(gap_step, rows, map_), begin, **limits).state
             self._set(self._gap_state(state))
         self.eigenvalues_, self.n_samples_ = state.eigenvalues, rows.n_rows
         self._weight = total.weight
@@ -286,22 +275,16 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         m, d = len(values), self.n_components
         if isinstance(d, str):
             if m < 2 or n <= m:
-                raise ValueError(
-                    f"n_components='evidence' needs more rows than columns and 2 columns, got "
-                    f"n_samples={n:g} and n_features={m}"
-                )
+                given = f"n_samples={n:g} and n_features={m}"
+                raise ValueError(f"'evidence' needs more rows than columns, 2 columns, got {given}")
             return most_probable(values, n)
         if d >= m:
-            raise ValueError(
-                f"n_components must be below the number of columns (n_features={m}), or no "
-                f"direction is left for the noise; got {d}"
-            )
+            most = f"the number of columns (n_features={m})"
+            raise ValueError(f"n_components must be below {most}: noise needs a direction; got {d}")
         spread = int((values > m * EPS * values[0]).sum()) if values[0] > 0 else 0
         if d >= spread:
-            raise ValueError(
-                f"n_components must be below the {spread} directions in which the rows differ "
-                f"(n_samples={n:g}), or the noise variance is 0; got {d}"
-            )
+            most = f"the {spread} directions in which the rows differ (n_samples={n:g})"
+            raise ValueError(f"n_components must be below {most}, or noise variance is 0; got {d}")
         return int(d)
 
     def _complete(self, total: Moments, S: Array, state: Loadings) -> dict[str, Any]:
@@ -385,12 +368,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def inverse_transform(self, X: ArrayLike) -> Array:
         """The mean of x given z: mu + W z."""
         check_is_fitted(self)
-        Z = check_array(X, dtype=np.float64, input_name="X")
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X has {Z.shape[1]} columns, but there are {self.n_components_} components"
-            )
-        return self.mean_ + Z @ self.loadings_.T
+        return self.mean_ + row_sums.checked_scores(X, self.n_components_) @ self.loadings_.T
 
     def score_samples(self, X: ArrayLike) -> Array:
         """The log-density of every row."""
@@ -411,10 +389,6 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         """Unit rows along the columns of W; one without length stands for any, so it may be 0."""
         lengths = np.sqrt((self.loadings_**2).sum(axis=0))
         return (self.loadings_ / np.where(lengths > 0, lengths, 1.0)).T
-
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
-        """Mean log-density of the rows."""
-        return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> Array:
         """Draw rows from the model: z, then W z + mu, then the noise."""

@@ -57,6 +57,10 @@ class GapState(NamedTuple):
     sums: Expected
     eigenvalues: Array  # (m,)
 
+    def row(self) -> dict[str, float]:
+        """The row of the history."""
+        return {"objective": self.sums.value, "noise_variance": self.plane.noise}
+
 
 class Given(NamedTuple):
     """What is known of z and of the missing cells of some rows."""
@@ -158,9 +162,7 @@ def maximise(mean: Array, sums: Expected, d: int) -> tuple[Plane, Array]:
     values = found.squares
     s2 = float(values[d:].mean())
     if not s2 > len(S) * EPS * values[0]:
-        raise ValueError(
-            f"n_components={d} leaves no noise: the observed cells lie in {d} directions; lower it"
-        )
+        raise ValueError(f"n_components={d} leaves no noise: the cells lie in {d} directions")
     W = found.V[:d].T * np.sqrt(np.maximum(values[:d] - s2, 0.0))
     return Plane(mean + shift, W, s2), values
 

@@ -5,13 +5,33 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_array
 
 from pellucid.core.algebra import gram
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
 from pellucid.core.runtime.threads import map_threads
 
 FEW_CELLS = 1 << 22  # cells up to which the rows are read once more for their lengths
+
+
+def checked_scores(X: ArrayLike, count: int) -> Array:
+    """Scores of so many components, for ``inverse_transform``."""
+    A = check_array(X, dtype=np.float64, input_name="X")
+    if A.shape[1] != count:
+        raise ValueError(f"X has {A.shape[1]} columns, but there are {count} components")
+    return A
+
+
+def refuse_overflow(squares: Array | float) -> None:
+    """Refuse rows whose sums of squares are not finite."""
+    if not np.isfinite(squares).all():
+        raise ValueError("the squares of X overflow float64; scale the columns down")
+
+
+def mean_log_density(self: Any, X: ArrayLike, y: MaybeArray = None) -> float:
+    """Mean log-density of the rows."""
+    return float(self.score_samples(X).mean())
 
 
 def count_rows(rows: Source) -> int:

@@ -16,7 +16,6 @@ the projector on the leading eigenspace (divided by its dimension), whatever the
 References: Jolliffe (2002); Halko, Martinsson & Tropp (2011); Golub & Van Loan, ch. 8.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +121,7 @@ def by_random_range(
 ) -> Spectrum:
     """The d leading directions of the range that random combinations of the columns span."""
     n, p = table.X.shape
-    tame: Callable[[Array], Array] = {"QR": _by_qr, "LU": _by_lu, "none": _as_is}[normalizer]
+    tame: Any = {"QR": _by_qr, "LU": _by_lu, "none": np.asarray}[normalizer]
     Q = rng.standard_normal((p, min(d + extra, n, p)))
     for _ in range(power):
         Q = tame(table.times(Q))
@@ -134,10 +133,6 @@ def by_random_range(
 
 def _by_qr(Y: Array) -> Array:
     return np.linalg.qr(Y)[0]
-
-
-def _as_is(Y: Array) -> Array:
-    return Y
 
 
 def _by_lu(Y: Array) -> Array:
@@ -173,9 +168,7 @@ def widest(S: Array, V: Array) -> tuple[Array, int, float]:
     run = iterate(_square, S / np.trace(S), max_iter=SQUARINGS, tol=GREEDY_GAP, name="PCA")
     B = run.state
     v = B[:, np.argmax((B**2).sum(axis=0))]
-    for _ in range(2):  # once more takes off what the first time left by rounding
-        v = v - V.T @ (V @ v)
-        v = v / np.linalg.norm(v)
+    v = orthogonal_part(v, V)
     return v, run.n_iter, float(np.linalg.norm(_square(B)[0] - B))
 
 
@@ -195,6 +188,11 @@ def orthogonal_unit(V: Array, p: int) -> Array:
     j = int(np.argmax(left.round(8)))  # rounding must not decide between equal axes
     v = np.zeros(p)
     v[j] = 1.0
+    return orthogonal_part(v, V)
+
+
+def orthogonal_part(v: Array, V: Array) -> Array:
+    """The unit vector along what of v is orthogonal to the rows of V."""
     for _ in range(2):  # once more takes off what the first time left by rounding
         v = v - V.T @ (V @ v)
         v = v / np.linalg.norm(v)

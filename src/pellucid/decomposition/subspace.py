@@ -119,10 +119,7 @@ def subspace_stability(
     check.whole(n_components=n_components, n_resamples=n_resamples)
     check.one_of(("bootstrap", "half"), resample=resample)
     if n_components > min(n - 1, p):
-        raise ValueError(
-            f"n_components must be at most {min(n - 1, p)} for {n} rows and {p} columns, got "
-            f"{n_components}"
-        )
+        raise ValueError(f"n_components must be at most {min(n - 1, p)} here, got {n_components}")
     seed = int(generator(random_state).integers(2**62))
     with single_threaded_blas():
         whole = weighted_spectrum(A, np.ones(n)).V[:n_components]

@@ -23,18 +23,18 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.decomposition import row_sums
 from pellucid.decomposition.row_sums import by_leaves, leaf_moments, leaf_spread, merge_spread
 from pellucid.decomposition.spectrum import with_signs
 
@@ -225,12 +225,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
         self.tol = tol
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._fit(X)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: MaybeArray = None) -> Any:
         """``fit(X).transform(X)``, the scores of the fit itself."""
         return self._fit(X)
 
@@ -242,15 +242,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         n, p = A.shape
         most = min(n, p) - (self.algorithm == "arpack")
         if self.n_components > most:
-            raise ValueError(
-                f"n_components must be at most {most} for n_samples={n}, n_features={p} and "
-                f"algorithm={self.algorithm!r}, got {self.n_components}"
-            )
+            here = f"n_samples={n}, n_features={p} and algorithm={self.algorithm!r}"
+            raise ValueError(f"n_components must be at most {most} for {here}: {self.n_components}")
         table = Table(A)
         with np.errstate(over="ignore"):
             squares = table.squares()
-        if not np.isfinite(squares):
-            raise ValueError("the squares of X overflow float64; scale the columns down")
+        row_sums.refuse_overflow(np.float64(squares))
         with single_threaded_blas():
             found = self._solve(table)
         self.components_, self.singular_values_ = found.V, found.s
@@ -263,9 +260,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         check.whole(n_components=self.n_components, n_oversamples=self.n_oversamples)
         check.whole(at_least=0, n_iter=self.n_iter)
         check.one_of(ALGORITHMS, algorithm=self.algorithm)
-        check.one_of(
-            ("auto", "QR", "LU", "none"), power_iteration_normalizer=self.power_iteration_normalizer
-        )
+        normalizers = ("auto", "QR", "LU", "none")
+        check.one_of(normalizers, power_iteration_normalizer=self.power_iteration_normalizer)
         check.non_negative(tol=self.tol)
 
     def _solve(self, table: Table) -> Svd:
@@ -293,9 +289,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         if dropped is None:
             dropped = squares - float((scores**2).sum())
             if dropped < 1e-8 * squares:  # the difference of equal numbers: look at the rows
-                V = found.V
-                rest = partial(_squared_residuals, V)
-                dropped = float(by_leaves(X, rest).sum())
+                dropped = float(by_leaves(X, partial(_squared_residuals, found.V)).sum())
         self.error_ = float(np.sqrt(max(dropped, 0.0)))
         self.storage_ratio_ = len(found.s) * (n + p + 1) / (n * p)
         self._norm, self._solved_by, self._n = float(np.sqrt(squares)), found.how, n
@@ -312,12 +306,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
     def inverse_transform(self, X: ArrayLike) -> Array:
         """The rows of given scores, T V."""
         check_is_fitted(self)
-        T = check_array(X, dtype=np.float64, input_name="X")
-        if T.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {T.shape[1]} columns, but there are {self._n_features_out} components"
-            )
-        return T @ self.components_
+        return row_sums.checked_scores(X, self._n_features_out) @ self.components_
 
     def reconstruct(self, X: ArrayLike) -> Array:
         """X replaced by its projection on the components, X V'V (dense)."""
@@ -342,8 +331,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
                 "share of the squares": 1 - (self.error_ / max(self._norm, 1e-300)) ** 2,
                 "numbers kept by numbers given": self.storage_ratio_,
             },
-            (),
-            ("random projections: nearly the best",) if self._solved_by == "randomized" else (),
+            warnings=("random projections: nearly the best",) * (self._solved_by == "randomized"),
         )
 
 

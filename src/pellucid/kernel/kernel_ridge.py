@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
+from pellucid.core.functions import kernels
 from pellucid.core.functions.kernels import Kernel, KernelLike, LinearKernel, PrecomputedKernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS
@@ -143,25 +144,22 @@ class KernelRidge(Regressor):
 
     @property
     def _precomputed(self) -> bool:
-        named = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return named or isinstance(self.kernel, PrecomputedKernel)
+        return kernels.is_precomputed(self.kernel)
 
     def _kernel(self) -> Kernel:
         numbers = self.gamma, self.degree, self.coef0
         return named_kernel(self.kernel, *numbers, self.kernel_params, self.n_features_in_)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Solve for the dual coefficients of the rows."""
         check.non_negative(degree=self.degree)
         check._number("coef0", self.coef0)
         check.boolean(leave_one_out=self.leave_one_out)
         rows = self._check_training(X, y, sample_weight)
         if self._precomputed and rows.X.shape[0] != rows.X.shape[1]:
-            raise ValueError(
-                "Precomputed matrix must be a square matrix: a precomputed kernel needs the Gram "
-                f"matrix of the training rows, got shape {rows.X.shape}"
-            )
+            square = "Precomputed matrix must be a square matrix, that of the training rows"
+            raise ValueError(f"{square}, got shape {rows.X.shape}")
         Y = rows.y.reshape(rows.n_rows, -1)
         alphas = self._alphas(Y.shape[1])
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)

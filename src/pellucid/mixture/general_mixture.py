@@ -13,6 +13,7 @@ References: Dempster, Laird & Rubin (1977).
 
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,15 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import with_callbacks
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import FitContext, Iteration, iterate, strictly_below
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.starts import checked_weights
-from pellucid.mixture.mixture_model import MixtureModel, log_sum, posterior
+from pellucid.mixture.mixture_model import MixtureModel, log_sum, posterior, warn_of_limit
 
 SOFT = 0.5  # share of a row that the start gives to all components alike
 METHODS = ("log_density", "fit", "sample")
@@ -121,7 +121,7 @@ class Mixture(MixtureModel):
         self,
         components: Sequence[Any],
         *,
-        weights: ArrayLike | None = None,
+        weights: MaybeArray = None,
         max_iter: int = 100,
         tol: float = 1e-6,
         n_init: int = 1,
@@ -135,34 +135,27 @@ class Mixture(MixtureModel):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the parameters that make the rows of X likely."""
         given = self._checked_components()
         rows = self._check_training(X, None, sample_weight)
         rows = Rows(rows.X, None, np.ascontiguousarray(rows.w))
         if rows.n_rows < len(given):
-            raise ValueError(
-                f"a mixture of {len(given)} components needs as many rows, "
-                f"got n_samples={rows.n_rows}"
-            )
-        n_init = self.n_init
+            k, n = len(given), rows.n_rows
+            raise ValueError(f"{k} components need as many rows, got n_samples={n}")
         total = float(rows.w.sum())
-        context = FitContext(
-            self,
-            X=X,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter if n_init == 1 else n_init,
-            attributes=lambda state: _attributes(state, total),
-        )
+        steps, attributes = self.n_init, partial(_attributes, total)
+        data: dict[str, Any] = {"X": X, "sample_weight": sample_weight, "attributes": attributes}
+        context = FitContext(self, max_steps=self.max_iter if steps == 1 else steps, **data)
         best = self._best_run(rows, given, context)
-        for name, value in _attributes(best.state, total).items():
+        for name, value in attributes(best.state).items():
             setattr(self, name, value)
         self.history_, self.converged_ = best.history, best.converged
         self.n_iter_ = max(best.n_iter, 1)
         self.lower_bounds_ = (best.history["log_likelihood"][1:] / total).tolist()
-        self._say(best)
+        if best.reason == "max_iter" and self.tol > 0:
+            change = best.history[-1]["gap"] if best.n_iter else np.inf
+            warn_of_limit(self, "mean log-likelihood", change)
         context.end(best.state)
         return self
 
@@ -180,20 +173,13 @@ class Mixture(MixtureModel):
 
     def _best_run(self, rows: Rows, given: list[Any], context: FitContext) -> Iteration:
         X, _, w = rows
-        rng = generator(self.random_state)
-        best: Iteration | None = None
+        rng, best = generator(self.random_state), None
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": strictly_below(self.tol)}
+        limits |= {"record": _record, "name": "Mixture", "warn": False}
         for i in range(self.n_init):
             task = context if self.n_init == 1 else context.subtask(f"start {i}", self.max_iter)
-            run = iterate(
-                lambda state: general_step(X, w, state),
-                self._start(rows, given, i, rng),
-                max_iter=self.max_iter,
-                tol=float(np.nextafter(self.tol, 0.0)) if self.tol > 0 else None,
-                record=_record,
-                name="Mixture",
-                context=task,
-                warn=False,
-            )
+            start = self._start(rows, given, i, rng)
+            run = iterate(partial(general_step, X, w), start, context=task, **limits)
             if best is None or run.state.value > best.state.value:
                 best = run
             if self.n_init > 1 and task.end(run.state):
@@ -213,16 +199,6 @@ class Mixture(MixtureModel):
             R = w[:, None] * ((1 - SOFT) * near + SOFT / k)
             given = [refit(c, X, R[:, j]) for j, c in enumerate(given)]
         return expect(X, w, weights, given, 0, None)
-
-    def _say(self, best: Iteration) -> None:
-        if best.reason == "max_iter" and self.tol > 0:
-            change = best.history[-1]["gap"] if best.n_iter else np.inf
-            warn(
-                f"Mixture: no convergence in max_iter={self.max_iter} rounds: the mean "
-                f"log-likelihood still changed by {change:.3g} "
-                f"(tol={self.tol:g})",
-                ConvergenceWarning,
-            )
 
     def _log_joint(self, X: Any) -> Array:
         return joint_of(X, self.weights_, self.components_)
@@ -266,13 +242,9 @@ def _record(state: GeneralState) -> dict[str, Any]:
     return {"objective": state.value, "log_likelihood": state.value, "before": state.before}
 
 
-def _attributes(state: GeneralState, total: float) -> dict[str, Any]:
-    found = {
-        "weights_": state.weights,
-        "components_": state.components,
-        "lower_bound_": state.value / total,
-        "n_iter_": state.step,
-    }
+def _attributes(total: float, state: GeneralState) -> dict[str, Any]:
+    found = {"weights_": state.weights, "components_": state.components}
+    found |= {"lower_bound_": state.value / total, "n_iter_": state.step}
     if all(hasattr(c, "n_parameters") for c in state.components):
         own = sum(c.n_parameters for c in state.components)
         found["n_parameters_"] = own + len(state.components) - 1

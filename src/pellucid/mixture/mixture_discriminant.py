@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
@@ -68,7 +68,7 @@ class MixtureDiscriminantAnalysis(Classifier):
         n_components: int = 2,
         *,
         covariance_type: str = "full",
-        priors: ArrayLike | None = None,
+        priors: MaybeArray = None,
         reg_covar: float = 1e-6,
         max_iter: int = 100,
         n_init: int = 1,
@@ -83,21 +83,16 @@ class MixtureDiscriminantAnalysis(Classifier):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components, max_iter=self.max_iter, n_init=self.n_init)
         check.non_negative(reg_covar=self.reg_covar)
         check.one_of(STRUCTURES, covariance_type=self.covariance_type)
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
-        if K < 2:
-            raise ValueError(
-                f"MixtureDiscriminantAnalysis needs at least 2 classes, got 1 class in "
-                f"{rows.n_rows} samples (n_samples={rows.n_rows})"
-            )
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: dict(vars(self))
-        )
+        check.two_classes(self, K, rows.n_rows)
+        data: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
+        context = FitContext(self, **data, attributes=lambda _: dict(vars(self)))
         weight = np.bincount(rows.y, rows.w, minlength=K).astype(np.float64)
         for c in range(K):
             self._check_class(rows, c)
@@ -112,21 +107,14 @@ class MixtureDiscriminantAnalysis(Classifier):
         own = (rows.y == c) & (rows.w > 0)
         n = max(int(np.count_nonzero(own)), int(rows.w[own].sum()))  # a weight of 3: three rows
         if n < self.n_components:
-            raise ValueError(
-                f"class {self.classes_[c]} has {n} row(s) of positive weight, fewer than "
-                f"n_components={self.n_components}"
-            )
+            found = f"class {self.classes_[c]} has {n} row(s) of positive weight"
+            raise ValueError(f"{found}, fewer than n_components={self.n_components}")
 
     def _fit_class(self, rows: Rows, c: int, seed: int) -> GaussianMixture:
         own = (rows.y == c) & (rows.w > 0)
-        mixture = GaussianMixture(
-            self.n_components,
-            covariance_type=self.covariance_type,
-            reg_covar=self.reg_covar,
-            max_iter=self.max_iter,
-            n_init=self.n_init,
-            random_state=stream(seed, c),
-        )
+        names = ("n_components", "covariance_type", "reg_covar", "max_iter", "n_init")
+        settings = {name: getattr(self, name) for name in names}
+        mixture = GaussianMixture(**settings, random_state=stream(seed, c))
         mixture.fit(rows.X[own], sample_weight=rows.w[own])
         return mixture.set_params(random_state=None)  # its draws are over
 
@@ -161,11 +149,8 @@ class MixtureDiscriminantAnalysis(Classifier):
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
         counts = rng.multinomial(n_samples, self.priors_)
-        drawn = [
-            mixture.sample(int(m), random_state=rng)[0]
-            for mixture, m in zip(self.mixtures_, counts, strict=True)
-            if m
-        ]
+        pairs = zip(self.mixtures_, counts, strict=True)
+        drawn = [mixture.sample(int(m), random_state=rng)[0] for mixture, m in pairs if m]
         return np.vstack(drawn), np.repeat(self.classes_, counts)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:

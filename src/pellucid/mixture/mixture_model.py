@@ -7,12 +7,15 @@ aic, bic    = -2 log-likelihood + 2 d,  -2 log-likelihood + d log n     (d free 
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from sklearn.base import DensityMixin
 
 from pellucid.base import Estimator
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
+from pellucid.core.loops.iterate import ConvergenceWarning
+from pellucid.core.runtime.warn import warn
 
 
 def log_sum(J: Array) -> Array:
@@ -42,6 +45,13 @@ def posterior(J: Array, weights: Array) -> Array:
     return R
 
 
+def warn_of_limit(model: Any, what: str, change: float) -> None:
+    """Warn that ``what`` still changed in the last round of a fitted mixture."""
+    end = f"no convergence in max_iter={model.max_iter} rounds"
+    still = f"the {what} still changed by {change:.3g} (tol={model.tol:g})"
+    warn(f"{type(model).__name__}: {end}: {still}", ConvergenceWarning)
+
+
 class MixtureModel(DensityMixin, Estimator):
     """Base of mixtures; a subclass gives log pi_k f_k(x) and its number of parameters."""
 
@@ -69,7 +79,7 @@ class MixtureModel(DensityMixin, Estimator):
         """log p(x) of each row."""
         return log_sum(self._log_joint(self._check_input(X)))
 
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None) -> float:
         """The mean of log p(x)."""
         return float(self.score_samples(X).mean())
 
@@ -98,7 +108,7 @@ class MixtureModel(DensityMixin, Estimator):
         return float((q[used] * (J[used] - np.log(q[used]))).sum())
 
     def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None
     ) -> IntArray:
         """``fit(X).predict(X)``."""
         return self.fit(X, sample_weight=sample_weight).predict(X)

@@ -12,6 +12,7 @@ the unlabelled rows only.
 References: Nigam, McCallum, Thrun & Mitchell (2000).
 """
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,26 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
+from pellucid.core.loops.iterate import FitContext, strictly_below
 from pellucid.core.loops.statistics import Moments, Rows, moments
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.mixture.gaussian import gaussians
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
-from pellucid.mixture.gaussian.gaussians import (
-    STRUCTURES,
-    CollapseError,
-    Factors,
-    Gaussians,
-    Sums,
-    expectation,
-    factors_of,
-    full_covariances,
-    maximise,
-    merge_sums,
-    structured,
-)
+from pellucid.mixture.gaussian.gaussians import CollapseError, Factors, Gaussians, Sums
 
 FAR = 2.0  # standard deviations of a class by which unlabelled rows may move its mean unsaid
 
@@ -68,20 +58,20 @@ def labelled_sums(known: list[Moments], factors: Factors) -> Sums:
     if factors.dense:
         U = factors.root[:, :, : D.shape[1]]
         square = np.einsum("kst,ksu,ktu->k", A, *(2 * [np.broadcast_to(U, A.shape)]))
-        return Sums(N, N[:, None] * D, A, float((N * factors.const - 0.5 * square).sum()))
-    A = np.diagonal(A, axis1=1, axis2=2)
-    square = (factors.root * A).sum(axis=1)
+    else:
+        A = np.diagonal(A, axis1=1, axis2=2)
+        square = (factors.root * A).sum(axis=1)
     return Sums(N, N[:, None] * D, A, float((N * factors.const - 0.5 * square).sum()))
 
 
 def expect(data: HalfLabelled, model: Gaussians) -> Sums:
     """The E step."""
-    factors = factors_of(model, data.structure)
+    factors = gaussians.factors_of(model, data.structure)
     with single_threaded_blas():
         sums = labelled_sums(data.known, factors)
     if data.unknown is None:
         return sums
-    return merge_sums(sums, expectation(data.unknown, map_threads, factors))
+    return gaussians.merge_sums(sums, gaussians.expectation(data.unknown, map_threads, factors))
 
 
 def supervised(data: HalfLabelled) -> Gaussians:
@@ -91,13 +81,13 @@ def supervised(data: HalfLabelled) -> Gaussians:
     if data.structure not in ("full", "tied"):
         scatter = np.diagonal(scatter, axis1=1, axis2=2)
     means = np.array([m.mean for m in data.known])
-    return Gaussians(N / N.sum(), means, structured(scatter, N, data.structure, data.reg))
+    return Gaussians(N / N.sum(), means, gaussians.structured(scatter, N, data.structure, data.reg))
 
 
 def moved(data: HalfLabelled, model: Gaussians) -> Array:
     """How far each class mean lies from the mean of its labels, in its standard deviations."""
     k, p = model.means.shape
-    S = full_covariances(model.covariances, data.structure, k, p)
+    S = gaussians.full_covariances(model.covariances, data.structure, k, p)
     D = model.means - np.array([m.mean for m in data.known])
     return np.sqrt(np.einsum("kt,kt->k", D, np.linalg.solve(S, D[:, :, None])[:, :, 0]))
 
@@ -167,10 +157,7 @@ class SemiSupervisedMixture(Classifier):
         unlabelled = labels == ("-1" if text else -1)
         if unlabelled.any() and len(np.unique(labels[~unlabelled])) == 1:
             only = labels[~unlabelled][0]
-            warn(
-                f"y holds only -1 and {only}: -1 is taken as a class, since without it there would "
-                "be one class only"
-            )
+            warn(f"y holds only -1 and {only}: -1 is taken as a class, not as a missing label")
             unlabelled = np.zeros(n, dtype=bool)
         if unlabelled.all():
             raise ValueError("y holds no class: every row is -1 (unlabelled)")
@@ -180,40 +167,25 @@ class SemiSupervisedMixture(Classifier):
         return codes
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.non_negative(
             unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar, tol=self.tol
         )
         check.whole(max_iter=self.max_iter)
-        check.one_of(STRUCTURES, covariance_type=self.covariance_type)
+        check.one_of(gaussians.STRUCTURES, covariance_type=self.covariance_type)
         rows = self._check_training(X, y, sample_weight)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"SemiSupervisedMixture needs at least 2 classes, got 1 class in {rows.n_rows} "
-                f"samples (n_samples={rows.n_rows})"
-            )
+        check.two_classes(self, len(self.classes_), rows.n_rows)
         data = self._data(rows)
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=self._attributes,
-        )
+        given: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
+        context = FitContext(self, **given, max_steps=self.max_iter, attributes=self._attributes)
         try:
             start = supervised(data)
             begin = LabelState(0, start, expect(data, start))
             total = float(begin.sums.weight.sum())
-            run = self._iterate(
-                lambda state: self._step(data, state, total),
-                begin,
-                max_iter=self.max_iter,
-                tol=float(np.nextafter(self.tol, 0.0)) if self.tol > 0 else None,
-                record=_record,
-                context=context,
-            )
+            step = partial(self._step, data, total)
+            limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": strictly_below(self.tol)}
+            run = self._iterate(step, begin, **limits, record=_record, context=context)
         except CollapseError as error:
             name = "" if error.component is None else f"class {self.classes_[error.component]}: "
             raise ValueError(f"{name}{error}") from error
@@ -239,26 +211,23 @@ class SemiSupervisedMixture(Classifier):
         return HalfLabelled(known, unknown, self.covariance_type, float(self.reg_covar))
 
     @staticmethod
-    def _step(data: HalfLabelled, state: LabelState, total: float) -> tuple[LabelState, float]:
-        model = maximise(state.model, state.sums, data.structure, reg=data.reg)
+    def _step(data: HalfLabelled, total: float, state: LabelState) -> tuple[LabelState, float]:
+        model = gaussians.maximise(state.model, state.sums, data.structure, reg=data.reg)
         sums = expect(data, model)
         return LabelState(state.step + 1, model, sums), abs(sums.value - state.sums.value) / total
 
     def _attributes(self, state: LabelState) -> dict[str, Any]:
-        mixture = GaussianMixture.from_parameters(
-            *state.model, covariance_type=self.covariance_type
-        )
+        kind = self.covariance_type
+        mixture = GaussianMixture.from_parameters(*state.model, covariance_type=kind)
         return {"mixture_": mixture, "n_iter_": state.step}
 
     def _say(self) -> None:
         far = np.flatnonzero(self.moved_ > FAR)
         if len(far):
             which = ", ".join(f"{self.classes_[c]} ({self.moved_[c]:.1f})" for c in far)
-            warn(
-                f"unlabelled rows moved the mean of class {which} standard deviations away from "
-                "its labels: the groups in the data may not be the classes; try a smaller "
-                "unlabeled_weight"
-            )
+            far_off = f"moved the mean of class {which} standard deviations away from its labels"
+            why = "the groups in the data may not be the classes; try a smaller unlabeled_weight"
+            warn(f"unlabelled rows {far_off}: {why}")
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """p(c | x), shape (n, K)."""

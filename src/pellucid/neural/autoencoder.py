@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -24,7 +24,7 @@ from pellucid.neural.layers.dense import Dense
 from pellucid.neural.network import Network
 from pellucid.neural.training.backprop import infer
 from pellucid.neural.training.batches import plan_data
-from pellucid.neural.training.quasi_newton import lbfgs_run
+from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
 from pellucid.neural.training.settings import batch_rows, check_keywords, get_alpha, hidden_layers
 from pellucid.neural.training.train_state import Settings, TrainState
 from pellucid.neural.training.trainer import Trainer, warn_unfinished
@@ -98,9 +98,7 @@ class Autoencoder(Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.whole(n_components=self.n_components)
         check_keywords(self)
@@ -110,31 +108,17 @@ class Autoencoder(Transformer):
         network.trainable()
         self._layers = list(network.layers)
         data = plan_data(rows.X, rows.X, rows.w, True, int(rng.integers(1 << 62)))
-        context = FitContext(
-            self,
-            X=rows.X,
-            sample_weight=sample_weight,
-            max_steps=self.max_iter,
-            attributes=self._attributes,
-        )
+        given: dict[str, Any] = {"X": rows.X, "sample_weight": sample_weight}
+        given["max_steps"] = self.max_iter
+        context = FitContext(self, **given, attributes=self._attributes)
         trainer = Trainer(network.plan, data, self._settings(data.n), get_alpha(self.alpha))
         if self.solver == "lbfgs":
-            run: Any = lbfgs_run(
-                trainer,
-                network.vector,
-                max_iter=self.max_iter,
-                tol=TOL,
-                max_fun=15000,
-                context=context,
-            )
+            run: Any = lbfgs_run(trainer, network.vector, Limits(self.max_iter, TOL), context)
             self.vector_, self.loss_ = run.x, float(run.value)
             context.end(run)
         else:
-            run = trainer.run(
-                trainer.start(network.vector, network.states, None, 0),
-                name=type(self).__name__,
-                context=context,
-            )
+            start = trainer.start(network.vector, network.states, None, 0)
+            run = trainer.run(start, name=type(self).__name__, context=context)
             self.vector_, self.loss_ = run.state.vector, float(run.state.objective)
             context.end(run.state)
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
@@ -177,35 +161,32 @@ class Autoencoder(Transformer):
         network = Network(self._layers, n_inputs=self.n_features_in_, random_state=0)
         return network.with_vector(self.vector_)
 
-    def _coded(self) -> int:
-        """Operations of the encoder."""
-        return len(self._layers)  # half the layers, two operations each
+    def _through(self, x: Array, *, decode: bool) -> Array:
+        """x through the encoder or the decoder: half the layers, two operations each."""
+        network, half = self.network_, len(self._layers)
+        pairs = list(zip(network.plan.ops, network.plan.params(network.vector), strict=True))
+        for op, params in pairs[half:] if decode else pairs[:half]:
+            x = op.infer(params, None, x)
+        return x
 
     def transform(self, X: ArrayLike) -> Array:
         """The code of each row."""
-        x, network = self._check_input(X), self.network_
-        params = network.plan.params(network.vector)
-        for i in range(self._coded()):
-            x = network.plan.ops[i].infer(params[i], None, x)
-        return x
+        return self._through(self._check_input(X), decode=False)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """The rows that codes stand for."""
         check_is_fitted(self)
-        x, network = np.asarray(X, dtype=np.float64), self.network_
+        x = np.asarray(X, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self.n_components:
             raise ValueError(f"codes have {self.n_components} columns, got shape {x.shape}")
-        params = network.plan.params(network.vector)
-        for i in range(self._coded(), len(network.plan.ops)):
-            x = network.plan.ops[i].infer(params[i], None, x)
-        return x
+        return self._through(x, decode=True)
 
     def reconstruction_error(self, X: ArrayLike) -> Array:
         """|x - x_hat|^2 of each row."""
         rows = self._check_input(X)
         return ((rows - self.inverse_transform(self.transform(rows))) ** 2).sum(axis=1)
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+    def get_feature_names_out(self, input_features: MaybeArray = None) -> Any:
         """autoencoder0, autoencoder1, ..."""
         self._names_in(input_features)
         return np.asarray([f"autoencoder{i}" for i in range(self.n_components)], dtype=object)

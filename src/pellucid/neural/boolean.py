@@ -149,7 +149,6 @@ def boolean_network(formula: str) -> BooleanNetwork:
         else:
             b[k] = gate(W[:, k], inner)
     ones = np.ones(len(found))
-    network = Network.from_weights(
-        [W, ones[:, None]], [b, [gate(ones, outer)]], activations=["step", "step"]
-    )
+    weights, biases = [W, ones[:, None]], [b, [gate(ones, outer)]]
+    network = Network.from_weights(weights, biases, activations=["step", "step"])
     return BooleanNetwork(network, tuple(names))

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, MaybeArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
@@ -59,6 +59,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
         For "sgd".
     learning_rate_init, power_t : float, default=0.001, 0.5
+        First rate of "sgd" and "adam"; exponent of "invscaling".
     max_iter : int, default=200
         Epochs.
     shuffle : bool, default=True
@@ -85,8 +86,6 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         Evaluations of the loss by "lbfgs".
     class_weight : None, "balanced" or dict, default=None
         Factors of the sample weights, by class.
-    learning_rate_init, power_t
-        First rate of "sgd" and "adam"; exponent of "invscaling".
 
     Attributes
     ----------
@@ -167,10 +166,10 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: MaybeArray = None,
         *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
+        X_val: MaybeArray = None,
+        y_val: MaybeArray = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_all()
@@ -188,13 +187,11 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
+        sample_weight: MaybeArray = None,
+        classes: MaybeArray = None,
     ) -> Self:
         """One epoch over these rows; the first call names all ``classes``."""
-        self._check_all()
-        if self.early_stopping:
-            raise ValueError("partial_fit does not support early_stopping=True")
+        self._check_all(partial=True)
         first = not hasattr(self, "vector_")
         matrix = self._check_matrix(X, reset=first, finite=True)
         if first and classes is None and not is_multilabel(y):
@@ -236,15 +233,13 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         given = self.class_weight
         if isinstance(given, dict):
             codes = {c: i for i, c in enumerate(self.classes_.tolist())}
-            unknown = [c for c in given if c not in codes]
-            if unknown:
+            if unknown := [c for c in given if c not in codes]:
                 raise ValueError(f"class_weight names {unknown[0]!r}, which is not in y")
             given = {codes[c]: float(f) for c, f in given.items()}
         elif given != "balanced":
             raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {given!r}")
-        codes_here = np.arange(len(self.classes_))
         if isinstance(given, dict):
-            return np.array([given.get(c, 1.0) for c in codes_here])
+            return np.array([given.get(c, 1.0) for c in range(len(self.classes_))])
         present = np.unique(labels)
         factors = np.ones(len(self.classes_))
         factors[present] = compute_class_weight("balanced", classes=present, y=labels)
@@ -294,19 +289,14 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
 def is_multilabel(y: ArrayLike) -> bool:
     """Whether y has 0/1 columns for several labels."""
-    if issparse(y):
-        return True
-    if y is None:
-        return False
+    if y is None or issparse(y):
+        return y is not None
     y = np.asarray(y)
     if y.ndim != 2 or y.shape[1] < 2:
         return False
     kind = type_of_target(y)
     if kind != "multilabel-indicator":
-        raise ValueError(
-            f"y must be labels, or 0/1 columns of several labels, got a {kind} target of shape "
-            f"{y.shape}"
-        )
+        raise ValueError(f"y must be labels or 0/1 columns, got a {kind} target of shape {y.shape}")
     return True
 
 
@@ -317,9 +307,7 @@ def one_hot(codes: IntArray, k: int) -> Array:
     array([[0.],
            [1.]])
     """
-    if k <= 2:
-        return codes[:, None].astype(np.float64)
-    return np.eye(k)[codes]
+    return codes[:, None].astype(np.float64) if k <= 2 else np.eye(k)[codes]
 
 
 def recoded(labels: np.ndarray, classes: np.ndarray) -> Any:

@@ -23,23 +23,19 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.layer import Layer
 from pellucid.neural.network import Network, NetworkTrace
+from pellucid.neural.training import settings as keywords
 from pellucid.neural.training.backprop import infer
 from pellucid.neural.training.batches import Data, dense, hold_out, plan_data
 from pellucid.neural.training.objectives import Head
-from pellucid.neural.training.quasi_newton import lbfgs_run
-from pellucid.neural.training.settings import (
-    check_descent_keywords,
-    check_keywords,
-    get_alpha,
-    starting_network,
-    training_settings,
-)
+from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
 from pellucid.neural.training.train_state import Settings, TrainState
 from pellucid.neural.training.trainer import Trainer, warn_unfinished
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Memory, Rule
 from pellucid.solvers.schedules import Constant
 
+BEGUN = ("layers_", "out_activation_", "n_outputs_", "n_layers_")  # what is known by then
+KNOWN = (*BEGUN, "classes_", "n_features_in_", "feature_names_in_")
 UNSCALED = 100.0  # ratio of the spreads of two columns from which scaling is advised
 LOOK = 1000  # rows by which a collapse is judged
 FLAT = 1e-7  # spread of the answers, relative to their size, that counts as none
@@ -88,9 +84,11 @@ class MultilayerPerceptron(Estimator):
 
     # --- fitting ---
 
-    def _check_all(self) -> None:
-        check_keywords(self)
-        check_descent_keywords(self)
+    def _check_all(self, *, partial: bool = False) -> None:
+        keywords.check_keywords(self)
+        keywords.check_descent_keywords(self)
+        if partial and self.early_stopping:
+            raise ValueError("partial_fit does not support early_stopping=True")
 
     def _train(
         self,
@@ -108,7 +106,7 @@ class MultilayerPerceptron(Estimator):
         X = canonical(rows.X)
         self.n_outputs_ = T.shape[1]
         head = self._head()
-        network = starting_network(self, head, X.shape[1], T.shape[1], rng)
+        network = keywords.starting_network(self, head, X.shape[1], T.shape[1], rng)
         network.trainable()
         if again:
             network = self._continued(network)
@@ -116,18 +114,12 @@ class MultilayerPerceptron(Estimator):
         self.n_layers_ = sum(hasattr(layer, "units") for layer in network.layers) + 1
         data = plan_data(X, T, rows.w, self.shuffle, self._seed(rng))
         data, score = self._validation(data, labels, held, network)
-        descends = self.solver != "lbfgs"
         context = None
         if not once:
-            context = FitContext(
-                self,
-                X=rows.X,
-                y=context_y,
-                sample_weight=sample_weight,
-                max_steps=self._epochs(),
-                attributes=self._attributes,
-            )
-        if descends:
+            given: dict[str, Any] = {"X": rows.X, "y": context_y, "sample_weight": sample_weight}
+            limits: dict[str, Any] = {"max_steps": self._epochs(), "attributes": self._attributes}
+            context = FitContext(self, **given, **limits)
+        if self.solver != "lbfgs":
             self._descend(network, data, score, context, once, again)
         else:
             self._quasi_newton(network, data, context)
@@ -143,17 +135,13 @@ class MultilayerPerceptron(Estimator):
 
     def _continued(self, network: Network) -> Network:
         if network.plan.size != len(self.vector_):
-            raise ValueError(
-                f"the network of the last fit has {len(self.vector_)} parameters, this one "
-                f"{network.plan.size}: warm_start needs the same layers and columns"
-            )
+            sizes = f"the last fit has {len(self.vector_)} parameters, this {network.plan.size}"
+            raise ValueError(f"{sizes}: warm_start needs the same layers and columns")
         return network.with_vector(self.vector_, self.states_)
 
     def _early(self) -> EarlyStopping | None:
-        if isinstance(self.early_stopping, EarlyStopping):
-            return self.early_stopping
-        if not self.early_stopping:
-            return None
+        if isinstance(self.early_stopping, EarlyStopping) or not self.early_stopping:
+            return self.early_stopping or None
         return EarlyStopping(self.validation_fraction or 0.1, 1, self.tol)
 
     def _validation(
@@ -186,22 +174,15 @@ class MultilayerPerceptron(Estimator):
         once: bool,
         again: bool,
     ) -> None:
-        settings = training_settings(self, data.n)
+        settings = keywords.training_settings(self, data.n)
         if once:
             settings = settings._replace(max_iter=1)
         early = self._early()
         if isinstance(self.early_stopping, EarlyStopping):
             settings = settings._replace(patience=self.early_stopping.n_iter_no_change - 1)
-        trainer = Trainer(
-            network.plan,
-            data,
-            settings,
-            get_alpha(self.alpha),
-            None,
-            score,
-            None if early is None else early.tol,
-            bool(self.verbose),
-        )
+        judge = {"validation": score, "early_tol": None if early is None else early.tol}
+        penalty, verbose = keywords.get_alpha(self.alpha), bool(self.verbose)
+        trainer = Trainer(network.plan, data, settings, penalty, **judge, verbose=verbose)
         self._trainer = trainer
         memory = getattr(self, "_memory", None) if once and again else None
         if memory is not None:
@@ -245,17 +226,10 @@ class MultilayerPerceptron(Estimator):
 
     def _quasi_newton(self, network: Network, data: Data, context: FitContext | None) -> None:
         settings = Settings(Rule(), Constant(1.0), None, self.max_iter, self.tol, None)
-        trainer = Trainer(network.plan, data, settings, get_alpha(self.alpha))
+        trainer = Trainer(network.plan, data, settings, keywords.get_alpha(self.alpha))
         self._trainer = trainer
-        found = lbfgs_run(
-            trainer,
-            network.vector,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            max_fun=self.max_fun,
-            context=context,
-            verbose=bool(self.verbose),
-        )
+        limits = Limits(self.max_iter, self.tol, self.max_fun)
+        found = lbfgs_run(trainer, network.vector, limits, context, bool(self.verbose))
         del self._trainer
         self.vector_, self.states_ = found.x, list(network.states)
         self.history_, self.n_iter_ = found.history, max(found.n_iter, 1)
@@ -272,44 +246,26 @@ class MultilayerPerceptron(Estimator):
         """The fitted attributes if the fit stopped here."""
         trained = isinstance(state, TrainState)
         vector = self._answer(state) if trained else state.x
-        found = {
-            "vector_": vector,
-            "states_": list(state.states) if trained else self._no_states(),
-            "n_iter_": 1,
-            "history_": History(),
-            "loss_curve_": [],
-            "t_": 0,
-            "loss_": float(state.objective if trained else state.value),
-        }
-        for name in (
-            "layers_",
-            "out_activation_",
-            "n_outputs_",
-            "n_layers_",
-            "classes_",
-            "n_features_in_",
-            "feature_names_in_",
-        ):
-            if hasattr(self, name):
-                found[name] = getattr(self, name)
-        return found
+        none = [None for layer in self.layers_ for _ in layer.parts()]
+        found = {"vector_": vector, "states_": list(state.states) if trained else none}
+        found |= {"n_iter_": 1, "history_": History(), "loss_curve_": [], "t_": 0}
+        found["loss_"] = float(state.objective if trained else state.value)
+        return found | {name: getattr(self, name) for name in KNOWN if hasattr(self, name)}
 
     def _answer(self, state: TrainState) -> Array:
         trainer = getattr(self, "_trainer", None)
         return state.vector if trainer is None else trainer.answer(state).copy()
-
-    def _no_states(self) -> list[Any]:
-        return [None for layer in self.layers_ for _ in layer.parts()]
 
     # --- reading ---
 
     @property
     def network_(self) -> Network:
         """The trained network."""
-        network = Network(
-            self.layers_, loss=self._head().loss, n_inputs=self.n_features_in_, random_state=0
-        )
-        return network.with_vector(self.vector_, self.states_)
+        return self._empty_network().with_vector(self.vector_, self.states_)
+
+    def _empty_network(self) -> Network:
+        loss, p = self._head().loss, self.n_features_in_
+        return Network(self.layers_, loss=loss, n_inputs=p, random_state=0)
 
     @property
     def coefs_(self) -> list[Array]:
@@ -322,8 +278,7 @@ class MultilayerPerceptron(Estimator):
         return self._views(1)
 
     def _views(self, which: int) -> list[Array]:
-        vector, plan = self.vector_, self.network_.plan
-        params = plan.params(vector)
+        params = self.network_.plan.params(self.vector_)
         dense_layers = [p for p in params if p and p[0].ndim == 2]
         return [p[which] for p in dense_layers if len(p) > which]
 
@@ -333,13 +288,10 @@ class MultilayerPerceptron(Estimator):
         starts = range(0, X.shape[0], LEAF_ROWS)
 
         def part(start: int) -> Array:
-            return infer(
-                network.plan, network.vector, network.states, dense(X[start : start + LEAF_ROWS])
-            )
+            rows = dense(X[start : start + LEAF_ROWS])
+            return infer(network.plan, network.vector, network.states, rows)
 
-        if len(starts) == 1:
-            return part(0)
-        return np.concatenate(list(map_threads(part, starts)))
+        return part(0) if len(starts) == 1 else np.concatenate(list(map_threads(part, starts)))
 
     def trace(self, X: ArrayLike) -> NetworkTrace:
         """Every node's weighted sum and activation."""
@@ -357,9 +309,7 @@ class MultilayerPerceptron(Estimator):
     def _check_state(self) -> None:
         if not hasattr(self, "vector_"):
             return
-        network = Network(
-            self.layers_, loss=self._head().loss, n_inputs=self.n_features_in_, random_state=0
-        )
+        network = self._empty_network()
         if self.vector_.dtype.kind != "f" or len(self.vector_) != network.plan.size:
             raise ValueError(f"vector_ must hold {network.plan.size} numbers")
         if len(self.states_) != len(network.states):
@@ -380,11 +330,9 @@ class MultilayerPerceptron(Estimator):
         out = infer(network.plan, network.vector, network.states, x)
         if np.ptp(out, axis=0).max() > FLAT * max(1.0, float(np.abs(out).max())):
             return
-        warn(
-            f"{type(self).__name__}: the network has collapsed: every row gets the same answer; "
-            "cure: standardise the inputs, a smaller learning rate or alpha, another random_state",
-            CollapsedWarning,
-        )
+        what = f"{type(self).__name__}: the network has collapsed: every row gets the same answer"
+        cure = "standardise the inputs, a smaller learning rate or alpha, another random_state"
+        warn(f"{what}; cure: {cure}", CollapsedWarning)
 
     def _diagnosis(self) -> str:
         """What the history says of the training."""
@@ -407,7 +355,9 @@ class MultilayerPerceptron(Estimator):
         """Describe the model: its hypothesis, what it minimises and how."""
         check_is_fitted(self)
         units = [self.n_features_in_, *(w.shape[1] for w in self.coefs_)]
-        scaled = self._scales <= UNSCALED
+        inputs = "of comparable spread"
+        if not self._scales <= UNSCALED:
+            inputs = f"spreads differ {self._scales:.3g} times: standardise the inputs"
         return Card(
             representation=(
                 f"a network of {' - '.join(map(str, units))} units, output {self.out_activation_}; "
@@ -420,9 +370,7 @@ class MultilayerPerceptron(Estimator):
                 "parameters": len(self.vector_),
                 "loss": self.loss_,
                 "epochs": self.n_iter_,
-                "inputs": "of comparable spread"
-                if scaled
-                else f"spreads differ {self._scales:.3g} times: standardise the inputs",
+                "inputs": inputs,
             },
         )
 

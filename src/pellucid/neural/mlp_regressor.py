@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.statistics import Rows
@@ -51,6 +51,7 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
         For "sgd".
     learning_rate_init, power_t : float, default=0.001, 0.5
+        First rate of "sgd" and "adam"; exponent of "invscaling".
     max_iter : int, default=200
         Most iterations.
     shuffle : bool, default=True
@@ -64,21 +65,17 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
     warm_start : bool, default=False
         Start from the weights of the last fit.
     momentum, nesterovs_momentum : float, bool, default=0.9, True
+        For "sgd".
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by R^2 on rows held out, and keep the best weights.
     validation_fraction : float, default=0.1
         Share of rows held out by ``early_stopping``.
     beta_1, beta_2, epsilon : float, default=0.9, 0.999, 1e-8
+        For "adam".
     n_iter_no_change : int, default=10
         Epochs without progress that end the fit.
     max_fun : int, default=15000
         Evaluations of the loss by "lbfgs".
-    learning_rate_init, power_t
-        First rate of "sgd" and "adam"; exponent of "invscaling".
-    momentum, nesterovs_momentum
-        For "sgd".
-    beta_1, beta_2, epsilon
-        For "adam".
 
     Attributes
     ----------
@@ -156,10 +153,10 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: MaybeArray = None,
         *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
+        X_val: MaybeArray = None,
+        y_val: MaybeArray = None,
     ) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         self._check_loss()
@@ -169,22 +166,18 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         return self
 
     @available_if(descends)
-    def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """One epoch over these rows."""
-        self._check_loss()
-        if self.early_stopping:
-            raise ValueError("partial_fit does not support early_stopping=True")
+        self._check_loss(partial=True)
         matrix = self._check_matrix(X, reset=not hasattr(self, "vector_"), finite=True)
         target = self._check_target(y, matrix.shape[0])
         rows = Rows(matrix, target, check_weights(sample_weight, matrix))
         self._fit_numbers(rows, None, sample_weight, once=True)
         return self
 
-    def _check_loss(self) -> None:
+    def _check_loss(self, *, partial: bool = False) -> None:
         check.one_of(("squared_error", "poisson"), loss=self.loss)
-        self._check_all()
+        self._check_all(partial=partial)
 
     def _fit_numbers(self, rows: Rows, held: Any, weight: Any, *, once: bool = False) -> None:
         if self.loss == "poisson" and (rows.y < 0).any():
@@ -194,9 +187,8 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         self._train(rows, T, None, held, weight, rows.y, once=once)
 
     def _head(self) -> Head:
-        if self.loss == "poisson":
-            return Head("exp", PoissonDeviance())
-        return output_head("regression")
+        counts = self.loss == "poisson"
+        return Head("exp", PoissonDeviance()) if counts else output_head("regression")
 
     def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         return check_number_target(y, n, True, self).reshape(n, -1)

@@ -91,13 +91,8 @@ class Network:
             if not isinstance(layer, Layer):
                 raise TypeError(f"layers must be Dense, Activate, ... objects, got {layer!r}")
             layer.parts()
-        settings = {
-            "layers": layers,
-            "loss": get_loss(loss),
-            "n_inputs": n_inputs,
-            "random_state": random_state,
-        }
-        self.__dict__.update(settings)
+        self.__dict__.update(layers=layers, loss=get_loss(loss))
+        self.__dict__.update(n_inputs=n_inputs, random_state=random_state)
         if n_inputs is not None:
             self._draw(tuple(np.atleast_1d(n_inputs).tolist()))
 
@@ -140,21 +135,16 @@ class Network:
         b = None if biases is None else [np.array(one, dtype=np.float64).ravel() for one in biases]
         names = [activations] * len(W) if isinstance(activations, str) else list(activations)
         if not W or len(names) != len(W) or (b is not None and len(b) != len(W)):
-            raise ValueError(
-                f"weights, biases and activations need one entry per layer, got {len(W)}, "
-                f"{len(W) if b is None else len(b)} and {len(names)}"
-            )
+            given = f"{len(W)}, {len(W) if b is None else len(b)} and {len(names)}"
+            raise ValueError(f"weights, biases, activations: one per layer needed, got {given}")
         for i, w in enumerate(W):
             if i and w.shape[0] != W[i - 1].shape[1]:
-                raise ValueError(
-                    f"layer {i} has weights of shape {w.shape}, but layer {i - 1} gives "
-                    f"{W[i - 1].shape[1]} numbers: shape {W[i - 1].shape}"
-                )
+                before = f"layer {i - 1} has shape {W[i - 1].shape}"
+                raise ValueError(f"layer {i} has weights of shape {w.shape}, but {before}")
             if b is not None and len(b[i]) != w.shape[1]:
                 raise ValueError(f"layer {i} has {w.shape[1]} units but {len(b[i])} biases")
-        layers = [
-            Dense(w.shape[1], g, use_bias=b is not None) for w, g in zip(W, names, strict=True)
-        ]
+        pairs, bias = zip(W, names, strict=True), b is not None
+        layers = [Dense(w.shape[1], g, use_bias=bias) for w, g in pairs]
         network = cls(layers, loss=loss, n_inputs=W[0].shape[0], random_state=0)
         flat = [part.ravel() for i, w in enumerate(W) for part in ([w] if b is None else [w, b[i]])]
         return network.with_vector(np.concatenate(flat))
@@ -163,10 +153,8 @@ class Network:
         """This network, with initial weights for rows of this shape where it has none yet."""
         if "plan" in self.__dict__:
             return self
-        n_inputs = shape[0] if len(shape) == 1 else shape
-        return type(self)(
-            self.layers, loss=self.loss, n_inputs=n_inputs, random_state=self.random_state
-        )
+        own = {"loss": self.loss, "random_state": self.random_state}
+        return type(self)(self.layers, n_inputs=shape[0] if len(shape) == 1 else shape, **own)
 
     def with_vector(self, v: ArrayLike, states: Any = None) -> Self:
         """The same network with other parameters."""
@@ -189,9 +177,7 @@ class Network:
         shape = self.plan.shapes[0]
         x = x[:, None] if x.ndim == 1 and shape == (1,) else x
         if x.shape[1:] != shape:
-            raise ValueError(
-                f"layer 0 ({self.layers[0]!r}) takes rows of shape {shape}, got {x.shape[1:]}"
-            )
+            raise ValueError(f"layer 0 ({self.layers[0]!r}) takes shape {shape}, got {x.shape[1:]}")
         return x
 
     def _targets(self, y: ArrayLike, n: int) -> Array:
@@ -203,9 +189,7 @@ class Network:
             t = np.eye(k)[t.astype(np.intp)]
         t = t.reshape(len(t), -1) if t.ndim else t.reshape(1, 1)
         if t.shape != (n, k):
-            raise ValueError(
-                f"the last layer ({self.layers[-1]!r}) gives shape {(n, k)}, y has {t.shape}"
-            )
+            raise ValueError(f"the last layer {self.layers[-1]!r} gives {(n, k)}, y has {t.shape}")
         return t
 
     def predict(self, X: ArrayLike) -> Array:
@@ -243,12 +227,9 @@ class Network:
         back = backprop(self.plan, self.vector, x, t, np.ones(len(x)), scale)
         params = self.plan.params(back.vector)
         dense = [i for i, op in enumerate(self.plan.ops) if isinstance(op, Affine)]
-        return Gradients(
-            [params[i][0] for i in dense],
-            [params[i][1] for i in dense if len(params[i]) > 1],
-            [back.deltas[i] for i in dense],
-            back.vector,
-        )
+        biases = [params[i][1] for i in dense if len(params[i]) > 1]
+        deltas = [back.deltas[i] for i in dense]
+        return Gradients([params[i][0] for i in dense], biases, deltas, back.vector)
 
     def check_gradients(self, X: ArrayLike, y: ArrayLike) -> float:
         """The largest error of the gradient against central differences, relative to its size."""
@@ -280,14 +261,8 @@ class Network:
         for i, layer in enumerate(self.layers):
             mine = [j for j, o in enumerate(self.plan.owner) if o == i]
             count = sum(stop - start for j in mine for start, stop, _ in self.plan.places[j])
-            rows.append(
-                {
-                    "layer": repr(layer),
-                    "input": self.plan.shapes[mine[0]],
-                    "output": self.plan.shapes[mine[-1] + 1],
-                    "parameters": count,
-                }
-            )
+            ends = {"input": self.plan.shapes[mine[0]], "output": self.plan.shapes[mine[-1] + 1]}
+            rows.append({"layer": repr(layer), **ends, "parameters": count})
         return rows
 
     def trainable(self) -> None:

@@ -149,17 +149,11 @@ class Value:
         """The nodes, inputs first, with values, local derivatives and gradients."""
         order = in_order(self)
         names = {id(node): node.name or f"n{i}" for i, node in enumerate(order)}
-        return [
-            Node(
-                names[id(n)],
-                n.operation,
-                n.value,
-                tuple(names[id(p)] for p in n.parents),
-                n.local,
-                n.grad,
-            )
-            for n in order
-        ]
+        nodes = []
+        for n in order:
+            parents = tuple(names[id(p)] for p in n.parents)
+            nodes.append(Node(names[id(n)], n.operation, n.value, parents, n.local, n.grad))
+        return nodes
 
     def __repr__(self) -> str:
         label = "" if self.name is None else f", {self.name!r}"
@@ -188,9 +182,7 @@ def in_order(last: Value) -> list[Value]:
             stack.append((node, True))
             for parent in node.parents:
                 if state.get(id(parent)) == 1:
-                    raise ValueError(
-                        f"the graph has a cycle through {parent!r}: it must be acyclic"
-                    )
+                    raise ValueError(f"the graph has a cycle through {parent!r}")
                 if id(parent) not in state:
                     stack.append((parent, False))
     return order

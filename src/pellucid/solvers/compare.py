@@ -9,16 +9,8 @@ from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import text_table
 from pellucid.solvers.objective import Objective
 
-COLUMNS = (
-    "solver",
-    "iterations",
-    "updates",
-    "seconds",
-    "value",
-    "gradient_norm",
-    "speed_up",
-    "reason",
-)
+COLUMNS: tuple[str, ...] = ("solver", "iterations", "updates", "seconds", "value", "gradient_norm")
+COLUMNS += ("speed_up", "reason")
 
 
 class Comparison(NamedTuple):
@@ -69,18 +61,8 @@ def compare_solvers(
         found = solver.minimise(objective, start, record=None)
         seconds = time.perf_counter() - began
         first = seconds if first is None else first
-        rows.append(
-            (
-                name,
-                found.n_iter,
-                found.n_updates,
-                seconds,
-                found.value,
-                found.gradient_norm,
-                first / seconds,
-                found.reason,
-            )
-        )
+        work, end = (found.n_iter, found.n_updates, seconds), (found.value, found.gradient_norm)
+        rows.append((name, *work, *end, first / seconds, found.reason))
     return Comparison(COLUMNS, tuple(rows))
 
 
@@ -93,10 +75,8 @@ class SolverAdvice(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.solver}: about {self.operations:.2g} operations and {self.bytes:.2g} bytes "
-            f"beyond the data; {self.reason}"
-        )
+        cost = f"about {self.operations:.2g} operations and {self.bytes:.2g} bytes"
+        return f"{self.solver}: {cost} beyond the data; {self.reason}"
 
 
 def solver_advice(n_samples: int, n_features: int) -> SolverAdvice:
@@ -115,25 +95,12 @@ def solver_advice(n_samples: int, n_features: int) -> SolverAdvice:
     n, p = float(n_samples), float(n_features)
     direct, square = n * min(n, p) * p + min(n, p) ** 3, 8 * p**2
     if p <= 2000 and direct <= 1e13:
-        return SolverAdvice(
-            "closed form or Newton",
-            direct,
-            square,
-            "the p x p system is small: closed form for squared loss, Newton (about ten such "
-            "steps) for other smooth losses",
-        )
+        why = "the p x p system is small: closed form for squared loss, Newton (about ten such"
+        why += " steps) for other smooth losses"
+        return SolverAdvice("closed form or Newton", direct, square, why)
     if n * p <= 1e9:
-        return SolverAdvice(
-            "LBFGS",
-            100 * 4 * n * p,
-            8 * 20 * p,
-            "a p x p matrix is too large to factor, but a pass over the rows is cheap: about a "
-            "hundred of them",
-        )
-    return SolverAdvice(
-        "GradientDescent(batch_size=...)",
-        10 * 4 * n * p,
-        8 * 3 * p,
-        "even one pass is dear: mini-batches make many updates in each of a few epochs; scale "
-        "the columns first",
-    )
+        why = "a p x p matrix is too large to factor, but a pass over the rows is cheap: about a"
+        return SolverAdvice("LBFGS", 100 * 4 * n * p, 8 * 20 * p, f"{why} hundred of them")
+    why = "even one pass is dear: mini-batches make many updates in each of a few epochs; scale"
+    why += " the columns first"
+    return SolverAdvice("GradientDescent(batch_size=...)", 10 * 4 * n * p, 8 * 3 * p, why)

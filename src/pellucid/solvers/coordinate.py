@@ -21,17 +21,9 @@ from pellucid.compiled.epochs.epochs import coordinate_sweep
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Seed
 from pellucid.core.functions.penalties import L1L2
-from pellucid.core.loops.iterate import iterate
 from pellucid.core.runtime.random import generator
-from pellucid.solvers.minimum import (
-    Minimum,
-    bottomless,
-    conclude,
-    finite_start,
-    runs_away,
-    starting_point,
-    warn_slow,
-)
+from pellucid.solvers import minimum
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.objective import LinearObjective, Objective
 
 
@@ -84,10 +76,10 @@ class CoordinateDescent(BaseEstimator):
         check.whole(max_iter=self.max_iter)
         check.one_of(("cyclic", "random"), selection=self.selection)
         rng = generator(self.random_state)
-        x = starting_point(start, objective.size, rng)
+        x = minimum.starting_point(start, objective.size, rng)
         sweep = make_sweep(objective)
         value = objective.value(x)
-        finite_start(value)
+        minimum.finite_start(value)
 
         def step(state: State) -> tuple[State, float]:
             p = len(state.x)
@@ -95,22 +87,15 @@ class CoordinateDescent(BaseEstimator):
             with np.errstate(all="ignore"):
                 x = sweep(state.x, order)
                 new = State(x, objective.value(x), objective.optimality(x))
-            return (state, np.inf) if runs_away(new.value, value) else (new, new.norm)
+            return (state, np.inf) if minimum.runs_away(new.value, value) else (new, new.norm)
 
-        run = iterate(
-            step,
-            State(x, value, objective.optimality(x)),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=describe if record is not None else None,
-            name=type(self).__name__,
-            context=context,
-            warn=False,
-            explain=lambda state: bottomless(type(self).__name__),
-        )
-        warn_slow(type(self).__name__, run, run.state.norm, self.tol)
+        first, name = State(x, value, objective.optimality(x)), type(self).__name__
+        why = minimum.bottomless(name)
+        says = {"record": None if record is None else describe, "explain": lambda state: why}
+        run = minimum.run_solver(self, step, first, context=context, **says)
+        minimum.warn_slow(name, run, run.state.norm, self.tol)
         updates = run.n_iter * len(x)
-        return conclude(objective, run.state.x, run, n_updates=updates, tol=self.tol)
+        return minimum.conclude(objective, run.state.x, run, n_updates=updates, tol=self.tol)
 
 
 def describe(state: State) -> dict[str, Any]:
@@ -125,19 +110,14 @@ def make_sweep(objective: Objective) -> Any:
     if isinstance(objective, LinearObjective) and simple and np.isfinite(objective.loss.bound):
         return compiled_sweep(objective, penalty or L1L2())
     if not objective.smooth and penalty is None:
-        raise ValueError(
-            "coordinate descent can get stuck at a kink of the loss; use SubgradientDescent"
-        )
+        raise ValueError("coordinate descent sticks at a kink of the loss; use SubgradientDescent")
 
     def sweep(x: Array, order: IntArray) -> Array:
         x = x.copy()
         for j in order:
-            axis = np.eye(len(x))[j]
-            base = x.copy()
-            x = (
-                base
-                + minimize_scalar(lambda t, at=base, e=axis: objective.value(at + t * e)).x * axis
-            )
+            axis, base = np.eye(len(x))[j], x.copy()
+            found = minimize_scalar(lambda t, at=base, e=axis: objective.value(at + t * e))
+            x = base + found.x * axis
         return x
 
     return sweep

@@ -28,17 +28,9 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import History, iterate
 from pellucid.core.runtime.random import generator
+from pellucid.solvers import minimum
 from pellucid.solvers.line_search import LineSearch
-from pellucid.solvers.minimum import (
-    Minimum,
-    ceiling,
-    conclude,
-    finite_start,
-    norm_of,
-    rate_sentence,
-    starting_point,
-    warn_slow,
-)
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.objective import LinearObjective, Objective
 from pellucid.solvers.rules import UNADORNED, Memory, Rule, get_rule, look, stepped
 from pellucid.solvers.schedules import Constant, Schedule
@@ -91,10 +83,7 @@ def largest_curvature(objective: Objective, x: Array) -> float:
     if L is None and objective.twice:
         L = float(np.linalg.eigvalsh(objective.hessian(x))[-1])
     if L is None or not np.isfinite(L) or L <= 0:
-        raise ValueError(
-            "learning_rate='auto' needs an objective with bounded positive curvature; give a "
-            "number or a schedule"
-        )
+        raise ValueError("learning_rate='auto' needs a bounded positive curvature; give a number")
     return L
 
 
@@ -160,10 +149,9 @@ class GradientDescent(BaseEstimator):
         """Climb instead: values, gradients and certificate are those of the objective itself."""
         found = self.minimise(negated(objective), start, record)
         rows = [{**row, "value": -row["value"]} for row in found.history]
-        kind = found.certificate.kind.replace("minimum", "maximum")
-        certificate = found.certificate._replace(
-            kind=kind, eigenvalues=-found.certificate.eigenvalues[::-1]
-        )
+        certificate = found.certificate
+        kind, values = certificate.kind.replace("minimum", "maximum"), certificate.eigenvalues
+        certificate = certificate._replace(kind=kind, eigenvalues=-values[::-1])
         return found._replace(value=-found.value, history=History(rows), certificate=certificate)
 
     def minimise(
@@ -176,7 +164,7 @@ class GradientDescent(BaseEstimator):
         """
         self._check(objective, record)
         rng = generator(self.random_state)
-        x = starting_point(start, objective.size, rng)
+        x = minimum.starting_point(start, objective.size, rng)
         rate = get_rate(self.learning_rate, objective, x)
         descent = Descent(self, objective, rate, rng, record == "update")
         tol = None if self.stop is None else self.tol
@@ -191,14 +179,14 @@ class GradientDescent(BaseEstimator):
                 name=type(self).__name__,
                 context=context,
                 warn=False,
-                explain=lambda state: rate_sentence(descent.last_rate, objective.lipschitz),
+                explain=lambda state: minimum.rate_sentence(descent.last_rate, objective.lipschitz),
             )
         state = run.state
         if record == "update":
             run = run._replace(history=descent.path)
-        warn_slow(type(self).__name__, run, descent.gap, tol)
+        minimum.warn_slow(type(self).__name__, run, descent.gap, tol)
         x = state.best_x if run.reason == "diverged" else descent.answer(state)
-        return conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
+        return minimum.conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
 
     def _check(self, objective: Any, record: str | None) -> None:
         check.whole(max_iter=self.max_iter)
@@ -222,12 +210,8 @@ class GradientDescent(BaseEstimator):
 
 def describe(state: State) -> dict[str, Any]:
     """The row of the history."""
-    return {
-        "x": state.x,
-        "value": state.value,
-        "gradient_norm": norm_of(state.gradient),
-        "learning_rate": state.rate,
-    }
+    point = {"x": state.x, "value": state.value, "gradient_norm": minimum.norm_of(state.gradient)}
+    return {**point, "learning_rate": state.rate}
 
 
 def all_finite(x: Array) -> bool:
@@ -263,8 +247,8 @@ class Descent:
 
     def begin(self, x: Array) -> State:
         value, g = self.objective.value_gradient(x)
-        finite_start(value)
-        self.ceiling = ceiling(value)
+        minimum.finite_start(value)
+        self.ceiling = minimum.ceiling(value)
         rate = 0.0 if self.searches else self.rate(0)
         mean = np.zeros(len(x) if self.first is not None else 0)
         state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value, mean)

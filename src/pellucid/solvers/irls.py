@@ -61,11 +61,8 @@ def irls_step(
     live = v > 0
     z = np.where(live, f - slope / np.where(live, v, 1.0), f)
     if v.max(initial=0.0) < VANISHED:
-        warn(
-            "every working weight vanishes: the classes are separated and the coefficients run "
-            "to infinity (remedy: a penalty)",
-            SeparationWarning,
-        )
+        why = "the classes are separated and the coefficients run to infinity (remedy: a penalty)"
+        warn(f"every working weight vanishes: {why}", SeparationWarning)
     root = np.sqrt(v[live])
     rows, right = root[:, None] * X[live], -slope[live] / root
     if damping > 0:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq, nnls
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, MaybeArray
 from pellucid.solvers.objective import Objective
 
 
@@ -36,11 +36,9 @@ class KKTReport(NamedTuple):
 
     def __str__(self) -> str:
         verdict = "satisfied" if self.satisfied else "violated"
-        return (
-            f"KKT conditions {verdict}: stationarity {self.stationarity:.3g}, primal "
-            f"{self.primal:.3g}, dual {self.dual:.3g}, complementarity {self.complementarity:.3g}"
-            + self._held()
-        )
+        names = ("stationarity", "primal", "dual", "complementarity")
+        far = ", ".join(f"{name} {getattr(self, name):.3g}" for name in names)
+        return f"KKT conditions {verdict}: {far}{self._held()}"
 
     def _held(self) -> str:
         """The constraints that hold the point, with their prices."""
@@ -62,7 +60,7 @@ def kkt_report(
     *,
     equality: Sequence[Any] = (),
     inequality: Sequence[Any] = (),
-    multipliers: ArrayLike | None = None,
+    multipliers: MaybeArray = None,
     tol: float = 1e-6,
 ) -> KKTReport:
     """Check the KKT conditions of ``min objective, inequality <= 0, equality = 0`` at ``x``.
@@ -144,8 +142,6 @@ def budget_multiplier(size: Callable[[float], float], budget: float) -> float:
     while size(high) > budget:
         high *= 4
         if high > 1e18:
-            raise ValueError(
-                f"no multiplier up to 1e18 brings the size down to {budget!r}; it stays at "
-                f"{size(high):.6g}"
-            )
+            at = f"the size is still {size(high):.6g}"
+            raise ValueError(f"no multiplier up to 1e18 reaches {budget!r}: {at}")
     return float(brentq(lambda lam: size(lam) - budget, 0.0, high, xtol=1e-14, rtol=1e-14))

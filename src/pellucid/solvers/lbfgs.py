@@ -15,25 +15,12 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.iterate import (
-    ConvergenceWarning,
-    DivergenceWarning,
-    FitContext,
-    History,
-    Iteration,
-)
+from pellucid.core.loops import iterate
+from pellucid.core.loops.iterate import FitContext, History, Iteration
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.solvers.minimum import (
-    Minimum,
-    bottomless,
-    conclude,
-    finite_start,
-    norm_of,
-    runs_away,
-    starting_point,
-    warn_slow,
-)
+from pellucid.solvers import minimum
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.objective import Objective
 
 ROUNDING = 1e-7  # gap, relative to the value, that rounding may leave
@@ -101,23 +88,17 @@ class LBFGS(BaseEstimator):
             check.positive(tol=self.tol)
         if not objective.smooth:
             raise ValueError("LBFGS needs a smooth objective; use ProximalGradient for L1")
-        path = Path(objective, starting_point(start, objective.size, generator(0)), context, record)
+        x = minimum.starting_point(start, objective.size, generator(0))
+        path = Path(objective, x, context, record)
+        limits: dict[str, Any] = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter}
+        limits |= {"maxcor": self.memory, "gtol": self.tol or 0.0, "ftol": 0.0}
         with np.errstate(over="ignore", invalid="ignore"):
-            found = lbfgsb(
-                path.both,
-                path.best.x,
-                callback=path.callback,
-                maxcor=self.memory,
-                maxiter=self.max_iter,
-                maxfun=20 * self.max_iter,
-                gtol=self.tol or 0.0,
-                ftol=0.0,
-            )
+            found = lbfgsb(path.both, path.best.x, callback=path.callback, **limits)
         if not np.isfinite(found.fun):
             path.reason = "diverged"
         x = path.best.x if path.reason == "diverged" else np.array(found.x)
         run = self._judge(path, x)
-        return conclude(objective, x, run, n_updates=path.count, tol=self.tol)
+        return minimum.conclude(objective, x, run, n_updates=path.count, tol=self.tol)
 
     def _judge(self, path: "Path", x: Array) -> Iteration:
         """How the run ended, with its warnings."""
@@ -126,24 +107,19 @@ class LBFGS(BaseEstimator):
         # where the line search finds no lower value any more, rounding is reached
         early = not path.reason and path.count < self.max_iter
         there = early and gap <= ROUNDING * max(1.0, abs(value))
-        converged = (
-            path.reason != "diverged" and self.tol is not None and (gap <= self.tol or there)
-        )
+        near = self.tol is not None and (gap <= self.tol or there)
+        converged = path.reason != "diverged" and near
         reason = path.reason or ("converged" if converged else "max_iter")
         run = Iteration(x, path.count, converged, reason, path.history)
         if reason == "diverged":
-            warn(
-                f"LBFGS: diverged at step {path.count + 1}: {bottomless('LBFGS')}",
-                DivergenceWarning,
-            )
+            why = minimum.bottomless("LBFGS")
+            warn(f"LBFGS: diverged at step {path.count + 1}: {why}", iterate.DivergenceWarning)
         elif early and not converged and self.tol is not None:
-            warn(
-                f"LBFGS: the line search found no lower value after {path.count} steps: gap "
-                f"{gap:.3g} > tol={self.tol:g}; is the objective smooth?",
-                ConvergenceWarning,
-            )
+            end = f"the line search found no lower value after {path.count} steps"
+            still = f"gap {gap:.3g} > tol={self.tol:g}; is the objective smooth?"
+            warn(f"LBFGS: {end}: {still}", iterate.ConvergenceWarning)
         elif not converged:
-            warn_slow(type(self).__name__, run, gap, self.tol)
+            minimum.warn_slow(type(self).__name__, run, gap, self.tol)
         return run
 
 
@@ -157,7 +133,7 @@ class Path:
         self.began, self.history, self.count, self.reason = time.perf_counter(), History(), 0, ""
         self.at, self.found = x, objective.value_gradient(x)
         self.start_value = float(self.found[0])
-        finite_start(self.start_value)
+        minimum.finite_start(self.start_value)
         self.best = State(x, self.start_value)
         self.note(x, None)
 
@@ -173,22 +149,15 @@ class Path:
         if self.record is None:
             return
         value, g = self.both(x)
-        self.history.append(
-            {
-                "step": self.count,
-                "x": x,
-                "value": value,
-                "gradient_norm": norm_of(g),
-                "gap": gap,
-                "seconds": time.perf_counter() - self.began if self.count else 0.0,
-            }
-        )
+        seconds = time.perf_counter() - self.began if self.count else 0.0
+        point = {"step": self.count, "x": x, "value": value, "gradient_norm": minimum.norm_of(g)}
+        self.history.append({**point, "gap": gap, "seconds": seconds})
 
     def callback(self, intermediate_result: Any) -> None:
         """After every step; StopIteration ends the run."""
         new = State(np.array(intermediate_result.x), float(intermediate_result.fun))
         _, slope = self.both(new.x)
-        if runs_away(new.value, self.start_value) or not np.isfinite(slope).all():
+        if minimum.runs_away(new.value, self.start_value) or not np.isfinite(slope).all():
             self.reason = "diverged"
             raise StopIteration
         self.best, self.count = new, self.count + 1

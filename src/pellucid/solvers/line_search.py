@@ -9,6 +9,7 @@ Reference: Nocedal & Wright, Numerical Optimization, chapter 3.
 
 import warnings
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy.optimize import line_search
@@ -68,10 +69,8 @@ class Backtracking(LineSearch):
             new = objective.value(x + t * d)
             return None, new if np.isfinite(new) else np.nan
 
-        slope, start = float(g @ d), float(self.start)
-        found = backtrack(
-            attempt, value, slope, start=start, factor=self.factor, c=self.c, most=100
-        )
+        how: dict[str, Any] = {"start": float(self.start), "factor": self.factor, "c": self.c}
+        found = backtrack(attempt, value, float(g @ d), most=100, **how)
         return 0.0 if found is None else found.t
 
 
@@ -105,10 +104,8 @@ class Wolfe(LineSearch):
         """The step length along ``d`` from ``x``."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a failure is the None below
-            found = line_search(
-                objective.value, objective.gradient, x, d, g, value, c1=self.c1, c2=self.c2
-            )
-        t = found[0]
+            both = objective.value, objective.gradient
+            t = line_search(*both, x, d, g, value, c1=self.c1, c2=self.c2)[0]
         return Backtracking().search(objective, x, value, g, d) if t is None else float(t)
 
 

@@ -1,18 +1,21 @@
 """What a solver returns, and the guards and sentences that all solvers share."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pellucid.core.algebra.critical import CriticalPoint, certify
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration
+from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration, iterate
 from pellucid.core.runtime.warn import warn
 
 if TYPE_CHECKING:
     from pellucid.solvers.objective import Objective
 
+Step: TypeAlias = Callable[[Any], tuple[Any, float]]
 CERTIFY_UP_TO = 300  # parameters; a larger Hessian costs more than the certificate is worth
 RUNAWAY = 1e10  # a value this many times the start's is divergence
 
@@ -45,11 +48,10 @@ class Minimum(NamedTuple):
     certificate: CriticalPoint
 
     def __str__(self) -> str:
-        return (
-            f"{self.reason} after {self.n_iter} iteration{'s' * (self.n_iter != 1)} "
-            f"({self.n_updates} update{'s' * (self.n_updates != 1)}): "
-            f"value {self.value:.8g}; {self.certificate}"
-        )
+        steps = f"{self.n_iter} iteration{'s' * (self.n_iter != 1)}"
+        updates = f"{self.n_updates} update{'s' * (self.n_updates != 1)}"
+        end = f"{self.reason} after {steps} ({updates})"
+        return f"{end}: value {self.value:.8g}; {self.certificate}"
 
 
 def starting_point(start: ArrayLike | str, size: int | None, rng: np.random.Generator) -> Array:
@@ -72,6 +74,12 @@ def starting_point(start: ArrayLike | str, size: int | None, rng: np.random.Gene
     if start == "random":
         return rng.standard_normal(size)
     return np.zeros(size) if start == "zeros" else np.ones(size)
+
+
+def run_solver(solver: BaseEstimator, step: Step, first: Any, **says: Any) -> Iteration:
+    """``iterate`` within the limits of a solver, which tells of a slow end itself."""
+    limits = {"max_iter": solver.max_iter, "tol": getattr(solver, "tol", None), "warn": False}
+    return iterate(step, first, name=type(solver).__name__, **limits, **says)
 
 
 def finite_start(value: float) -> None:
@@ -111,18 +119,14 @@ def runs_away(value: float, start_value: float) -> bool:
 
 def bottomless(name: str) -> str:
     """Why a method without a rate left the finite numbers."""
-    return (
-        f"{name} left the finite numbers: the objective may have no minimum; the best point met "
-        "is kept"
-    )
+    why = "the objective may have no minimum; the best point met is kept"
+    return f"{name} left the finite numbers: {why}"
 
 
 def rate_sentence(rate: float, lipschitz: float | None) -> str:
     """Why a descent diverged: the rate, and the limit where it is known."""
-    if lipschitz is not None and np.isfinite(lipschitz) and lipschitz > 0:
-        limit = f": the limit is 2/L = {2 / lipschitz:.6g}"
-    else:
-        limit = ""
+    known = lipschitz is not None and np.isfinite(lipschitz) and lipschitz > 0
+    limit = f": the limit is 2/L = {2 / lipschitz:.6g}" if known and lipschitz else ""
     return f"the learning rate {rate:.6g} is too large{limit}; the best point met is kept"
 
 
@@ -138,11 +142,8 @@ def warn_slow(name: str, run: Iteration, gap: float, tol: float | None) -> None:
         advice = "the value is still falling, slow: try a larger rate, scaled columns or Newton"
     else:
         advice = "the value no longer falls: try a smaller or decaying rate"
-    warn(
-        f"{name}: no convergence in max_iter={run.n_iter} steps: gap {gap:.3g} > tol={tol:g}; "
-        f"{advice}",
-        ConvergenceWarning,
-    )
+    end = f"no convergence in max_iter={run.n_iter} steps: gap {gap:.3g} > tol={tol:g}"
+    warn(f"{name}: {end}; {advice}", ConvergenceWarning)
 
 
 def conclude(
@@ -150,25 +151,13 @@ def conclude(
 ) -> Minimum:
     """The record of a finished run, with its certificate and the warning of separation."""
     value, norm = objective.value(x), objective.optimality(x)
-    hessian = None
-    if len(x) <= CERTIFY_UP_TO and objective.twice:
-        hessian = objective.hessian(x)
+    small = len(x) <= CERTIFY_UP_TO and objective.twice
+    hessian = objective.hessian(x) if small else None
     certificate = certify(norm, hessian, tol=max(tol or 0.0, 1e-5), convex=bool(objective.convex))
     if objective.separated(x, search=not run.converged):
         certificate = certificate._replace(kind="undecided")  # there is no finite minimum
-        warn(
-            "the classes are separated by a hyperplane: the coefficients run to infinity and the "
-            "loss has no finite minimum (remedy: a penalty)",
-            SeparationWarning,
-        )
-    return Minimum(
-        x,
-        float(value),
-        float(norm),
-        run.n_iter,
-        n_updates,
-        run.converged,
-        run.reason,
-        run.history,
-        certificate,
-    )
+        why = "the coefficients run to infinity and the loss has no finite minimum"
+        say = f"the classes are separated by a hyperplane: {why} (remedy: a penalty)"
+        warn(say, SeparationWarning)
+    at, end = (x, float(value), float(norm)), (run.converged, run.reason, run.history)
+    return Minimum(*at, run.n_iter, n_updates, *end, certificate)

@@ -23,15 +23,8 @@ from pellucid.core.loops.backtrack import halved
 from pellucid.core.loops.iterate import ConvergenceWarning, History, iterate
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.solvers.minimum import (
-    Minimum,
-    conclude,
-    finite_start,
-    norm_of,
-    runs_away,
-    starting_point,
-    warn_slow,
-)
+from pellucid.solvers import minimum
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.objective import Objective
 
 ATTEMPTS = 41  # halvings of a step, to 9e-13 of it
@@ -112,9 +105,9 @@ class Newton(BaseEstimator):
         check.whole(max_iter=self.max_iter)
         if not objective.smooth:
             raise ValueError("Newton needs a smooth objective; use ProximalGradient for L1")
-        x = starting_point(start, objective.size, generator(0))
+        x = minimum.starting_point(start, objective.size, generator(0))
         value, g = objective.value_gradient(x)
-        finite_start(value)
+        minimum.finite_start(value)
         shifts: list[float] = []
         best = first = State(x, value, g, 1.0, 0.0)
 
@@ -124,28 +117,15 @@ class Newton(BaseEstimator):
             best = new if new.value < best.value else best
             return new, gap
 
-        run = iterate(
-            step,
-            first,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=describe if record is not None else None,
-            name="Newton",
-            context=context,
-            warn=False,
-            explain=lambda state: (
-                "the full step leads out of the finite numbers; the best point met is kept"
-            ),
-        )
+        why = "the full step leads out of the finite numbers; the best point met is kept"
+        says = {"record": None if record is None else describe, "explain": lambda state: why}
+        run = minimum.run_solver(self, step, first, context=context, **says)
         if shifts:
-            warn(
-                f"Newton: the Hessian was not positive definite in {len(shifts)} steps; its "
-                f"diagonal was shifted by up to {max(shifts):.3g}",
-                LinAlgWarning,
-            )
+            often = f"Newton: the Hessian was not positive definite in {len(shifts)} steps"
+            warn(f"{often}; its diagonal was shifted by up to {max(shifts):.3g}", LinAlgWarning)
         state = best if run.reason == "diverged" else run.state
-        warn_slow("Newton", run, norm_of(state.gradient), self.tol)
-        return conclude(objective, state.x, run, n_updates=run.n_iter, tol=self.tol)
+        minimum.warn_slow("Newton", run, minimum.norm_of(state.gradient), self.tol)
+        return minimum.conclude(objective, state.x, run, n_updates=run.n_iter, tol=self.tol)
 
     def _step(
         self, objective: Objective, state: State, start_value: float, shifts: list[float]
@@ -163,20 +143,15 @@ class Newton(BaseEstimator):
         with np.errstate(all="ignore"):
             most = ATTEMPTS if self.step_halving else 1
             new: State = halved(attempt, state.value, most=most, noise=noise).point
-        if runs_away(new.value, start_value) or not np.isfinite(new.gradient).all():
+        if minimum.runs_away(new.value, start_value) or not np.isfinite(new.gradient).all():
             return state, np.inf
-        return new, norm_of(new.gradient)
+        return new, minimum.norm_of(new.gradient)
 
 
 def describe(state: State) -> dict[str, Any]:
     """The row of the history."""
-    return {
-        "x": state.x,
-        "value": state.value,
-        "gradient_norm": norm_of(state.gradient),
-        "learning_rate": state.step,
-        "shift": state.shift,
-    }
+    point = {"x": state.x, "value": state.value, "gradient_norm": minimum.norm_of(state.gradient)}
+    return {**point, "learning_rate": state.step, "shift": state.shift}
 
 
 class Root(NamedTuple):
@@ -240,15 +215,9 @@ def newton_root(
         seen.append(new)
         return new, gap
 
-    run = iterate(
-        step,
-        float(start),
-        max_iter=max_iter,
-        tol=tol,
-        record=lambda x: {"x": x, "value": float(f(x))},
-        stop=lambda history: bool(trouble),
-        name="newton_root",
-    )
+    says: dict[str, Any] = {"record": lambda x: {"x": x, "value": float(f(x))}}
+    says |= {"stop": lambda history: bool(trouble), "name": "newton_root"}
+    run = iterate(step, float(start), max_iter=max_iter, tol=tol, **says)
     if trouble:
         warn(f"newton_root: {trouble[0]}; try another start", ConvergenceWarning)
     return Root(float(run.state), run.n_iter, run.converged, run.history)

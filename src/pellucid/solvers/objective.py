@@ -21,13 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from pellucid.core.algebra.derivatives import (
-    numerical_gradient,
-    numerical_hessian,
-    numerical_jacobian,
-)
+from pellucid.core.algebra import derivatives
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.functions.losses import Loss, get_loss
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
@@ -99,7 +95,7 @@ class Objective:
     def loss_gradient(self, x: Array, rows: IntArray | None = None) -> Array:
         """The gradient without the penalty."""
         if self._gradient is None:
-            return numerical_gradient(lambda z: self._value(z, *_rows(rows)), x).value
+            return derivatives.numerical_gradient(lambda z: self._value(z, *_rows(rows)), x).value
         return np.asarray(self._gradient(x, *_rows(rows)), dtype=np.float64)
 
     def loss_value_gradient(self, x: Array) -> tuple[float, Array]:
@@ -117,10 +113,10 @@ class Objective:
         if self._hessian is not None:
             H = np.asarray(self._hessian(x), dtype=np.float64)
         elif self._gradient is not None:
-            H = numerical_jacobian(self.loss_gradient, x).value
+            H = derivatives.numerical_jacobian(self.loss_gradient, x).value
             H = (H + H.T) / 2
         else:
-            H = numerical_hessian(self._value, x).value
+            H = derivatives.numerical_hessian(self._value, x).value
         return H if self.penalty is None else H + np.diag(self.penalty.curvature(x))
 
     def prox(self, v: Array, t: float) -> Array:
@@ -200,7 +196,7 @@ class LinearObjective(Objective):
         batch: str = "unbiased",
         *,
         intercept: bool = False,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: MaybeArray = None,
         epsilon: float | None = None,
     ) -> None:
         check.one_of(SCALES, scale=scale)
@@ -322,10 +318,8 @@ class LinearObjective(Objective):
             sums = V.sum(axis=0)[None]  # the products with the column of ones
             return np.block([[v.sum(), sums], [sums.T, G]])
 
-        total = reduce_rows(
-            Statistic(leaf, operator.add), Rows(self.X, self.y, self.weights), map_threads
-        )
-        return self.s * total
+        rows = Rows(self.X, self.y, self.weights)
+        return self.s * reduce_rows(Statistic(leaf, operator.add), rows, map_threads)
 
     def prox(self, v: Array, t: float) -> Array:
         """The proximal step of the penalty."""
@@ -356,9 +350,8 @@ class LinearObjective(Objective):
         live = self.weights > 0
         if (signs * self.margins(x))[live].min() > 0:
             return True
-        return (
-            search and self.X.size <= SEARCH_CELLS and separable(self.design()[live], signs[live])
-        )
+        few = search and self.X.size <= SEARCH_CELLS
+        return few and separable(self.design()[live], signs[live])
 
 
 def separable(D: Array, signs: Array) -> bool:

@@ -16,19 +16,11 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.iterate import iterate
 from pellucid.core.runtime.random import generator
+from pellucid.solvers import minimum
 from pellucid.solvers.gradient_descent import get_rate
 from pellucid.solvers.line_search import LineSearch
-from pellucid.solvers.minimum import (
-    Minimum,
-    conclude,
-    finite_start,
-    rate_sentence,
-    runs_away,
-    starting_point,
-    warn_slow,
-)
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.schedules import Schedule
 
 
@@ -86,12 +78,12 @@ class ProximalGradient(BaseEstimator):
         """Descend from ``start``."""
         check.whole(max_iter=self.max_iter)
         check.boolean(accelerated=self.accelerated)
-        x = starting_point(start, objective.size, generator(0))
+        x = minimum.starting_point(start, objective.size, generator(0))
         rate = get_rate(self.learning_rate, objective, x)
         if isinstance(rate, LineSearch):
             raise ValueError("ProximalGradient takes a rate, a schedule or 'auto', no line search")
         value = objective.value(x)
-        finite_start(value)
+        minimum.finite_start(value)
         last = [rate(0)]
 
         def step(state: State) -> tuple[State, float]:
@@ -99,34 +91,29 @@ class ProximalGradient(BaseEstimator):
             with np.errstate(all="ignore"):
                 new = objective.prox(state.z - eta * objective.loss_gradient(state.z), eta)
                 f = objective.value(new)
-            if runs_away(f, value):
+            if minimum.runs_away(f, value):
                 return state, np.inf
             moved = self._accelerate(state, new)
             norm = objective.optimality(new)
             best = (new, f) if f < state.best_value else (state.best_x, state.best_value)
             return State(new, f, norm, *moved, eta, state.t + 1, *best), norm
 
-        run = iterate(
-            step,
-            State(x, value, objective.optimality(x), x, 1.0, rate(0), 0, x, value),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            record=describe if record is not None else None,
-            name=type(self).__name__,
-            context=context,
-            warn=False,
-            explain=lambda state: rate_sentence(last[0], objective.lipschitz),
-        )
+        first = State(x, value, objective.optimality(x), x, 1.0, rate(0), 0, x, value)
+
+        def explain(_: State) -> str:
+            return minimum.rate_sentence(last[0], objective.lipschitz)
+
+        says = {"record": None if record is None else describe, "explain": explain}
+        run = minimum.run_solver(self, step, first, context=context, **says)
         state = run.state
-        warn_slow(type(self).__name__, run, state.norm, self.tol)
+        minimum.warn_slow(type(self).__name__, run, state.norm, self.tol)
         x = state.best_x if run.reason == "diverged" else state.x
-        return conclude(objective, x, run, n_updates=state.t, tol=self.tol)
+        return minimum.conclude(objective, x, run, n_updates=state.t, tol=self.tol)
 
     def _accelerate(self, state: State, new: Array) -> tuple[Array, float]:
         """The next point to take the gradient at, and the next a."""
-        if not self.accelerated:
-            return new, 1.0
-        if (state.z - new) @ (new - state.x) > 0:  # the momentum points uphill: start anew
+        uphill = self.accelerated and (state.z - new) @ (new - state.x) > 0  # then start anew
+        if uphill or not self.accelerated:
             return new, 1.0
         a = (1 + np.sqrt(1 + 4 * state.a**2)) / 2
         return new + (state.a - 1) / a * (new - state.x), float(a)
@@ -134,9 +121,5 @@ class ProximalGradient(BaseEstimator):
 
 def describe(state: State) -> dict[str, Any]:
     """The row of the history."""
-    return {
-        "x": state.x,
-        "value": state.value,
-        "gradient_norm": state.norm,
-        "learning_rate": state.rate,
-    }
+    point = {"x": state.x, "value": state.value}
+    return {**point, "gradient_norm": state.norm, "learning_rate": state.rate}

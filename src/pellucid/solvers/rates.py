@@ -21,10 +21,8 @@ class LearningRates(NamedTuple):
     eigenvalues: Array
 
     def __str__(self) -> str:
-        return (
-            f"diverges above {self.maximum:.6g}; best constant rate {self.best:.6g}; "
-            f"condition number {self.condition:.6g}"
-        )
+        limits = f"diverges above {self.maximum:.6g}; best constant rate {self.best:.6g}"
+        return f"{limits}; condition number {self.condition:.6g}"
 
 
 def learning_rate_range(objective: Any, x: ArrayLike) -> LearningRates:
@@ -42,10 +40,7 @@ def learning_rate_range(objective: Any, x: ArrayLike) -> LearningRates:
     values = np.linalg.eigvalsh(objective.hessian(x))
     low, high = float(values[0]), float(values[-1])
     if not high > 0:
-        raise ValueError(
-            f"the function does not curve upwards at x (largest eigenvalue {high:.3g}): no rate "
-            "leads to a minimum"
-        )
+        raise ValueError(f"the function does not curve upwards at x (top eigenvalue {high:.3g})")
     low = 0.0 if abs(low) <= len(values) * np.finfo(np.float64).eps * high else low
     condition = high / low if low > 0 else np.inf
     return LearningRates(2 / high, 2 / (max(low, 0.0) + high), condition, values)

@@ -21,15 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.compiled.epochs.epochs import (
-    ADAGRAD,
-    ADAM,
-    MOMENTUM,
-    NESTEROV,
-    PLAIN,
-    RMSPROP,
-    update,
-)
+from pellucid.compiled.epochs import epochs
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 
@@ -53,12 +45,12 @@ class RuleCode(NamedTuple):
     clip: float = float("inf")  # largest length of a gradient
 
 
-UNADORNED = RuleCode(PLAIN, 0.0, 0.0, 0.0)  # w - eta g: no decay, no clipping
+UNADORNED = RuleCode(epochs.PLAIN, 0.0, 0.0, 0.0)  # w - eta g: no decay, no clipping
 
 
 def look(code: RuleCode, w: Array, memory: Memory) -> Array:
     """The point at which the rule takes the gradient."""
-    return w + code.a * memory.m if code.rule == NESTEROV else w
+    return w + code.a * memory.m if code.rule == epochs.NESTEROV else w
 
 
 def stepped(code: RuleCode, w: Array, g: Array, eta: float, memory: Memory) -> tuple[Array, Memory]:
@@ -66,9 +58,9 @@ def stepped(code: RuleCode, w: Array, g: Array, eta: float, memory: Memory) -> t
     if code == UNADORNED:  # what ``update`` does, without the call
         return w - eta * g, Memory(memory.m, memory.r, memory.t + 1)
     new, (m, r, t) = w.copy(), memory
-    if code.rule != PLAIN:  # the plain rule remembers nothing
+    if code.rule != epochs.PLAIN:  # the plain rule remembers nothing
         m, r = m.copy(), r.copy()
-    update(*code, new, np.ascontiguousarray(g), float(eta), m, r, t + 1)
+    epochs.update(*code, new, np.ascontiguousarray(g), float(eta), m, r, t + 1)
     return new, Memory(m, r, t + 1)
 
 
@@ -81,7 +73,7 @@ class Rule(BaseEstimator):
     """
 
     def code(self) -> RuleCode:
-        return RuleCode(PLAIN, 0.0, 0.0, 0.0)
+        return RuleCode(epochs.PLAIN, 0.0, 0.0, 0.0)
 
     def start(self, size: int) -> Memory:
         """An empty memory."""
@@ -123,7 +115,8 @@ class Momentum(Rule):
         """The rule as numbers for the compiled loops."""
         check.non_negative(beta=self.beta)
         check.boolean(nesterov=self.nesterov)
-        return RuleCode(NESTEROV if self.nesterov else MOMENTUM, float(self.beta), 0.0, 0.0)
+        rule = epochs.NESTEROV if self.nesterov else epochs.MOMENTUM
+        return RuleCode(rule, float(self.beta), 0.0, 0.0)
 
 
 class AdaGrad(Rule):
@@ -148,7 +141,7 @@ class AdaGrad(Rule):
     def code(self) -> RuleCode:
         """The rule as numbers for the compiled loops."""
         check.non_negative(eps=self.eps)
-        return RuleCode(ADAGRAD, 0.0, 0.0, float(self.eps))
+        return RuleCode(epochs.ADAGRAD, 0.0, 0.0, float(self.eps))
 
 
 class RMSProp(Rule):
@@ -176,7 +169,7 @@ class RMSProp(Rule):
     def code(self) -> RuleCode:
         """The rule as numbers for the compiled loops."""
         check.non_negative(rho=self.rho, eps=self.eps)
-        return RuleCode(RMSPROP, float(self.rho), 0.0, float(self.eps))
+        return RuleCode(epochs.RMSPROP, float(self.rho), 0.0, float(self.eps))
 
 
 class Adam(Rule):
@@ -207,7 +200,7 @@ class Adam(Rule):
         check.non_negative(beta1=self.beta1, beta2=self.beta2, eps=self.eps)
         if not (self.beta1 < 1 and self.beta2 < 1):
             raise ValueError(f"beta1 and beta2 must be < 1, got {self.beta1} and {self.beta2}")
-        return RuleCode(ADAM, float(self.beta1), float(self.beta2), float(self.eps))
+        return RuleCode(epochs.ADAM, float(self.beta1), float(self.beta2), float(self.eps))
 
 
 class AdamW(Adam):
@@ -277,7 +270,5 @@ def get_rule(rule: Rule | None) -> Rule:
     if rule is None:
         return Rule()
     if not isinstance(rule, Rule):
-        raise ValueError(
-            f"rule must be None, Momentum, AdaGrad, RMSProp, Adam, AdamW or Clipped, got {rule!r}"
-        )
+        raise ValueError(f"rule must be None or a rule such as Momentum or Adam, got {rule!r}")
     return rule

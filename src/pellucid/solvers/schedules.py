@@ -16,6 +16,7 @@ References: Robbins & Monro (1951); Bottou (2012) for ``Optimal``.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,12 @@ class Schedule(BaseEstimator, ABC):
     robbins_monro = False
     patience: int | None = None  # epochs without progress before the rate is cut; None: never
     factor = 1.0
+    ranges: tuple[tuple[Callable[..., None], str], ...] = ()  # the check of each parameter
 
     def validate(self) -> None:
-        """Refuse parameters that are out of range."""
+        """Raise ValueError where a parameter is out of range."""
+        for in_range, name in self.ranges:
+            in_range(**{name: getattr(self, name)})
 
     @abstractmethod
     def __call__(self, t: ArrayLike) -> Any:
@@ -57,17 +61,14 @@ class Constant(Schedule):
         The rate.
     """
 
+    ranges = ((check.positive, "rate"),)
+
     def __init__(self, rate: float = 0.01) -> None:
         self.rate = rate
 
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(rate=self.rate)
-
     def __call__(self, t: ArrayLike) -> Any:
-        if isinstance(t, int):
-            return float(self.rate)
-        return np.full(np.shape(t), float(self.rate)) if np.ndim(t) else float(self.rate)
+        rate = float(self.rate)
+        return rate if isinstance(t, int) or not np.ndim(t) else np.full(np.shape(t), rate)
 
 
 class LinearDecay(Schedule):
@@ -83,16 +84,12 @@ class LinearDecay(Schedule):
         First rate, last rate, and updates between them.
     """
 
+    ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
+
     def __init__(self, start: float, end: float, steps: int) -> None:
         self.start = start
         self.end = end
         self.steps = steps
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.non_negative(end=self.end)
-        check.whole(steps=self.steps)
 
     def __call__(self, t: ArrayLike) -> Any:
         share = np.minimum(np.asarray(t) / self.steps, 1.0)
@@ -112,14 +109,11 @@ class InverseScaling(Schedule):
         First rate, and exponent >= 0.
     """
 
+    ranges = ((check.positive, "start"), (check.non_negative, "power"))
+
     def __init__(self, start: float, power: float = 0.5) -> None:
         self.start = start
         self.power = power
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.non_negative(power=self.power)
 
     @property
     def robbins_monro(self) -> bool:  # type: ignore[override]
@@ -142,14 +136,11 @@ class ExponentialDecay(Schedule):
         First rate, and factor per update between 0 and 1.
     """
 
+    ranges = ((check.positive, "start"), (check.fraction, "decay"))
+
     def __init__(self, start: float, decay: float) -> None:
         self.start = start
         self.decay = decay
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.fraction(decay=self.decay)
 
     def __call__(self, t: ArrayLike) -> Any:
         return _plain(self.start * self.decay ** np.asarray(t, dtype=np.float64))
@@ -168,16 +159,12 @@ class StepDecay(Schedule):
         First rate, factor between 0 and 1, and updates between two steps.
     """
 
+    ranges = ((check.positive, "start"), (check.fraction, "factor"), (check.whole, "every"))
+
     def __init__(self, start: float, factor: float = 0.5, every: int = 10) -> None:
         self.start = start
         self.factor = factor
         self.every = every
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.fraction(factor=self.factor)
-        check.whole(every=self.every)
 
     def __call__(self, t: ArrayLike) -> Any:
         return _plain(self.start * self.factor ** (np.asarray(t) // self.every).astype(float))
@@ -196,14 +183,11 @@ class Optimal(Schedule):
         Strength of the penalty, > 0.
     """
 
+    ranges = ((check.positive, "alpha"),)
     robbins_monro = True
 
     def __init__(self, alpha: float = 0.0001) -> None:
         self.alpha = alpha
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(alpha=self.alpha)
 
     def __call__(self, t: ArrayLike) -> Any:
         typical = np.sqrt(1 / np.sqrt(self.alpha))
@@ -223,16 +207,12 @@ class Cosine(Schedule):
         First rate, last rate, and updates between them.
     """
 
+    ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
+
     def __init__(self, start: float, end: float, steps: int) -> None:
         self.start = start
         self.end = end
         self.steps = steps
-
-    def validate(self) -> None:
-        """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.non_negative(end=self.end)
-        check.whole(steps=self.steps)
 
     def __call__(self, t: ArrayLike) -> Any:
         share = np.minimum(np.asarray(t) / self.steps, 1.0)
@@ -287,6 +267,8 @@ class Adaptive(Schedule):
         First rate, divisor, and epochs without progress.
     """
 
+    ranges = ((check.positive, "start"), (check.whole, "patience"))
+
     def __init__(self, start: float, factor: float = 5.0, patience: int = 5) -> None:
         self.start = start
         self.factor = factor
@@ -294,8 +276,7 @@ class Adaptive(Schedule):
 
     def validate(self) -> None:
         """Raise ValueError where a parameter is out of range."""
-        check.positive(start=self.start)
-        check.whole(patience=self.patience)
+        super().validate()
         if not self.factor > 1:
             raise ValueError(f"factor must be > 1, got {self.factor!r}")
 

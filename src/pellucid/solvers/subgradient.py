@@ -19,19 +19,11 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
-from pellucid.core.loops.iterate import iterate
 from pellucid.core.runtime.random import generator
+from pellucid.solvers import minimum
 from pellucid.solvers.gradient_descent import get_rate
 from pellucid.solvers.line_search import LineSearch
-from pellucid.solvers.minimum import (
-    Minimum,
-    conclude,
-    finite_start,
-    norm_of,
-    rate_sentence,
-    runs_away,
-    starting_point,
-)
+from pellucid.solvers.minimum import Minimum
 from pellucid.solvers.schedules import InverseScaling, Schedule
 
 
@@ -84,13 +76,13 @@ class SubgradientDescent(BaseEstimator):
         """Descend from ``start`` for max_iter steps; ``record=None`` keeps no history."""
         check.whole(max_iter=self.max_iter)
         check.boolean(average=self.average)
-        x = starting_point(start, objective.size, generator(0))
+        x = minimum.starting_point(start, objective.size, generator(0))
         chosen = InverseScaling(0.1) if self.learning_rate is None else self.learning_rate
         rate = get_rate(chosen, objective, x)
         if isinstance(rate, LineSearch):
             raise ValueError("a subgradient need not point downhill: a line search has no use here")
         value, g = objective.value_gradient(x)
-        finite_start(value)
+        minimum.finite_start(value)
         last = [0.0]
 
         def step(state: State) -> tuple[State, float]:
@@ -98,7 +90,7 @@ class SubgradientDescent(BaseEstimator):
             with np.errstate(all="ignore"):
                 new = state.current - eta * state.gradient
                 f, slope = objective.value_gradient(new)
-            if runs_away(f, value):
+            if minimum.runs_away(f, value):
                 return state, np.inf
             t = state.t + 1
             mean = state.mean + (new - state.mean) / t
@@ -107,28 +99,20 @@ class SubgradientDescent(BaseEstimator):
                 best, least = mean, at
             return State(new, f, slope, mean, t, eta, best, least), state.best_value - least
 
-        run = iterate(
-            step,
-            State(x, value, g, x, 0, rate(0), x, value),
-            max_iter=self.max_iter,
-            tol=None,
-            record=describe if record is not None else None,
-            name=type(self).__name__,
-            context=context,
-            explain=lambda state: rate_sentence(last[0], objective.lipschitz),
-        )
-        return conclude(objective, run.state.x, run, n_updates=run.state.t, tol=None)
+        def explain(_: State) -> str:
+            return minimum.rate_sentence(last[0], objective.lipschitz)
+
+        says = {"record": None if record is None else describe, "explain": explain}
+        first = State(x, value, g, x, 0, rate(0), x, value)
+        run = minimum.run_solver(self, step, first, context=context, **says)
+        return minimum.conclude(objective, run.state.x, run, n_updates=run.state.t, tol=None)
 
 
 def describe(state: State) -> dict[str, Any]:
     """The row of the history."""
-    return {
-        "x": state.current,
-        "value": state.value,
-        "gradient_norm": norm_of(state.gradient),
-        "learning_rate": state.rate,
-        "best_value": state.best_value,
-    }
+    norm = minimum.norm_of(state.gradient)
+    point = {"x": state.current, "value": state.value, "gradient_norm": norm}
+    return {**point, "learning_rate": state.rate, "best_value": state.best_value}
 
 
 class SubgradientReport(NamedTuple):
@@ -143,10 +127,8 @@ class SubgradientReport(NamedTuple):
         worst = float(self.violation.max(initial=0.0))
         zeros = int(self.zero.sum())
         sign = "is" if self.satisfied else "is not"
-        return (
-            f"{verdict}: 0 {sign} a subgradient (largest violation {worst:.3g}); "
-            f"{zeros} exact zero{'s' * (zeros != 1)}"
-        )
+        many = f"{zeros} exact zero{'s' * (zeros != 1)}"
+        return f"{verdict}: 0 {sign} a subgradient (largest violation {worst:.3g}); {many}"
 
 
 def subgradient_report(

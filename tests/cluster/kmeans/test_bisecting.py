@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import BisectingKMeans, KMeans
 from pellucid.cluster.kmeans import bisecting, two_means
+from pellucid.cluster.kmeans.lloyd import Limits
 from pellucid.cluster.kmeans.passes import dense_rows, limb_grid
 from pellucid.cluster.kmeans.two_means import Halves, run_two_means
 from pellucid.core.loops.statistics import Rows
@@ -49,8 +50,8 @@ def test_planes_and_margins_give_the_rounds_of_kmeans(kind):
     problem = bisecting.problem_of(Rows(Z, None, w), map_threads, bisecting.RAW)
     halves = Halves(*dense_rows(bisecting.RAW, problem.source), limb_grid(problem.box))
     for start in (Z[:2].copy(), Z[[5, 900]], Z[[7, 8]] + 1e-9 * np.abs(Z).max()):
-        ours = run_two_means(halves, start, max_iter=100, tol=0.0)
-        theirs = bisecting.general_run(problem, start, max_iter=100, tol=0.0)
+        ours = run_two_means(halves, start, Limits(100, 0.0))
+        theirs = bisecting.general_run(problem, start, Limits(100, 0.0))
         assert_array_equal(ours.side, theirs.side)
         assert_allclose(ours.centers, theirs.centers, rtol=1e-13, atol=1e-13 * np.abs(Z).max())
         assert_allclose(ours.inertia, theirs.inertia, rtol=1e-12)

@@ -70,9 +70,7 @@ def number_of(estimator: BaseEstimator, k: int, seed: int) -> Any:
     last = last_step(model)
     found = [name for name in ("n_clusters", "n_components") if hasattr(last, name)]
     if not found:
-        raise TypeError(
-            f"estimator must have n_clusters or n_components, got {type(last).__name__}"
-        )
+        raise TypeError(f"estimator needs n_clusters or n_components, got {type(last).__name__}")
     last.set_params(**{found[0]: k})
     return model
 
@@ -89,6 +87,12 @@ def fit_number(setting: Setting, k: int, seed: int) -> Fitted:
 def last_step(model: BaseEstimator) -> Any:
     """The estimator at the end of a pipeline, or the estimator itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def lacking(model: BaseEstimator, name: str, what: str) -> ValueError:
+    """The error of a criterion that needs an estimator with something else."""
+    found = type(last_step(model)).__name__
+    return ValueError(f"criterion {name!r} needs an estimator with {what}, got {found}")
 
 
 def several(labels: IntArray) -> bool:
@@ -115,9 +119,8 @@ def stability_of(setting: Setting, fit: Fitted) -> float:
     if fit.k < 2 or fit.k > 0.8 * len(setting.X):
         return float("nan")
     model, seed = setting.make(fit.k, 0), int(setting.rng.integers(2**31))
-    return cluster_stability(
-        model, setting.X, n_runs=setting.n_runs, resample="subsample", random_state=seed
-    ).score
+    how: dict[str, Any] = {"n_runs": setting.n_runs, "resample": "subsample", "random_state": seed}
+    return cluster_stability(model, setting.X, **how).score
 
 
 def spherical_criteria(X: Array, labels: IntArray, inertia: float) -> tuple[float, float]:
@@ -140,10 +143,7 @@ def information_of(setting: Setting, fit: Fitted, name: str) -> float:
     if hasattr(fit.model, name):
         return float(getattr(fit.model, name)(setting.X))
     if not hasattr(last_step(fit.model), "inertia_"):
-        raise ValueError(
-            f"criterion {name!r} needs an estimator with a likelihood ({name}(X)) or with "
-            f"inertia_, got {type(last_step(fit.model)).__name__}"
-        )
+        raise lacking(fit.model, name, f"a likelihood ({name}(X)) or with inertia_")
     return spherical_criteria(setting.X, fit.labels, fit.inertia)[name == "bic"]
 
 
@@ -165,17 +165,11 @@ def heldout_of(setting: Setting, k: int, name: str) -> tuple[float, float]:
 def _heldout_score(model: BaseEstimator, X: Array, name: str) -> float:
     if name == "heldout_log_likelihood":
         if not hasattr(model, "score_samples"):
-            raise ValueError(
-                "criterion 'heldout_log_likelihood' needs an estimator with score_samples, as "
-                f"mixtures have, got {type(last_step(model)).__name__}"
-            )
+            raise lacking(model, name, "score_samples, as mixtures have")
         return float(np.mean(model.score_samples(X)))
     C = getattr(model, "cluster_centers_", None)
     if C is None:
-        raise ValueError(
-            "criterion 'heldout_inertia' needs an estimator with cluster_centers_, got "
-            f"{type(last_step(model)).__name__}"
-        )
+        raise lacking(model, name, "cluster_centers_")
     return float(pairwise_sqeuclidean(X, np.asarray(C)).min(axis=1).mean())
 
 

@@ -29,7 +29,7 @@ from pellucid.cluster.choosing.number_search import ClusterNumberSearch
 from pellucid.cluster.choosing.stability import labels_of
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, MaybeArray
 from pellucid.core.functions.distances import pairwise_euclidean
 
 SAMPLE, NEIGHBOURS = 1000, 5
@@ -113,9 +113,7 @@ def squared_errors(X: Array, codes: IntArray) -> Array:
 
 def check_spreads(X: Array, codes: IntArray) -> ClusterFinding | None:
     """Very unequal widths of clusters (by the median distance to the mean)."""
-    error = np.sqrt(squared_errors(X, codes))
-    size = np.bincount(codes)
-    big = np.flatnonzero(size >= 3)
+    error, big = np.sqrt(squared_errors(X, codes)), np.flatnonzero(np.bincount(codes) >= 3)
     width = np.array([np.median(error[codes == g]) for g in big])
     width = width[width > 0]
     if len(width) < 2 or width.max() <= SPREADS * width.min():
@@ -265,8 +263,7 @@ def _all_checks(X: Array, codes: IntArray) -> Iterator[ClusterFinding | None]:
         yield ClusterFinding(
             "none",
             "one cluster holds all rows",
-            "give the labels of a clustering with several, or choose their number with "
-            "ClusterNumberSearch",
+            "give labels of several clusters, or choose their number with ClusterNumberSearch",
             {},
         )
     else:
@@ -278,7 +275,7 @@ def _all_checks(X: Array, codes: IntArray) -> Iterator[ClusterFinding | None]:
         yield check_starts(X, k)
 
 
-def cluster_diagnosis(X: Any, labels: ArrayLike | None = None) -> ClusterDiagnosis:
+def cluster_diagnosis(X: Any, labels: MaybeArray = None) -> ClusterDiagnosis:
     """Look for what may be wrong with a clustering of X.
 
     Parameters
@@ -304,12 +301,9 @@ def cluster_diagnosis(X: Any, labels: ArrayLike | None = None) -> ClusterDiagnos
     """
     if labels is None:
         data = labelled(X, np.zeros(len(X), dtype=np.intp), words="numbers", several=False)
-        most = min(8, len(data.X) - 1)
-        search = ClusterNumberSearch(
-            n_clusters=range(1, max(most, 1) + 1),
-            criteria=("silhouette", "calinski_harabasz", "elbow"),
-            random_state=0,
-        )
+        tried = range(1, max(min(8, len(data.X) - 1), 1) + 1)
+        criteria = ("silhouette", "calinski_harabasz", "elbow")
+        search = ClusterNumberSearch(n_clusters=tried, criteria=criteria, random_state=0)
         labels = search.fit(data.X).labels_
     data = labelled(X, labels, words="numbers", several=False)
     found = tuple(f for f in _all_checks(data.X, data.codes) if f is not None)

@@ -64,12 +64,9 @@ def _played(play: Callable[..., None], n: int, k: int) -> Array:
     cuts = np.linspace(0, n, n_blocks + 1).astype(np.intp)
     for games in tournament(n_blocks):
         pairs = [(min(game), max(game)) for game in games]
-        list(
-            map_threads(
-                lambda ab: play(cuts[ab[0]], cuts[ab[0] + 1], cuts[ab[1]], cuts[ab[1] + 1], total),
-                [(a, b) for a, b in pairs if cuts[a] < cuts[a + 1] and cuts[b] < cuts[b + 1]],
-            )
-        )
+        spans = [(cuts[a], cuts[a + 1], cuts[b], cuts[b + 1]) for a, b in pairs]
+        some = [span for span in spans if span[0] < span[1] and span[2] < span[3]]
+        list(map_threads(lambda span: play(*span, total), some))
     return total
 
 

@@ -91,7 +91,5 @@ def elbow(
 def _counts(n_clusters: Sequence[int] | None, n: int) -> list[int]:
     counts = list(range(1, n + 1)) if n_clusters is None else [int(k) for k in n_clusters]
     if len(counts) != n or any(b - a != 1 for a, b in pairwise(counts)):
-        raise ValueError(
-            f"n_clusters must be {n} consecutive numbers, one for each value, got {counts}"
-        )
+        raise ValueError(f"n_clusters must be {n} consecutive numbers, one per value, got {counts}")
     return counts

@@ -14,6 +14,7 @@ distance 0, is counted too (a convention of some notes; it flatters small cluste
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -73,15 +74,11 @@ def labelled(X: Any, labels: ArrayLike, *, words: Between, several: bool) -> Lab
             raise ValueError(f"X contains NaN or infinity in row {found[0]}, column {found[1]}")
     y = np.asarray(labels)
     if y.ndim != 1 or len(y) != len(A):
-        raise ValueError(
-            f"labels must be one for each of the {len(A)} rows, got an array of shape {y.shape}"
-        )
+        raise ValueError(f"labels must be one for each of the {len(A)} rows, got shape {y.shape}")
     classes, codes = encode_labels(y)
     if several and not 2 <= len(classes) < len(y):
-        raise ValueError(
-            "Number of labels must be from 2 to n_samples - 1 (one cluster, or one per row, has "
-            f"no silhouette and no ratio), got {len(classes)} labels of {len(y)} rows"
-        )
+        given = f"got {len(classes)} labels of {len(y)} rows"
+        raise ValueError(f"Number of labels must be from 2 to n_samples - 1, {given}")
     return Labelled(A, classes, codes)
 
 
@@ -107,9 +104,8 @@ def cluster_sums(data: Labelled, metric: Between) -> Array:
         S = S - data.X.mean(axis=0)  # distances stay, digits are saved
     S = np.ascontiguousarray(S)
     known = SUMS.get(d.name)
-    total[order] = (
-        known(S, w, label, k) if known else distance_sums.any_sums(d.pairwise, S, w, label, k)
-    )
+    sums = known or partial(distance_sums.any_sums, d.pairwise)
+    total[order] = sums(S, w, label, k)
     return total
 
 
@@ -245,9 +241,8 @@ def distortion(X: ArrayLike, labels: ArrayLike, *, metric: str | Metric = "eucli
     order = np.argsort(data.codes, kind="stable")
     ends = np.searchsorted(data.codes[order], np.arange(len(C) + 1))
     groups = [order[a:b] for a, b in pairwise(ends)]
-    return float(
-        sum(space.distance.pairwise(A[g], C[j : j + 1]).sum() for j, g in enumerate(groups))
-    )
+    terms = (space.distance.pairwise(A[g], C[j : j + 1]).sum() for j, g in enumerate(groups))
+    return float(sum(terms))
 
 
 def calinski_harabasz_score(X: ArrayLike, labels: ArrayLike) -> float:

@@ -37,7 +37,7 @@ from pellucid.cluster.choosing.elbow_rule import ElbowResult
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -45,13 +45,7 @@ from pellucid.core.runtime.threads import single_threaded_blas
 
 CRITERIA: tuple[str, ...] = ("elbow", "silhouette", "calinski_harabasz", "stability", "aic", "bic")
 CRITERIA += ("heldout_log_likelihood", "heldout_inertia", "gap")
-LARGEST_IS_BEST = {
-    "silhouette": True,
-    "calinski_harabasz": True,
-    "aic": False,
-    "bic": False,
-    "heldout_log_likelihood": True,
-}
+SMALLEST_IS_BEST = ("aic", "bic")
 
 
 def _can(name: str) -> Any:
@@ -185,7 +179,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Try every number of clusters on X."""
         counts, names = self._check_parameters()
         A = self._check_training(X).X
@@ -232,10 +226,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         counts = sorted({int(k) for k in counts})
         whole = counts == list(range(counts[0], counts[0] + len(counts)))
         if ("elbow" in names and not whole) or ("gap" in names and not _from_one(counts)):
-            raise ValueError(
-                "n_clusters must be consecutive for the elbow, and from 1 for the gap, "
-                f"got {counts}"
-            )
+            raise ValueError(f"the elbow needs consecutive n_clusters, gap from 1, got {counts}")
         return counts, names
 
     def _reference(self, setting: c.Setting, counts: list[int]) -> c.Gap | None:
@@ -253,11 +244,9 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         said = [f"{name}: {'none' if k is None else k}" for name, k in self.choices_.items()]
         found = []
         if self.kind_ == "none":
-            found.append(
-                "there are no clusters: the rows are no more grouped than rows spread evenly"
-                if gap is not None and not gap.clustered
-                else "no criterion finds more than one cluster"
-            )
+            even = "there are no clusters: the rows are no more grouped than rows spread evenly"
+            alone = "no criterion finds more than one cluster"
+            found.append(even if gap is not None and not gap.clustered else alone)
         elif self.kind_ == "several":
             if elect(self.choices_, [])[1] == "several":
                 word = most_votes(self.choices_)
@@ -278,7 +267,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
         return self.best_estimator_.predict(A)
 
     @available_if(_can("score"))
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None) -> float:
         """The score of the best estimator."""
         A = self._check_input(X)
         return self.best_estimator_.score(A)
@@ -296,8 +285,7 @@ class ClusterNumberSearch(ClusterMixin, MetaEstimatorMixin, Estimator):
             f"every k is fitted on its own; stability by {self.n_runs} subsamples; "
             f"answer: {self.kind_}",
             {"number of clusters": self.best_n_clusters_, **said},
-            (),
-            self.findings_,
+            warnings=self.findings_,
         )
 
 
@@ -322,14 +310,12 @@ def _judge(setting: c.Setting, fits: list[c.Fitted], names: list[str]) -> tuple[
         elif name.startswith("heldout"):
             mean, error = np.array([c.heldout_of(setting, k, name) for k in counts]).T
             results[name], results[f"{name}_error"] = mean, error
-            choices[name] = (
-                c.within_one_error(counts, mean, error)
-                if name == "heldout_inertia"
-                else c.best_of(counts, mean, largest=True)
-            )
+            choices[name] = c.best_of(counts, mean, largest=True)
+            if name == "heldout_inertia":
+                choices[name] = c.within_one_error(counts, mean, error)
         elif name != "gap":
             results[name] = np.array([_value(setting, fit, name) for fit in fits])
-            choices[name] = c.best_of(counts, results[name], largest=LARGEST_IS_BEST[name])
+            choices[name] = c.best_of(counts, results[name], largest=name not in SMALLEST_IS_BEST)
     return results, choices, bend
 
 

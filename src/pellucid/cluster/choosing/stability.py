@@ -20,7 +20,6 @@ References: Ben-Hur, Elisseeff & Guyon (2002); Monti et al. (2003); von Luxburg 
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,13 +68,8 @@ def with_settings(estimator: BaseEstimator, **values: Any) -> Any:
     KMeans(n_clusters=3, n_init=1, random_state=5)
     """
     model = clone(estimator)
-    names = model.get_params(deep=True)
-    found = {
-        name: values[name.rpartition("__")[2]]
-        for name in names
-        if name.rpartition("__")[2] in values
-    }
-    return model.set_params(**found)
+    last = {name: name.rpartition("__")[2] for name in model.get_params(deep=True)}
+    return model.set_params(**{name: values[own] for name, own in last.items() if own in values})
 
 
 def has_setting(estimator: BaseEstimator, name: str) -> bool:
@@ -128,9 +122,7 @@ def pair_agreement(a: IntArray, b: IntArray) -> float:
     1.0
     """
     both = (a != UNSEEN) & (b != UNSEEN)
-    if both.sum() < 2:
-        return float("nan")
-    return adjusted_rand(cross_counts(a[both], b[both]))
+    return adjusted_rand(cross_counts(a[both], b[both])) if both.sum() >= 2 else float("nan")
 
 
 def agreements(labels: IntArray) -> Array:
@@ -161,13 +153,10 @@ def _checked(
         name = type(estimator).__name__
         raise TypeError(f"estimator must have fit_predict, as clusterings do, got {name}")
     if resample == "seeds" and not has_setting(estimator, "random_state"):
-        raise ValueError(
-            f"{type(estimator).__name__} has no random_state, so every run would be the same; "
-            "use resample='subsample' or 'bootstrap'"
-        )
-    return check_array(
-        frame_matrix(X) if is_frame(X) else X, dtype=np.float64, ensure_min_samples=2
-    )
+        why = "has no random_state, so every run would be the same"
+        raise ValueError(f"{type(estimator).__name__} {why}; use resample='subsample'")
+    rows = frame_matrix(X) if is_frame(X) else X
+    return check_array(rows, dtype=np.float64, ensure_min_samples=2)
 
 
 def cluster_stability(
@@ -254,13 +243,9 @@ def consensus_matrix(
     runs = run_many(estimator, A, n_runs=n_runs, resample=resample, fraction=fraction, rng=rng)
     together, seen = np.zeros((n, n)), np.zeros((n, n))
     for label in runs.labels:
-        for group in _groups(label):
+        for g in range(int(label.max()) + 1):
+            group = np.flatnonzero(label == g)
             together[np.ix_(group, group)] += 1.0
         rows = np.flatnonzero(label != UNSEEN)
         seen[np.ix_(rows, rows)] += 1.0
     return np.divide(together, seen, out=np.full((n, n), np.nan), where=seen > 0)
-
-
-def _groups(label: IntArray) -> Iterator[IntArray]:
-    for g in range(int(label.max()) + 1):
-        yield np.flatnonzero(label == g)

@@ -12,6 +12,7 @@ Algorithm    kd-tree, whole leaves at a time (``kernels.py``); parts of the tree
 References: Ester, Kriegel, Sander & Xu (1996); Schubert et al. (2017).
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,12 +21,14 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
+from pellucid.cluster import dissimilarity
 from pellucid.cluster.density import regions
-from pellucid.cluster.dissimilarity import MetricLike, kernel_order, mapped_rows
+from pellucid.cluster.dissimilarity import MetricLike
+from pellucid.cluster.kmeans.kmeans import fit_predict
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.metrics import resolve
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -74,6 +77,8 @@ class DBSCAN(ClusterMixin, Estimator):
 
     _accepts_sparse = True
 
+    fit_predict = fit_predict
+
     def __init__(
         self,
         eps: float = 0.5,
@@ -97,29 +102,22 @@ class DBSCAN(ClusterMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = dissimilarity.is_given(self.metric)
         return tags
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the dense regions of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
-        context = FitContext(self, X=X, sample_weight=sample_weight, attributes=self._fitted)
+        attributes = partial(dissimilarity.attributes_of, self)
+        context = FitContext(self, X=X, sample_weight=sample_weight, attributes=attributes)
         found = self._found(rows.X, np.array(rows.w))
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
         self.components_ = rows.X[self.core_sample_indices_]
         context.end()
         return self
-
-    def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> IntArray:
-        """``fit(X).labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     def _check_parameters(self) -> None:
         check.positive(eps=self.eps)
@@ -130,7 +128,7 @@ class DBSCAN(ClusterMixin, Estimator):
 
     def _found(self, X: ArrayLike, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)
-        if isinstance(self.metric, str) and self.metric == "precomputed":
+        if dissimilarity.is_given(self.metric):
             return regions.fit_by_lists(self._given(X), w, enough)
         X = table_of(X)
         metric = resolve(self.metric, X, self.p, self.metric_params)
@@ -142,13 +140,8 @@ class DBSCAN(ClusterMixin, Estimator):
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"precomputed distances must be square, got shape {X.shape}")
         if ((X.data if issparse(X) else X) < 0).any():
-            raise ValueError(
-                "Negative values in data passed to a precomputed metric: distances must be >= 0"
-            )
+            raise ValueError("Negative values in data passed to a precomputed metric of distances")
         return regions.lists_of_matrix(X, float(self.eps))
-
-    def _fitted(self, _: object) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:
         """What counts as dense, and what was found."""
@@ -168,8 +161,7 @@ class DBSCAN(ClusterMixin, Estimator):
             "kd-tree search by leaves and a forest of connected core rows; border rows take the "
             "lowest label near them",
             {"clusters": found, "core": core, "border": n - core - noise, "noise": noise},
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
 
 
@@ -178,10 +170,8 @@ def table_of(X: Any) -> Array:
     if not issparse(X):
         return X
     if np.prod(X.shape, dtype=np.float64) > DENSE_VALUES:
-        raise ValueError(
-            f"a sparse X of shape {X.shape} has no room as a table; give the distances of "
-            "neighbours as a sparse matrix with metric='precomputed'"
-        )
+        instead = "give sparse distances of neighbours with metric='precomputed'"
+        raise ValueError(f"a sparse X of shape {X.shape} has no room as a table; {instead}")
     return X.toarray()
 
 
@@ -219,7 +209,7 @@ def k_distances(X: ArrayLike, k: int = 4, *, metric: MetricLike = "euclidean") -
         D = found.pairwise(rows, rows)
         np.fill_diagonal(D, -1.0)
         return np.sort(np.partition(D, k, axis=1)[:, k])
-    E, (kind, p) = mapped_rows(found, rows), kernel_order(found)
+    E, (kind, p) = dissimilarity.mapped_rows(found, rows), dissimilarity.kernel_order(found)
     tree = build_tree(E)
     order = tree.slots.ravel()[tree.slots.ravel() < n]  # neighbours in space after each other
     out, index = np.empty((n, k + 1)), np.empty((n, k + 1), np.int64)

@@ -13,6 +13,7 @@ The cores are in ``reachability_tree.py``, the kernels in ``reachability_kernels
 References: Campello, Moulavi & Sander (2013); McInnes & Healy (2017).
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
+from pellucid.cluster import dissimilarity
 from pellucid.cluster.density.dbscan import table_of
 from pellucid.cluster.density.reachability_tree import (
     centre_of,
@@ -31,11 +33,11 @@ from pellucid.cluster.density.reachability_tree import (
     select,
     stabilities,
 )
-from pellucid.cluster.dissimilarity import MetricLike, checked_matrix, matrix_of
+from pellucid.cluster.dissimilarity import MetricLike, attributes_of, is_given, matrix_of
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after
 from pellucid.cluster.hierarchy.linkage import MergeTree
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.functions.metrics import resolve
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -131,37 +133,28 @@ class HDBSCAN(ClusterMixin, Estimator):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return not self._given
-
-    @property
-    def _given(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+        return not is_given(self.metric)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._given
+        tags.input_tags.pairwise = is_given(self.metric)
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Find the clusters of X that persist over densities."""
         self._check_parameters()
         rows = self._check_training(X).X
-        context = FitContext(self, X=X, attributes=self._fitted)
+        context = FitContext(self, X=X, attributes=partial(attributes_of, self))
         rows = self._table(rows)
         whole = ~np.isnan(rows).any(axis=1)
         inside = rows if whole.all() else rows[whole]
         tree = self._tree(inside)
         self.children_, self.distances_, self._sizes = tree
         clusters = condensed(tree, self.min_cluster_size)
-        n = len(inside)
-        found = select(
-            clusters,
-            method=self.cluster_selection_method,
-            epsilon=float(self.cluster_selection_epsilon),
-            largest=n + 1 if self.max_cluster_size is None else self.max_cluster_size,
-            single=bool(self.allow_single_cluster),
-        )
+        epsilon, single = float(self.cluster_selection_epsilon), bool(self.allow_single_cluster)
+        largest = len(inside) + 1 if self.max_cluster_size is None else self.max_cluster_size
+        found = select(clusters, self.cluster_selection_method, epsilon, largest, single)
         self.labels_ = np.full(len(rows), MISSING)
         self.probabilities_ = np.full(len(rows), np.nan)
         self.labels_[whole], self.probabilities_[whole] = found.labels, found.strength
@@ -184,11 +177,11 @@ class HDBSCAN(ClusterMixin, Estimator):
         check.boolean(allow_single_cluster=self.allow_single_cluster, copy=self.copy)
         if self.store_centers is not None:
             check.one_of(("centroid", "medoid", "both"), store_centers=self.store_centers)
-            if self._given:
+            if is_given(self.metric):
                 raise ValueError("store_centers needs rows, got metric='precomputed'")
 
     def _table(self, X: ArrayLike) -> Array:
-        if self._given and issparse(X):
+        if is_given(self.metric) and issparse(X):
             raise ValueError("precomputed distances must be a dense matrix, got a sparse one")
         return table_of(X)
 
@@ -199,8 +192,8 @@ class HDBSCAN(ClusterMixin, Estimator):
         k = self.min_cluster_size if self.min_samples is None else self.min_samples
         if k > n:
             raise ValueError(f"min_samples ({k}) must be at most the number of samples in X ({n})")
-        if self._given:
-            return reachability_tree_of(checked_matrix(rows), k, float(self.alpha))
+        if is_given(self.metric):
+            return reachability_tree_of(dissimilarity.checked_matrix(rows), k, float(self.alpha))
         metric = resolve(self.metric, rows, None, self.metric_params)
         if metric.order is None or metric.power <= 0:
             return reachability_tree_of(matrix_of(rows, metric, "HDBSCAN"), k, float(self.alpha))
@@ -219,7 +212,7 @@ class HDBSCAN(ClusterMixin, Estimator):
             medoids = [centre_of(X[g], strength[g], lambda Z: matrix_of(Z, metric)) for g in groups]
             self.medoids_ = np.array(medoids).reshape(-1, p)
 
-    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> IntArray:
+    def fit_predict(self, X: ArrayLike, y: MaybeArray = None) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X).labels_
 
@@ -241,9 +234,6 @@ class HDBSCAN(ClusterMixin, Estimator):
         labels[whole] = cut_labels(groups, min_cluster_size)
         return labels
 
-    def _fitted(self, _: object) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
-
     def card(self) -> Card:
         """What was kept of the tree of densities."""
         check_is_fitted(self)
@@ -252,12 +242,13 @@ class HDBSCAN(ClusterMixin, Estimator):
         notes = []
         if not found:
             notes.append("no cluster persists: lower min_cluster_size, or allow_single_cluster")
+        choice = "the smallest clusters of the tree"
+        if self.cluster_selection_method == "eom":
+            gain = "(lambda_leaves - lambda_born), lambda = 1 / distance"
+            choice = f"excess of mass: sum over the rows of a cluster of {gain}"
         return Card(
             f"{found} clusters of at least {self.min_cluster_size} rows, and noise",
-            "excess of mass: sum over the rows of a cluster of (lambda_leaves - lambda_born), "
-            "lambda = 1 / distance"
-            if self.cluster_selection_method == "eom"
-            else "the smallest clusters of the tree",
+            choice,
             f"spanning tree of reachability (neighbourhoods of {k} rows); exact choice from the "
             f"leaves up among {self._condensed_clusters} clusters",
             {
@@ -266,6 +257,5 @@ class HDBSCAN(ClusterMixin, Estimator):
                 "rows with missing cells": int((self.labels_ == MISSING).sum()),
                 "candidates": self._condensed_clusters,
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )

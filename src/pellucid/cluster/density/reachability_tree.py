@@ -8,7 +8,7 @@ below ``epsilon`` gives way to its first ancestor born above it.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,9 +81,8 @@ def condensed(tree: MergeTree, fewest: int) -> Condensed:
     parent, size = np.empty(n, np.int64), np.empty(n, np.int64)
     birth, fall, cluster = np.empty(n), np.empty(2 * n - 1), np.empty(2 * n - 1, np.int64)
     m = condense(*tree, fewest, parent, birth, size, cluster, fall)
-    return Condensed(
-        parent[:m].copy(), birth[:m].copy(), size[:m].copy(), cluster[:n].copy(), fall[:n].copy()
-    )
+    ends: Any = (parent[:m], birth[:m], size[:m], cluster[:n], fall[:n])
+    return Condensed(*(values.copy() for values in ends))
 
 
 def stabilities(tree: Condensed) -> Array:
@@ -143,9 +142,7 @@ class Selection(NamedTuple):
     clusters: IntArray
 
 
-def select(
-    tree: Condensed, *, method: str, epsilon: float, largest: int, single: bool
-) -> Selection:
+def select(tree: Condensed, method: str, epsilon: float, largest: int, single: bool) -> Selection:
     """Keep clusters and label the rows; clusters are numbered by first row."""
     kept = excess_of_mass(tree, largest, single) if method == "eom" else leaf_clusters(tree)
     if epsilon > 0 and not kept[0]:

@@ -27,7 +27,11 @@ class DensityFit(NamedTuple):
 
 def spans(bottom: int, n: int) -> list[tuple[int, int]]:
     """Ranges of leaves, one or a few per thread."""
-    parts = 1 if n < SMALL else 4 * thread_count()
+    return ranges(bottom, 1 if n < SMALL else 4 * thread_count())
+
+
+def ranges(bottom: int, parts: int) -> list[tuple[int, int]]:
+    """The leaves in at most so many ranges."""
     edges = np.linspace(0, bottom, min(parts, bottom) + 1).astype(int)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
@@ -89,7 +93,8 @@ def connected(boxes: Boxes, near: tuple[int, float, float], dense: BoolArray) ->
         kernels.unite_dense(tiles, low, high, *near, dense, parent, some, *part)
         return parent
 
-    whole, *others = run(forest, [(0, bottom)] if n < SMALL else spans_of_threads(bottom))
+    parts = 1 if n < SMALL else thread_count()  # each needs a forest of its own
+    whole, *others = run(forest, ranges(bottom, parts))
     for other in others:
         kernels.merge_forests(whole, other)
     return whole
@@ -103,10 +108,8 @@ def fit_by_tree(X: Array, w: Array, metric: Metric, eps: float, min_samples: flo
     >>> fit_by_tree(X, np.ones(4), resolve("euclidean", X), 1.0, 3).labels
     array([ 0,  0,  0, -1])
     """
-    boxes, near = (
-        boxes_of(mapped_rows(metric, X)),
-        (*kernel_order(metric), reduced_eps(metric, eps)),
-    )
+    boxes = boxes_of(mapped_rows(metric, X))
+    near = (*kernel_order(metric), reduced_eps(metric, eps))
     n, bottom, flat = len(X), len(boxes.tiles), boxes.slots.ravel()
     place = np.empty(n, np.int64)
     place[flat[flat < n]] = np.flatnonzero(flat < n)
@@ -120,12 +123,6 @@ def fit_by_tree(X: Array, w: Array, metric: Metric, eps: float, min_samples: flo
 
     run(look, spans(bottom, n))
     return DensityFit(labels[place], dense[place])
-
-
-def spans_of_threads(bottom: int) -> list[tuple[int, int]]:
-    """One range of leaves per thread: each needs a forest of its own."""
-    edges = np.linspace(0, bottom, min(thread_count(), bottom) + 1).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 def lowest_labels(labels: IntArray, bottom: int, n: int) -> IntArray:

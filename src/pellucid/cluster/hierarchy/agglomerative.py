@@ -9,39 +9,21 @@ References: Ward (1963); Lance & Williams (1967); Müllner (2011).
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from functools import partial
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.cluster.dissimilarity import (
-    MetricLike,
-    checked_matrix,
-    cross_distances,
-    distances_of,
-    pair_distances,
-    takes_whole_table,
-)
-from pellucid.cluster.hierarchy.cuts import (
-    SAMPLE,
-    Hierarchical,
-    cophenetic_correlation,
-    sampled_rows,
-)
-from pellucid.cluster.hierarchy.linkage import (
-    FROM_CENTRES,
-    LINKAGES,
-    ON_GRAPHS,
-    MergeTree,
-    euclidean_only,
-    graph_of,
-    tree_of_distances,
-    tree_of_rows,
-    tree_on_graph,
-)
+from pellucid.cluster import dissimilarity
+from pellucid.cluster.dissimilarity import MetricLike
+from pellucid.cluster.hierarchy import cuts
+from pellucid.cluster.hierarchy import linkage as trees
+from pellucid.cluster.hierarchy.cuts import Hierarchical
+from pellucid.cluster.hierarchy.linkage import MergeTree
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.functions.metrics import resolve
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -115,23 +97,25 @@ class AgglomerativeClustering(Hierarchical):
         self.compute_distances = compute_distances
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Build the tree of X and cut it."""
         self._check_parameters()
         rows = self._table(X)
-        context = FitContext(self, X=X, attributes=lambda _: self._fitted())
+        context = FitContext(self, X=X, attributes=partial(dissimilarity.attributes_of, self))
         self.n_connected_components_ = 1
         tree = self._grown(rows)
         self.children_, self.distances_, self.n_leaves_ = tree.children, tree.heights, len(rows)
         self.labels_ = self._labels()
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.cophenetic_correlation_ = self._correlation(rows, tree)
-        self._say()
+        if self.linkage in ("centroid", "median") and (falls := self._falls()):
+            what = f"inversions, usual with linkage={self.linkage!r}"
+            warn(f"{falls} merge(s) are lower than the one before ({what}): cuts follow the order")
         context.end()
         return self
 
     def _check_parameters(self) -> None:
-        check.one_of(LINKAGES, linkage=self.linkage)
+        check.one_of(trees.LINKAGES, linkage=self.linkage)
         self._check_cut()
         check.boolean(compute_distances=self.compute_distances)
         if self.compute_full_tree != "auto":
@@ -140,69 +124,56 @@ class AgglomerativeClustering(Hierarchical):
             check.boolean(compute_full_tree=self.compute_full_tree)
             if self.distance_threshold is not None and not self.compute_full_tree:
                 raise ValueError("compute_full_tree must be True if distance_threshold is set")
-        if self.linkage in FROM_CENTRES:
-            euclidean_only(self.metric, self.linkage)
-        if self.connectivity is not None and self.linkage not in ON_GRAPHS:
-            raise ValueError(
-                f"connectivity needs linkage 'ward', 'complete', 'average' or 'single', "
-                f"got {self.linkage!r}"
-            )
+        if self.linkage in trees.FROM_CENTRES:
+            trees.euclidean_only(self.metric, self.linkage)
+        if self.connectivity is not None and self.linkage not in trees.ON_GRAPHS:
+            raise ValueError(f"connectivity needs linkage {trees.ON_GRAPHS}, got {self.linkage!r}")
 
     def _grown(self, X: Array) -> MergeTree:
         if self.connectivity is not None:
             return self._on_graph(X)
         if self._by_pairs():
-            D = distances_of(X, self.metric, type(self).__name__)
-            return tree_of_distances(D, self.linkage, own=D is not X and self._owns_matrix())
-        return tree_of_rows(X, self.linkage, resolve(self.metric, X))
+            D = dissimilarity.distances_of(X, self.metric, type(self).__name__)
+            return trees.tree_of_distances(D, self.linkage, own=D is not X and self._owns_matrix())
+        return trees.tree_of_rows(X, self.linkage, resolve(self.metric, X))
 
     def _by_pairs(self) -> bool:
         """Whether the distances are given, or by a function."""
-        given = isinstance(self.metric, str) and self.metric == "precomputed"
-        return given or (callable(self.metric) and not hasattr(self.metric, "pairwise"))
+        by_function = callable(self.metric) and not hasattr(self.metric, "pairwise")
+        return by_function or dissimilarity.is_given(self.metric)
 
     def _owns_matrix(self) -> bool:
         """Whether the matrix was made here: a function of the table may keep its own."""
-        return callable(self.metric) and not takes_whole_table(self.metric)
+        return callable(self.metric) and not dissimilarity.takes_whole_table(self.metric)
 
     def _on_graph(self, X: Array) -> MergeTree:
         graph_matrix = self.connectivity(X) if callable(self.connectivity) else self.connectivity
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            checked_matrix(X)
-        graph = graph_of(graph_matrix, len(X), lambda a, b: self._between(X, a, b))
+        if dissimilarity.is_given(self.metric):
+            dissimilarity.checked_matrix(X)
+        graph = trees.graph_of(graph_matrix, len(X), lambda a, b: self._between(X, a, b))
         self.n_connected_components_ = graph.n_components
-        lengths = pair_distances(X, graph.a, graph.b, self.metric)
+        lengths = dissimilarity.pair_distances(X, graph.a, graph.b, self.metric)
         if self.linkage == "ward":
             lengths = lengths**2
-        return tree_on_graph(graph, lengths, X, self.linkage)
+        return trees.tree_on_graph(graph, lengths, X, self.linkage)
 
     def _between(self, X: Array, a: IntArray, b: IntArray) -> Array:
         """Distances of rows a to rows b."""
         if not self._by_pairs():
-            return cross_distances(X[a], X[b], self.metric)
+            return dissimilarity.cross_distances(X[a], X[b], self.metric)
         i, j = np.repeat(a, len(b)), np.tile(b, len(a))
-        return pair_distances(X, i, j, self.metric).reshape(len(a), len(b))
+        return dissimilarity.pair_distances(X, i, j, self.metric).reshape(len(a), len(b))
 
     def _correlation(self, X: Array, tree: MergeTree) -> float:
-        chosen = sampled_rows(len(X))
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            return cophenetic_correlation(tree, chosen, X[np.ix_(chosen, chosen)])
-        return cophenetic_correlation(tree, chosen, self._between(X, chosen, chosen))
+        chosen = cuts.sampled_rows(len(X))
+        if dissimilarity.is_given(self.metric):
+            return cuts.cophenetic_correlation(tree, chosen, X[np.ix_(chosen, chosen)])
+        return cuts.cophenetic_correlation(tree, chosen, self._between(X, chosen, chosen))
 
     def _falls(self) -> int:
         """How many merges are lower than the one before."""
         d = self.distances_
         return int((np.diff(d) < -1e-12 * d[:-1]).sum())
-
-    def _say(self) -> None:
-        if self.linkage in ("centroid", "median") and (falls := self._falls()):
-            warn(
-                f"{falls} merge(s) are lower than the one before (inversions, usual with "
-                f"linkage={self.linkage!r}): cuts follow the order of the merges"
-            )
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:
         """What was merged, by what rule, and how well the tree tells the distances."""
@@ -228,8 +199,8 @@ class AgglomerativeClustering(Hierarchical):
         if self.connectivity is not None:
             way = "heap of the edges of the connectivity graph"
             notes.append(f"the graph had {self.n_connected_components_} connected part(s)")
-        if self.n_leaves_ > SAMPLE:
-            notes.append(f"the cophenetic correlation is that of {SAMPLE} of the rows")
+        if self.n_leaves_ > cuts.SAMPLE:
+            notes.append(f"the cophenetic correlation is that of {cuts.SAMPLE} of the rows")
         return Card(
             f"a tree of {self.n_leaves_} rows, cut into {self.n_clusters_} clusters",
             f"{self.linkage} linkage: the {rule} between two clusters is least at every merge "
@@ -242,8 +213,7 @@ class AgglomerativeClustering(Hierarchical):
                 "height above the cut": self._height(self.n_clusters_ - 1),
                 "cophenetic correlation": self.cophenetic_correlation_,
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
 
     def _height(self, k: int) -> float | None:

@@ -7,8 +7,10 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
+from pellucid.cluster.dissimilarity import is_given
 from pellucid.cluster.hierarchy.kernels.dendrogram import joint_heights
 from pellucid.cluster.hierarchy.linkage import MergeTree, cut_tree
+from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
 
@@ -45,16 +47,13 @@ class Hierarchical(ClusterMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = is_given(self.metric)
         return tags
 
     def _check_cut(self) -> None:
         if (self.n_clusters is None) == (self.distance_threshold is None):
-            raise ValueError(
-                "Exactly one of n_clusters and distance_threshold has to be set, and the other "
-                f"None, got n_clusters={self.n_clusters!r} and "
-                f"distance_threshold={self.distance_threshold!r}"
-            )
+            given = f"got {self.n_clusters!r} and {self.distance_threshold!r}"
+            raise ValueError(f"Exactly one of n_clusters and distance_threshold is needed, {given}")
         if self.n_clusters is not None:
             check.whole(n_clusters=self.n_clusters)
         else:
@@ -65,15 +64,8 @@ class Hierarchical(ClusterMixin, Estimator):
         X = self._check_training(X).X
         n = X.shape[0]
         if n < 2:
-            raise ValueError(
-                f"Found array with {n} sample(s) (shape={X.shape}); {type(self).__name__} "
-                "needs at least 2"
-            )
-        if self.n_clusters is not None and self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows (n_samples={n}), "
-                f"got {self.n_clusters}"
-            )
+            raise ValueError(f"Found array with {n} sample(s) (shape={X.shape}), at least 2 needed")
+        enough_rows(self.n_clusters or 1, n)
         return X
 
     def _tree(self) -> MergeTree:
@@ -100,19 +92,13 @@ class Hierarchical(ClusterMixin, Estimator):
         """
         tree = self._tree()
         if (n_clusters is None) == (height is None):
-            raise ValueError(
-                f"cut needs n_clusters or height, got n_clusters={n_clusters!r}, height={height!r}"
-            )
+            raise ValueError(f"cut needs n_clusters or height, got {n_clusters!r} and {height!r}")
         if height is not None:
             check.non_negative(height=height)
             n_clusters = int((tree.heights >= height).sum()) + 1
         check.whole(n_clusters=n_clusters)
         assert n_clusters is not None
-        if n_clusters > self.n_leaves_:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows ({self.n_leaves_}), "
-                f"got {n_clusters}"
-            )
+        enough_rows(n_clusters, self.n_leaves_)
         return cut_tree(tree, int(n_clusters))
 
     def _labels(self) -> IntArray:

@@ -14,17 +14,18 @@ A part never has a larger diameter than the whole, so heights fall from split to
 References: Kaufman & Rousseeuw (1990), chapter 6; Macnaughton-Smith et al. (1964).
 """
 
-from typing import Any, NamedTuple, Self
+from functools import partial
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
-from pellucid.cluster.dissimilarity import MetricLike, distances_of
+from pellucid.cluster.dissimilarity import MetricLike, attributes_of, distances_of
 from pellucid.cluster.hierarchy.cuts import Hierarchical, cophenetic_correlation, sampled_rows
 from pellucid.cluster.hierarchy.kernels.divisive import split_all
 from pellucid.cluster.hierarchy.linkage import MergeTree
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 
@@ -126,11 +127,11 @@ class DivisiveClustering(Hierarchical):
         self.distance_threshold = distance_threshold
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Split X down to its rows, and cut the tree."""
         self._check_cut()
         rows = self._table(X)
-        context = FitContext(self, X=X, attributes=self._fitted)
+        context = FitContext(self, X=X, attributes=partial(attributes_of, self))
         D = distances_of(rows, self.metric, type(self).__name__)
         if not np.isfinite(D).all():
             raise ValueError("the distances of X overflow or are infinite: scale its columns down")
@@ -140,14 +141,10 @@ class DivisiveClustering(Hierarchical):
         self.labels_ = self._labels()
         self.n_clusters_ = int(self.labels_.max()) + 1
         chosen = sampled_rows(len(rows))
-        self.cophenetic_correlation_ = cophenetic_correlation(
-            tree, chosen, D[np.ix_(chosen, chosen)]
-        )
+        between = D[np.ix_(chosen, chosen)]
+        self.cophenetic_correlation_ = cophenetic_correlation(tree, chosen, between)
         context.end()
         return self
-
-    def _fitted(self, _: object) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def card(self) -> Card:
         """What was split, by what rule, and how clear the groups are."""

@@ -26,13 +26,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from pellucid.cluster.dissimilarity import (
-    MetricLike,
-    distances_of,
-    kernel_order,
-    mapped_rows,
-    matrix_of,
-)
+from pellucid.cluster import dissimilarity
+from pellucid.cluster.dissimilarity import MetricLike
 from pellucid.cluster.hierarchy.kernels.centres import centre_merges
 from pellucid.cluster.hierarchy.kernels.chain import matrix_chain
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after, number_merges
@@ -40,7 +35,7 @@ from pellucid.cluster.hierarchy.kernels.graph import graph_merges
 from pellucid.cluster.hierarchy.kernels.rows import matrix_spanning_tree, spanning_tree
 from pellucid.cluster.hierarchy.near_merges import near_spanning_tree, ward_tree
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.functions.metrics import Metric
 from pellucid.core.runtime.warn import warn
 
@@ -65,10 +60,14 @@ class MergeTree(NamedTuple):
         return np.column_stack([self.children, self.heights, self.sizes]).astype(np.float64)
 
 
-def finished(ends: IntArray, heights: Array, order: IntArray) -> MergeTree:
-    """Number the merges of rows in this order."""
+def refuse_overflow(heights: Array) -> None:
     if not np.isfinite(heights).all():
         raise ValueError("the distances of X overflow: scale its columns down")
+
+
+def finished(ends: IntArray, heights: Array, order: IntArray) -> MergeTree:
+    """Number the merges of rows in this order."""
+    refuse_overflow(heights)
     children, sizes = np.empty(ends.shape, np.int64), np.empty(len(ends), np.int64)
     number_merges(ends, order, children, sizes)
     return MergeTree(children, heights[order], sizes)
@@ -106,8 +105,8 @@ def tree_of_rows(X: Array, linkage: str, metric: Metric) -> MergeTree:
     """
     ends, heights = blank(len(X))
     if linkage in CHAINS or metric.order is None:
-        return tree_of_distances(matrix_of(X, metric, linkage), linkage, own=True)
-    E = mapped_rows(metric, X)
+        return tree_of_distances(dissimilarity.matrix_of(X, metric, linkage), linkage, own=True)
+    E = dissimilarity.mapped_rows(metric, X)
     if linkage == "ward":
         ward_tree(E, ends, heights)
         heights = np.sqrt(heights)
@@ -115,7 +114,7 @@ def tree_of_rows(X: Array, linkage: str, metric: Metric) -> MergeTree:
         if len(E) >= MANY and metric.order == 2.0 and near_spanning_tree(E, ends, heights):
             heights = metric.finish(heights)
             return finished(ends, heights, np.lexsort((*ends.T[::-1], heights)))
-        spanning_tree(np.array(E.T, order="C"), *kernel_order(metric), ends, heights)
+        spanning_tree(np.array(E.T, order="C"), *dissimilarity.kernel_order(metric), ends, heights)
         heights = metric.finish(heights)
     else:  # the kernel uses its copy up
         centre_merges(np.array(E.T, order="C"), linkage == "median", ends, heights)
@@ -125,8 +124,7 @@ def tree_of_rows(X: Array, linkage: str, metric: Metric) -> MergeTree:
 
 def in_order(ends: IntArray, heights: Array) -> MergeTree:
     """Merges of nodes as they happened, heights falling or not."""
-    if not np.isfinite(heights).all():
-        raise ValueError("the distances of X overflow: scale its columns down")
+    refuse_overflow(heights)
     n = len(ends) + 1
     sizes = np.ones(2 * n - 1, np.int64)
     for k, (a, b) in enumerate(ends.tolist(), n):
@@ -143,7 +141,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(
-    connectivity: ArrayLike | None, n: int, between: Callable[[IntArray, IntArray], Array]
+    connectivity: MaybeArray, n: int, between: Callable[[IntArray, IntArray], Array]
 ) -> Graph:
     """The edges of a connectivity matrix; separate parts are joined by their nearest pairs.
 
@@ -159,10 +157,8 @@ def graph_of(
     links = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     parts, label = connected_components(links, directed=False)
     if parts > 1:
-        warn(
-            f"the number of connected components of the connectivity matrix is {parts} > 1: "
-            "they are joined by their nearest rows, so that the tree is whole"
-        )
+        what = "the number of connected components of the connectivity matrix"
+        warn(f"{what} is {parts} > 1: they are joined by their nearest rows")
         groups = [np.flatnonzero(label == c) for c in range(parts)]
         bridges = []
         for c in range(parts):
@@ -251,15 +247,13 @@ def linkage_distance(
         if group.ndim != 2 or not group.size or not np.isfinite(group).all():
             raise ValueError(f"{name} must be a table of finite numbers with at least one row")
     if rows.shape[1] != others.shape[1]:
-        raise ValueError(
-            f"A and B need the same number of columns, got {rows.shape[1]} and {others.shape[1]}"
-        )
+        raise ValueError(f"A and B need as many columns, got {rows.shape[1]} and {others.shape[1]}")
     n, m = len(rows), len(others)
     if linkage in FROM_CENTRES:
         euclidean_only(metric, linkage)
         gap = float(np.linalg.norm(rows.mean(axis=0) - others.mean(axis=0)))
         return gap if linkage == "centroid" else float(np.sqrt(2 * n * m / (n + m))) * gap
-    D = distances_of(np.concatenate([rows, others]), metric)[:n, n:]
+    D = dissimilarity.distances_of(np.concatenate([rows, others]), metric)[:n, n:]
     if linkage == "average":
         return float(D.mean())
     return float(D.min() if linkage == "single" else D.max())

@@ -21,19 +21,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
+from pellucid.cluster.kmeans import kmeans, passes
 from pellucid.cluster.kmeans.kmeans import RAW, Init, Problem, problem_of
-from pellucid.cluster.kmeans.lloyd import run_lloyd
-from pellucid.cluster.kmeans.passes import (
-    Box,
-    dense_rows,
-    enough_rows,
-    limb_grid,
-    nearest,
-    own_terms,
-)
+from pellucid.cluster.kmeans.lloyd import Limits, run_lloyd
+from pellucid.cluster.kmeans.passes import Box
 from pellucid.cluster.kmeans.two_means import Halved, Halves, run_two_means
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import distance
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
@@ -66,10 +60,10 @@ def node_inertias(rows: Rows, centers: Array, labels: NDArray[np.int32]) -> tupl
     """
 
     def leaf(start: int) -> tuple[Array, Array]:
-        X, w = dense_rows(RAW, rows.slice(start, start + LEAF_ROWS))
+        X, w = passes.dense_rows(RAW, rows.slice(start, start + LEAF_ROWS))
         own = labels[start : start + LEAF_ROWS]
         k = len(centers)
-        terms = w * own_terms(RAW, X, centers, own)
+        terms = w * passes.own_terms(RAW, X, centers, own)
         both = np.bincount(own, terms, k), np.bincount(own, w, k)
         return both[0].astype(np.float64), both[1].astype(np.float64)
 
@@ -78,24 +72,20 @@ def node_inertias(rows: Rows, centers: Array, labels: NDArray[np.int32]) -> tupl
     return sum((part[0] for part in parts), zero), sum((part[1] for part in parts), zero)
 
 
-def bisect(
-    rows: Rows, box: Box, rng: Rng, *, init: Init, n_init: int, max_iter: int, tol: float
-) -> Halved:
+def bisect(rows: Rows, box: Box, rng: Rng, init: Init, n_init: int, limits: Limits) -> Halved:
     """The best of ``n_init`` runs of 2-means; box is of these rows or of more."""
     if issparse(rows.X):
         problem = problem_of(rows, map_threads, RAW)
     else:
-        problem = Problem(rows, map_threads, RAW, box, dense_rows(RAW, rows))
+        problem = Problem(rows, map_threads, RAW, box, passes.dense_rows(RAW, rows))
     dense = problem.dense
-    halves = None if dense is None else Halves(*dense, limb_grid(problem.box))
+    halves = None if dense is None else Halves(*dense, passes.limb_grid(problem.box))
 
     def run(start: Array) -> Halved:
-        found = None
-        if halves is not None:
-            found = run_two_means(halves, start, max_iter=max_iter, tol=tol)
+        found = None if halves is None else run_two_means(halves, start, limits)
         if found is not None:
             return found  # else the rows are sparse, or one centre has none
-        return general_run(problem, start, max_iter=max_iter, tol=tol)
+        return general_run(problem, start, limits)
 
     starts = problem.starts(init, 2, n_init, rng)
     together = halves is not None and halves.small
@@ -107,18 +97,9 @@ def bisect(
     return best._replace(inertia=exact_zeros(rows, best.side, best[:3], box.reach))
 
 
-def general_run(problem: Problem, start: Array, *, max_iter: int, tol: float) -> Halved:
+def general_run(problem: Problem, start: Array, limits: Limits) -> Halved:
     """2-means by the rounds of k-means, which fill an empty centre and read any kind of rows."""
-    run = run_lloyd(
-        problem.passes(),
-        start,
-        stop="shift",
-        max_iter=max_iter,
-        tol=tol,
-        n=KEEP_NO_LABELS,
-        name="",
-        context=None,
-    )
+    run = run_lloyd(problem.passes(), start, limits, n=KEEP_NO_LABELS)
     assert isinstance(problem.source, Rows)
     inertia, weight = node_inertias(problem.source, run.centers, run.labels)
     return Halved(run.centers, inertia, weight, run.labels, run.iteration)
@@ -135,7 +116,7 @@ def exact_zeros(
     inertia, weight = parts[1].copy(), parts[2]
     for j in np.flatnonzero(inertia <= 1e-24 * weight * reach**2):
         mine = np.flatnonzero((labels == j) & (rows.w > 0))
-        A = dense_rows(RAW, Rows(rows.X[mine], None, rows.w[mine]))[0]
+        A = passes.dense_rows(RAW, Rows(rows.X[mine], None, rows.w[mine]))[0]
         if len(A) and (A[0] == A).all():
             inertia[j] = 0.0
     return inertia
@@ -243,6 +224,8 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     _accepts_sparse = True
     _training_state = ("labels_",)
 
+    fit_predict, fit_transform = kmeans.fit_predict, kmeans.fit_transform
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -269,23 +252,18 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.bisecting_strategy = bisecting_strategy
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Split X until there are ``n_clusters`` clusters."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
-        enough_rows(self.n_clusters, rows.n_rows)
+        passes.enough_rows(self.n_clusters, rows.n_rows)
         problem = problem_of(rows, map_threads, RAW)
         assert isinstance(problem.source, Rows)
         rows = problem.source
-        context = FitContext(
-            self,
-            X=X,
-            sample_weight=sample_weight,
-            max_steps=self.n_clusters - 1,
-            attributes=partial(_as_if_stopped, rows.n_rows),
-        )
+        attributes = partial(_as_if_stopped, rows.n_rows)
+        data: dict[str, Any] = {"X": X, "sample_weight": sample_weight}
+        data["max_steps"] = self.n_clusters - 1
+        context = FitContext(self, **data, attributes=attributes)
         rng, tol = generator(self.random_state), self.tol * problem.box.variance
         run = self._iterate(
             lambda tree: (self._split(rows, problem.box, tree, rng, tol), 0.0),
@@ -308,15 +286,8 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         node = self._next(tree)
         if node is None:
             return tree._replace(last=None)
-        split = bisect(
-            taken(rows, tree.rows[node]),
-            box,
-            rng,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=tol,
-        )
+        mine, limits = taken(rows, tree.rows[node]), Limits(self.max_iter, tol)
+        split = bisect(mine, box, rng, self.init, self.n_init, limits)
         return grown(tree, node, split)
 
     def _next(self, tree: Tree) -> int | None:
@@ -335,20 +306,11 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             check.one_of(("k-means++", "random"), init=self.init)
 
     def _say(self) -> None:
-        k = len(self.cluster_centers_)
-        if k < self.n_clusters and self.history_[-1]["divisible"] == 0:
-            warn(
-                f"Number of distinct clusters ({k}) found smaller than n_clusters "
-                f"({self.n_clusters}): X may have fewer distinct rows than that",
-                ConvergenceWarning,
-            )
-        short = int((~self.history_["converged"].astype(bool)).sum())
-        if short:
-            warn(
-                f"BisectingKMeans: {short} split(s) did not converge in max_iter={self.max_iter} "
-                "rounds",
-                ConvergenceWarning,
-            )
+        if self.history_[-1]["divisible"] == 0:
+            kmeans.warn_of_fewer(len(self.cluster_centers_), self.n_clusters)
+        if short := int((~self.history_["converged"].astype(bool)).sum()):
+            say = f"{short} split(s) did not converge in max_iter={self.max_iter} rounds"
+            warn(f"BisectingKMeans: {say}", ConvergenceWarning)
 
     def cut(self, n_clusters: int) -> IntArray:
         """The labels of the training rows after the first ``n_clusters - 1`` splits.
@@ -398,37 +360,23 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _nearest(self, rows: np.ndarray, C: Array) -> IntArray:
         def leaf(start: int) -> Any:
             part = rows[start : start + LEAF_ROWS]
-            return nearest(
-                RAW, *dense_rows(RAW, Rows(part, None, np.ones(part.shape[0]))), C
-            ).labels
+            ones = Rows(part, None, np.ones(part.shape[0]))
+            return passes.nearest(RAW, *passes.dense_rows(RAW, ones), C).labels
 
         return np.concatenate(list(map_threads(leaf, range(0, rows.shape[0], LEAF_ROWS))))
 
     def transform(self, X: ArrayLike) -> Array:
         """The distance of each row to each centre."""
         rows = self._check_input(X)
-        return distance("euclidean").pairwise(_dense(rows), self.cluster_centers_)
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return distance("euclidean").pairwise(dense, self.cluster_centers_)
 
-    def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> IntArray:
-        """``fit(X).labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def fit_transform(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """``fit(X).transform(X)``."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus J of X, every row with the nearest of all centres."""
         rows = self._check_input(X)
         w = check_weights(sample_weight, rows)
-        dense, w = dense_rows(RAW, Rows(rows, None, w))
-        return -float((w * nearest(RAW, dense, w, self.cluster_centers_).terms).sum())
+        dense, w = passes.dense_rows(RAW, Rows(rows, None, w))
+        return -float((w * passes.nearest(RAW, dense, w, self.cluster_centers_).terms).sum())
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = (len(self.children_) + 1) // 2, self.n_features_in_
@@ -460,10 +408,6 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 "rounds of all splits": int(self.history_["rounds"].sum()),
             },
         )
-
-
-def _dense(X: Any) -> Array:
-    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 def _root(rows: Rows, box: Box) -> Tree:

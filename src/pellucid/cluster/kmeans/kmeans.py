@@ -27,7 +27,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
-from pellucid.cluster.kmeans.lloyd import Run, State, run_lloyd
+from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
 from pellucid.cluster.kmeans.passes import (
     LARGEST,
     Box,
@@ -44,18 +44,11 @@ from pellucid.cluster.kmeans.passes import (
 )
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import Distance, distance, sqeuclidean, unit_rows
+from pellucid.core.loops import statistics
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
-from pellucid.core.loops.statistics import (
-    LEAF_ROWS,
-    Node,
-    Rows,
-    Source,
-    Statistic,
-    merge_nodes,
-    reduce_rows,
-)
+from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -135,11 +128,9 @@ class Problem(NamedTuple):
         plain = 1.0 if self.space.distance.name == "sqeuclidean" else 2.0  # others are not squared
         power = {"k-means++": 2.0, "k-means++-distance": plain, "random": 0.0}.get(init, np.inf)
         trials = default_trials(k) if init == "k-means++" else 1
-        field: Any = (
-            MemoryField(*self.dense, power)
-            if self.dense is not None
-            else SourceField(self.source, self.map_, self.space, power)
-        )
+        field: Any = SourceField(self.source, self.map_, self.space, power)
+        if self.dense is not None:
+            field = MemoryField(*self.dense, power)
         for i in range(0, len(rngs), TOGETHER):
             for start in choose_centers(field, k, trials, rngs[i : i + TOGETHER]):
                 yield start.centers
@@ -154,9 +145,7 @@ class Problem(NamedTuple):
         C = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
         p = len(self.box.mean)
         if C.shape != (k, p):
-            raise ValueError(
-                f"init must have shape ({k}, {p}) (n_clusters, columns), got {C.shape}"
-            )
+            raise ValueError(f"init must have shape ({k}, {p}), clusters by columns, got {C.shape}")
         if not np.abs(C).max() < LARGEST:
             raise ValueError(f"init holds values beyond {LARGEST:g}: squared distances overflow")
         return self._scaled(C)
@@ -171,14 +160,13 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
         source = source._replace(X=source.X.toarray())
     if space.center == "median" and not isinstance(source, Rows):
         raise ValueError(
-            "fit_blocks needs center 'mean' or 'direction', got 'median': a median is no sum over "
-            "blocks; use fit on a sample of the rows"
+            "fit_blocks cannot use a median: a median is no sum over blocks; fit a sample"
         )
     dense = None
     if isinstance(source, Rows) and not issparse(source.X) and space.compiled:
         dense = dense_rows(space, source)
         source = Rows(dense[0], None, dense[1])
-    box = reduce_rows(
+    box = statistics.reduce_rows(
         Statistic(partial(leaf_box, space if dense is None else RAW), merge_boxes), source, map_
     )
     if not box.weight > 0:
@@ -187,6 +175,62 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
 
 
 RAW = Space(sqeuclidean, "mean")  # rows as they are
+
+
+def best_of(
+    starts: Iterator[Array],
+    run: Callable[[Array, FitContext], Any],
+    objective: Callable[[Any], float],
+    n_init: int,
+    context: FitContext,
+    max_iter: int,
+) -> tuple[Any, list[float]]:
+    """The run of least objective, one from each start, and the objectives of all."""
+    best, values = None, []
+    for i, start in enumerate(starts):
+        task = context if n_init == 1 else context.subtask(f"start {i}", max_iter)
+        found = run(start, task)
+        values.append(objective(found))
+        # equal up to rounding is the same clustering under other numbers: keep the first
+        if best is None or values[-1] < objective(best) * (1 - 1e-12):
+            best = found
+        if n_init > 1 and task.end(found.iteration.state):
+            break
+    return best, values
+
+
+def centers_given(init: Init) -> bool:
+    """Whether ``init`` holds the starting centres themselves."""
+    return not isinstance(init, str) and not callable(init)
+
+
+def number_of_starts(init: Init, n_init: int) -> int:
+    """``n_init``, or 1 with a warning where the starting centres are given."""
+    if not centers_given(init) or n_init == 1:
+        return int(n_init)
+    warn(f"the starting centres are given: one run, not n_init={n_init}", RuntimeWarning)
+    return 1
+
+
+def warn_of_fewer(found: int, k: int) -> None:
+    """Warn where fewer clusters were found than asked for."""
+    if found < k:
+        say = f"Number of distinct clusters ({found}) found smaller than n_clusters ({k})"
+        warn(f"{say}: X may have fewer distinct rows than that", ConvergenceWarning)
+
+
+def fit_predict(
+    self: Any, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None
+) -> IntArray:
+    """``fit(X).labels_``."""
+    return self.fit(X, sample_weight=sample_weight).labels_
+
+
+def fit_transform(
+    self: Any, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None
+) -> Array:
+    """``fit(X).transform(X)``."""
+    return self.fit(X, sample_weight=sample_weight).transform(X)
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
@@ -247,7 +291,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     _accepts_sparse = True
     _training_state = ("labels_",)
 
-    fit_blocks = fit_blocks
+    fit_blocks, fit_predict, fit_transform = fit_blocks, fit_predict, fit_transform
 
     def __init__(
         self,
@@ -277,9 +321,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self.metric = metric
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the centres of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -295,12 +337,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, space_of(self.metric))
         n_init = self._n_starts()
-        context = FitContext(
-            self,
-            max_steps=self.max_iter if n_init == 1 else n_init,
-            attributes=partial(_as_if_stopped, problem),
-            **data,
-        )
+        steps = self.max_iter if n_init == 1 else n_init
+        context = FitContext(self, max_steps=steps, attributes=_as_if_stopped, **data)
         best, values = self._best_run(problem, n_init, context)
         self.cluster_centers_, self.inertia_ = best.centers, best.inertia
         self.n_iter_, self.history_ = best.iteration.n_iter, best.iteration.history
@@ -317,31 +355,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def _best_run(
         self, problem: Problem, n_init: int, context: FitContext
     ) -> tuple[Run, list[float]]:
-        rng = generator(self.random_state)
-        starts = problem.starts(self.init, self.n_clusters, n_init, rng)
+        starts = problem.starts(self.init, self.n_clusters, n_init, generator(self.random_state))
         rows = problem.passes()
-        best: Run | None = None
-        values: list[float] = []
-        for i, start in enumerate(starts):
-            task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
-            run = run_lloyd(
-                rows,
-                start,
-                stop=self.stop,
-                max_iter=self.max_iter,
-                tol=self._gap(problem.box),
-                n=problem.box.n_rows,
-                name=type(self).__name__,
-                context=task,
-            )
-            values.append(run.inertia)
-            # equal up to rounding is the same clustering under other numbers: keep the first
-            if best is None or run.inertia < best.inertia * (1 - 1e-12):
-                best = run
-            if n_init > 1 and task.end(run.iteration.state):
-                break
-        assert best is not None
-        return best, values
+
+        def run(start: Array, task: FitContext) -> Run:
+            limits = Limits(self.max_iter, self._gap(problem.box), type(self).__name__, task)
+            return run_lloyd(rows, start, limits, n=problem.box.n_rows, stop=self.stop)
+
+        return best_of(starts, run, lambda one: one.inertia, n_init, context, self.max_iter)
 
     def _gap(self, box: Box) -> float:
         """The gap at which the loop stops, in the units of ``run_lloyd``."""
@@ -352,16 +373,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         return 0.0
 
     def _n_starts(self) -> int:
-        given = not isinstance(self.init, str) and not callable(self.init)
-        if self.n_init == "auto":
-            return 1 if given or self.init in ("k-means++", "k-means++-distance") else 10
-        if given and self.n_init != 1:
-            warn(
-                f"the starting centres are given, so there is one run, not n_init={self.n_init}",
-                RuntimeWarning,
-            )
-            return 1
-        return int(self.n_init)
+        if self.n_init != "auto":
+            return number_of_starts(self.init, int(self.n_init))
+        once = centers_given(self.init) or self.init in ("k-means++", "k-means++-distance")
+        return 1 if once else 10
 
     def _check_parameters(self) -> None:
         check.whole(n_clusters=self.n_clusters, max_iter=self.max_iter)
@@ -379,21 +394,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     def _say(self, best: Run) -> None:
         """Warn of what the user should know of the run that was kept."""
-        run, k = best.iteration, self.n_clusters
-        found = int((best.weights > 0).sum())
-        moved = int(run.history["reseeded"].sum())
-        if found < k:
-            warn(
-                f"Number of distinct clusters ({found}) found smaller than n_clusters ({k}): "
-                "X may have fewer distinct rows than that",
-                ConvergenceWarning,
-            )
+        run, moved = best.iteration, int(best.iteration.history["reseeded"].sum())
+        warn_of_fewer(int((best.weights > 0).sum()), self.n_clusters)
         if moved:
-            warn(
-                f"{moved} time(s) a cluster was empty and took the row farthest from its centre; "
-                "see history_['reseeded']",
-                EmptyClusterWarning,
-            )
+            say = f"{moved} time(s) a cluster was empty and took the row farthest from its centre"
+            warn(f"{say}; see history_['reseeded']", EmptyClusterWarning)
         if run.reason == "max_iter":
             warn(
                 f"KMeans: no convergence in max_iter={self.max_iter} rounds: last gap "
@@ -410,13 +415,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """``function(rows, weights)`` of every leaf of checked X, in order."""
         space = space_of(self.metric)
         rows = Rows(X, None, np.broadcast_to(np.float64(1.0), X.shape[:1]) if w is None else w)
-        starts = range(0, X.shape[0], LEAF_ROWS)
-        return list(
-            map_threads(
-                lambda start: function(*dense_rows(space, rows.slice(start, start + LEAF_ROWS))),
-                starts,
-            )
-        )
+
+        def leaf(start: int) -> Any:
+            return function(*dense_rows(space, rows.slice(start, start + statistics.LEAF_ROWS)))
+
+        return list(map_threads(leaf, range(0, X.shape[0], statistics.LEAF_ROWS)))
 
     def predict(self, X: ArrayLike) -> IntArray:
         """The nearest centre of each row."""
@@ -430,40 +433,22 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         d = distance("euclidean") if space.distance.name == "sqeuclidean" else space.distance
         return np.vstack(self._near(rows, lambda x, w: d.pairwise(x, self.cluster_centers_)))
 
-    def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> IntArray:
-        """``fit(X).labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def fit_transform(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """``fit(X).transform(X)``."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus J of X at the fitted centres."""
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
-        parts = self._near(
-            rows,
-            lambda x, w: float((w * nearest(space, x, w, C).terms).sum()),
-            check_weights(sample_weight, rows),
+        w = check_weights(sample_weight, rows)
+        parts = self._near(rows, lambda x, v: float((v * nearest(space, x, v, C).terms).sum()), w)
+        return -float(
+            statistics.merge_nodes([Node(0, i, v) for i, v in enumerate(parts)], merge_sum)
         )
-        return -float(merge_nodes([Node(0, i, v) for i, v in enumerate(parts)], merge_sum))
 
     def card(self) -> Card:
         """What was minimised, how, and how far it got."""
         check_is_fitted(self)
         space, history = space_of(self.metric), self.history_
-        term = {
-            "sqeuclidean": "|x - c|^2",
-            "manhattan": "|x - c|_1",
-            "cosine": "1 - cos(x, c)",
-        }.get(space.distance.name, f"{space.distance.name}(x, c)")
+        names = {"sqeuclidean": "|x - c|^2", "manhattan": "|x - c|_1", "cosine": "1 - cos(x, c)"}
+        term = names.get(space.distance.name, f"{space.distance.name}(x, c)")
         values = np.column_stack([history["after_assignment"], history["after_update"]]).ravel()
         rises = int((np.diff(values) > 0).sum())
         rule = {
@@ -492,17 +477,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                 "last shift": float(history["shift"][-1]),
                 "steps in which J rose": rises,
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
 
 
-def _as_if_stopped(problem: Problem, state: State) -> dict[str, Any]:
+def _as_if_stopped(state: State) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this round."""
-    done = state.round
-    return {
-        "cluster_centers_": state.centers,
-        "inertia_": None if done is None else done.after_update,
-        "n_iter_": state.step,
-        "_n_features_out": len(state.centers),
-    }
+    value = None if state.round is None else state.round.after_update
+    found = {"cluster_centers_": state.centers, "inertia_": value, "n_iter_": state.step}
+    return {**found, "_n_features_out": len(state.centers)}

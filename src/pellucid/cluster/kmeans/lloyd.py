@@ -102,14 +102,8 @@ def round_of(rows: Passes, C: Array, objective: float) -> Round:
     for far, j in moves:
         new[j] = far.row
     after = objective_after(rows, assigned, C, new, moves)
-    return Round(
-        new,
-        assigned.objective,
-        after,
-        np.sqrt(((new - C) ** 2).sum(axis=1)),
-        assigned.changed,
-        len(moves),
-    )
+    moved = np.sqrt(((new - C) ** 2).sum(axis=1))
+    return Round(new, assigned.objective, after, moved, assigned.changed, len(moves))
 
 
 class State(NamedTuple):
@@ -118,6 +112,15 @@ class State(NamedTuple):
     step: int
     centers: Array
     round: Round | None
+
+
+class Limits(NamedTuple):
+    """When the rounds stop, and what is told of them."""
+
+    max_iter: int
+    tol: float
+    name: str = ""
+    context: FitContext | None = None
 
 
 class Run(NamedTuple):
@@ -130,17 +133,7 @@ class Run(NamedTuple):
     iteration: Iteration
 
 
-def run_lloyd(
-    rows: Passes,
-    start: Array,
-    *,
-    stop: str,
-    max_iter: int,
-    tol: float,
-    n: int,
-    name: str,
-    context: FitContext | None,
-) -> Run:
+def run_lloyd(rows: Passes, start: Array, limits: Limits, *, n: int, stop: str = "shift") -> Run:
     """Rounds from one start until nothing moves, or less than ``tol``; then one last E step."""
 
     def step(state: State) -> tuple[State, float]:
@@ -163,22 +156,12 @@ def run_lloyd(
             row["changed"] = done.changed
         if n * state.step <= KEPT_LABELS:
             row["centers"] = done.centers
-            if rows.labels is not None:
-                row["labels"] = rows.labels.copy()
+            row |= {} if rows.labels is None else {"labels": rows.labels.copy()}
         return row
 
     rows.begin()
-    run = iterate(
-        step,
-        State(0, start, None),
-        max_iter=max_iter,
-        tol=tol,
-        record=record,
-        start_row=False,
-        name=name,
-        context=context,
-        warn=False,
-    )
+    how = {"record": record, "start_row": False, "warn": False, **limits._asdict()}
+    run = iterate(step, State(0, start, None), **how)
     inertia, weights = rows.finish(run.state.centers)
     labels = None if rows.labels is None else rows.labels.copy()
     return Run(run.state.centers, inertia, labels, weights, run)

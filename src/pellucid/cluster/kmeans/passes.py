@@ -25,16 +25,8 @@ from pellucid.cluster.kmeans.kernels import LIMBS
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.functions.distances import Distance, unit_rows
-from pellucid.core.loops.statistics import (
-    LEAF_ROWS,
-    Node,
-    Rows,
-    Source,
-    Statistic,
-    is_unit,
-    merge_nodes,
-    reduce_rows,
-)
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
 from pellucid.core.runtime.simd import TILE_ROWS
 from pellucid.core.runtime.threads import map_threads
 
@@ -45,9 +37,8 @@ LARGEST = 1e150  # beyond it squares of differences overflow
 def enough_rows(n_clusters: int, n: int) -> None:
     """Refuse more clusters than rows."""
     if n_clusters > n:
-        raise ValueError(
-            f"n_clusters must be at most the number of rows (n_samples={n}), got {n_clusters}"
-        )
+        what = f"n_clusters must be at most the number of rows (n_samples={n})"
+        raise ValueError(f"{what}, got {n_clusters}")
 
 
 class Space(NamedTuple):
@@ -81,7 +72,7 @@ def dense_rows(space: Space, rows: Rows) -> tuple[Array, Array]:
     """Rows and weights as the kernels want them: dense, C-contiguous, writeable."""
     X = rows.X.toarray() if issparse(rows.X) else rows.X
     X = unit_rows(X) if space.unit else plain_array(X)
-    return X, np.ones(len(X)) if is_unit(rows.w) else plain_array(rows.w)
+    return X, np.ones(len(X)) if statistics.is_unit(rows.w) else plain_array(rows.w)
 
 
 def plain_array(A: Array) -> Array:
@@ -111,10 +102,8 @@ def check_reach(X: Array) -> float:
     """The largest |x|, which must not be so large that squared distances overflow."""
     reach = max(float(X.max()), -float(X.min()))  # without a copy of X
     if reach >= LARGEST:  # NaN goes through: mixtures read it off the means
-        raise ValueError(
-            f"X holds values as large as {reach:.3g}; squared distances overflow beyond "
-            f"{LARGEST:g}, so scale the columns first"
-        )
+        beyond = f"squared distances overflow beyond {LARGEST:g}, so scale the columns first"
+        raise ValueError(f"X holds values as large as {reach:.3g}; {beyond}")
     return reach
 
 
@@ -222,11 +211,10 @@ def nearest(space: Space, X: Array, w: Array, C: Array) -> Near:
 
 def own_terms(space: Space, X: Array, C: Array, labels: NDArray[np.int32]) -> Array:
     """d(x_i, c of its label) for every row of X."""
+    out = np.empty(len(X))
     if space.compiled:
-        out = np.empty(len(X))
         kernels.own_distances(X, C, labels, out)
         return space.scale * out
-    out = np.empty(len(X))
     for j in np.unique(labels):
         out[labels == j] = space.distance.pairwise(X[labels == j], C[j : j + 1])[:, 0]
     return out
@@ -296,18 +284,20 @@ class SourceRows:
     def assign(self, C: Array, objective: float) -> Assigned:
         """Assign every row to its nearest centre (``objective`` is not needed here)."""
         leaf = partial(leaf_assign, self.space, C, self.origin, self.grid, self.keep_labels)
-        total, value, labels = reduce_rows(Statistic(leaf, merge_assign), self.source, self.map_)
-        changed = None
+        total, value, labels = statistics.reduce_rows(
+            Statistic(leaf, merge_assign), self.source, self.map_
+        )
+        old, self.labels, changed = self.labels, labels, None
         if self.keep_labels:
-            old = self.labels
             changed = len(labels) if old is None else int((labels != old).sum())
-        self.labels = labels
         return Assigned(total, value, changed)
 
     def farthest(self, C: Array, count: int) -> tuple[Far, ...]:
         """The distinct rows farthest from their centres."""
         leaf = partial(leaf_far, self.space, C, self.grid, count)
-        return reduce_rows(Statistic(leaf, partial(merge_far, count)), self.source, self.map_)
+        return statistics.reduce_rows(
+            Statistic(leaf, partial(merge_far, count)), self.source, self.map_
+        )
 
     def relabel(self, far: Far, j: int) -> None:
         """Give a distinct row to centre j."""
@@ -334,7 +324,7 @@ class SourceRows:
     def value(self, C: Array, new: Array) -> float:
         """J at the centres ``new`` with every row where C puts it."""
         leaf = partial(leaf_value, self.space, C, new)
-        return float(reduce_rows(Statistic(leaf, merge_sum), self.source, self.map_))
+        return float(statistics.reduce_rows(Statistic(leaf, merge_sum), self.source, self.map_))
 
     def finish(self, C: Array) -> tuple[float, Array]:
         """J and the weight of each centre once every row is with its nearest one."""
@@ -388,7 +378,7 @@ class MemoryRows:
         n = len(X)
         self.labels = np.full(n, -1, np.int32)
         self.upper, self.lower = np.zeros(n), np.zeros(n)
-        step = max(SMALLEST_CHUNK, -(-n // LEAF_ROWS) // 64) * LEAF_ROWS
+        step = max(SMALLEST_CHUNK, -(-n // statistics.LEAF_ROWS) // 64) * statistics.LEAF_ROWS
         self.chunks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def begin(self) -> None:
@@ -414,11 +404,8 @@ class MemoryRows:
         start = np.zeros((k, LIMBS, p + 1)) if self.total is None else self.total
         self.total = sum((total for total, _, _ in parts), start)
         first, self.C = self.C is None, C
-        return Assigned(
-            self.total,
-            self.space.scale * gain + (0.0 if first else objective),
-            sum(changed for _, changed, _ in parts),
-        )
+        value = self.space.scale * gain + (0.0 if first else objective)
+        return Assigned(self.total, value, sum(changed for _, changed, _ in parts))
 
     def farthest(self, C: Array, count: int) -> tuple[Far, ...]:
         """The distinct rows farthest from their centres (after ``assign(C)``)."""
@@ -440,15 +427,15 @@ class MemoryRows:
 
         def part(rows: slice) -> list[Node]:
             nodes = []
-            for start in range(rows.start, rows.stop, LEAF_ROWS):
-                leaf = slice(start, min(start + LEAF_ROWS, rows.stop))
+            for start in range(rows.start, rows.stop, statistics.LEAF_ROWS):
+                leaf = slice(start, min(start + statistics.LEAF_ROWS, rows.stop))
                 terms = own_terms(self.space, self.X[leaf], C, self.labels[leaf])
                 value = float((self.w[leaf] * terms).sum())
-                nodes.append(Node(0, start // LEAF_ROWS, value))
+                nodes.append(Node(0, start // statistics.LEAF_ROWS, value))
             return nodes
 
         nodes = (node for part in map_threads(part, self.chunks) for node in part)
-        return float(merge_nodes(nodes, merge_sum)), collapse(assigned.total)[0]
+        return float(statistics.merge_nodes(nodes, merge_sum)), collapse(assigned.total)[0]
 
 
 def bounds(old: Array, at: Prepared) -> tuple[Array, Array, Array]:

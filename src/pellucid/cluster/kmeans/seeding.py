@@ -32,7 +32,7 @@ from pellucid.cluster.kmeans.kernels import BLOCK
 from pellucid.cluster.kmeans.passes import Space, check_reach, dense_rows
 from pellucid.cluster.kmeans.seed_kernels import TILES, seed_chain, seed_scratch
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Span, Statistic, reduce_rows
 from pellucid.core.runtime.random import generator
@@ -88,14 +88,8 @@ def choose_centers(field: Field, k: int, trials: int, rngs: list[Rng]) -> list[S
         u = np.array([rng.random((m, 2)) for rng in rngs])
         # mass used up: fewer distinct rows than centres, so repeat some
         by_weight = [i == 0 or not mass[:, r].max() > 0 for r in every]
-        leaves = np.array(
-            [
-                pick_leaves(weights, u[r, :, 0], 2.0)
-                if by_weight[r]
-                else pick_leaves(mass[:, r], u[r, :, 0], field.power)
-                for r in every
-            ]
-        )
+        picks = [(weights, 2.0) if by_weight[r] else (mass[:, r], field.power) for r in every]
+        leaves = np.array([pick_leaves(m_r, u[r, :, 0], q) for r, (m_r, q) in enumerate(picks)])
         chosen = np.empty((len(rngs), 0, 0)) if centers is None else centers[:, :i]
         drawn = field.draw(chosen, leaves, u[:, :, 1], by_weight)
         if centers is None:
@@ -192,11 +186,7 @@ class MemoryField:
 
     def _map(self, function: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call the function for every item, in threads where there is enough to do."""
-        if self.small:
-            for item in items:
-                function(item)
-        else:
-            list(map_threads(function, items))
+        list((map if self.small else map_threads)(function, items))
 
     def _lay_out(self, leaf: int) -> None:
         kernels.to_tiles(self.X[self._rows(leaf)], self.tiles[self._tiles(leaf)])
@@ -227,16 +217,14 @@ class MemoryField:
         order = np.concatenate([self._order(leaf) for leaf in self.leaves])
         indices = np.empty(k, dtype=np.intp)
         scratch = seed_scratch(self.tile_w, self.tiles.shape[1], len(self.leaves), trials)
-        seed_chain(
-            self.tiles, self.tile_w, self._weights(), order, u, self.power, *scratch, indices
-        )
+        given = self.tiles, self.tile_w, self._weights(), order, u, self.power
+        seed_chain(*given, *scratch, indices)
         return Start(self.X[indices], indices)
 
     def _pass(self, leaf: int, last: Array, candidates: Array, out: Array) -> None:
         at = self._tiles(leaf)
-        kernels.seed_tiles(
-            self.tiles[at], self.tile_w[at], last, candidates, self.near[at], self.power, out
-        )
+        tiles, w, near = self.tiles[at], self.tile_w[at], self.near[at]
+        kernels.seed_tiles(tiles, w, last, candidates, near, self.power, out)
 
     def masses(self, chosen: Array, candidates: Array) -> Array:
         last, C = last_of(chosen, self.tiles.shape[1]), pad(candidates)
@@ -372,7 +360,7 @@ def draw_in_span(
 
 
 def draw_probabilities(
-    X: ArrayLike, centers: ArrayLike, *, power: float = 2, sample_weight: ArrayLike | None = None
+    X: ArrayLike, centers: ArrayLike, *, power: float = 2, sample_weight: MaybeArray = None
 ) -> Array:
     """The probability of each row of ``X`` to be the next centre after these ``centers``.
 
@@ -397,8 +385,8 @@ def kmeans_plusplus(
     *,
     power: float = 2,
     n_local_trials: int | None = None,
-    sample_weight: ArrayLike | None = None,
-    x_squared_norms: ArrayLike | None = None,
+    sample_weight: MaybeArray = None,
+    x_squared_norms: MaybeArray = None,
     random_state: Seed = None,
 ) -> Start:
     """Choose ``n_clusters`` rows of X as starting centres: ``(centers, indices)``.

@@ -24,6 +24,7 @@ import numpy as np
 from pellucid.cluster.kmeans import kernels as kmeans
 from pellucid.cluster.kmeans import two_means_kernels as two_means
 from pellucid.cluster.kmeans.kernels import LIMBS
+from pellucid.cluster.kmeans.lloyd import Limits
 from pellucid.cluster.kmeans.passes import collapse
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import Iteration, iterate
@@ -125,7 +126,7 @@ class Halves:
         return np.concatenate(self._map(part, len(self.X))).sum(axis=0)
 
 
-def run_two_means(rows: Halves, start: Array, *, max_iter: int, tol: float) -> Halved | None:
+def run_two_means(rows: Halves, start: Array, limits: Limits) -> Halved | None:
     """Rounds until the squared moves sum to at most ``tol``, then the sides of the last centres.
 
     None if the start leaves a side empty.
@@ -139,7 +140,7 @@ def run_two_means(rows: Halves, start: Array, *, max_iter: int, tol: float) -> H
         new = C if empty else S / weight[:, None]
         return new, float(((new - C) ** 2).sum())
 
-    run = iterate(step, start, max_iter=max_iter, tol=tol, warn=False)
+    run = iterate(step, start, max_iter=limits.max_iter, tol=limits.tol, warn=False)
     weight, _ = rows.assign(run.state)
     if empty or not (weight > 0).all():
         return None

@@ -12,6 +12,7 @@ The end is a local optimum over all swaps of one pair, which k-means-like altern
 References: Kaufman & Rousseeuw (1990), PAM; Schubert & Rousseeuw (2021), FasterPAM.
 """
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,14 +20,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
-from pellucid.cluster.dissimilarity import (
-    MetricLike,
-    checked_matrix,
-    distances_of,
-    kernel_order,
-    mapped_rows,
-    matrix_of_items,
-)
+from pellucid.cluster import dissimilarity
+from pellucid.cluster.dissimilarity import MetricLike
 from pellucid.cluster.kmeans.passes import enough_rows
 from pellucid.cluster.medoids.kernels import assign, next_medoid, savings, swap_pass
 from pellucid.compiled.distances.brute import direct_distances
@@ -65,12 +60,7 @@ def all_savings(D: Array, near: Array) -> Array:
     def look(start: int) -> None:
         savings(D, near, start, min(start + ROWS, len(D)), out)
 
-    starts = range(0, len(D), ROWS)
-    if D.size < SMALL:
-        for start in starts:
-            look(start)
-    else:
-        list(map_threads(look, starts))
+    list((map if D.size < SMALL else map_threads)(look, range(0, len(D), ROWS)))
     return out
 
 
@@ -122,6 +112,11 @@ def swap_step(D: Array, state: State) -> tuple[State, float]:
     return new, float(swaps)
 
 
+def describe(state: State) -> dict[str, Any]:
+    """The row of the history."""
+    return {"objective": state.objective, "swaps": state.swaps}
+
+
 def members(items: list[Any] | Array, chosen: IntArray) -> Any:
     """The chosen items, of a list or of a table."""
     return [items[i] for i in chosen] if isinstance(items, list) else items[chosen]
@@ -129,13 +124,8 @@ def members(items: list[Any] | Array, chosen: IntArray) -> Any:
 
 def as_if_stopped(state: State, items: list[Any] | Array) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this pass."""
-    return {
-        "medoid_indices_": state.medoids,
-        "labels_": state.own,
-        "inertia_": state.objective,
-        "medoids_": members(items, state.medoids),
-        "n_iter_": 1,
-    }
+    found = {"medoid_indices_": state.medoids, "labels_": state.own, "inertia_": state.objective}
+    return {**found, "medoids_": members(items, state.medoids), "n_iter_": 1}
 
 
 class KMedoids(ClusterMixin, Estimator):
@@ -197,7 +187,7 @@ class KMedoids(ClusterMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_given()
+        tags.input_tags.pairwise = dissimilarity.is_given(self.metric)
         return tags
 
     @with_callbacks
@@ -210,42 +200,25 @@ class KMedoids(ClusterMixin, Estimator):
             raise ValueError("the distances of X overflow or are infinite: scale its columns down")
         state = start_state(D, self._start(D, generator(self.random_state)))
         self._settled = self._learnt(items)
-        context = FitContext(
-            self, X=X, max_steps=self.max_iter, attributes=lambda s: as_if_stopped(s, items)
-        )
-        run = self._iterate(
-            lambda s: swap_step(D, s),
-            state,
-            max_iter=self.max_iter,
-            tol=0.0,
-            record=lambda s: {"objective": s.objective, "swaps": s.swaps},
-            context=context,
-        )
-        state = run.state
-        self.medoid_indices_, self.labels_, self.inertia_ = (
-            state.medoids,
-            state.own,
-            state.objective,
-        )
-        self.medoids_ = members(items, state.medoids)
+        attributes = partial(as_if_stopped, items=items)
+        context = FitContext(self, X=X, max_steps=self.max_iter, attributes=attributes)
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": 0.0, "context": context}
+        state = self._iterate(partial(swap_step, D), state, record=describe, **limits).state
+        self.medoid_indices_, self.labels_ = state.medoids, state.own
+        self.inertia_, self.medoids_ = state.objective, members(items, state.medoids)
         return self
 
     def _learnt(self, X: Array) -> tuple[Any, ...]:
         """What the metric takes from the training rows, for those that come later."""
-        if self._is_given() or self._of_items():
+        if dissimilarity.is_given(self.metric) or self._of_items():
             return ()
         metric, keywords = settled(self.metric, X)
-        if metric is self.metric and not keywords:
-            return ()
-        return (metric, keywords)
+        return () if metric is self.metric and not keywords else (metric, keywords)
 
     def _check_parameters(self) -> None:
         check.whole(n_clusters=self.n_clusters, max_iter=self.max_iter)
         if isinstance(self.init, str):
             check.one_of(("build", "random"), init=self.init)
-
-    def _is_given(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _of_items(self) -> bool:
         return callable(self.metric) and not hasattr(self.metric, "pairwise")
@@ -255,28 +228,27 @@ class KMedoids(ClusterMixin, Estimator):
         if self._of_items() and not hasattr(X, "shape"):
             items = list(X)
             enough_rows(self.n_clusters, len(items))
-            return items, matrix_of_items(items, self.metric)
+            return items, dissimilarity.matrix_of_items(items, self.metric)
         rows = self._check_training(X).X
         enough_rows(self.n_clusters, len(rows))
-        if self._is_given():
-            return np.arange(len(rows)), checked_matrix(rows)
+        if dissimilarity.is_given(self.metric):
+            return np.arange(len(rows)), dissimilarity.checked_matrix(rows)
         if self._of_items():
-            return rows, matrix_of_items(rows, self.metric)
-        return rows, distances_of(rows, self.metric, type(self).__name__)
+            return rows, dissimilarity.matrix_of_items(rows, self.metric)
+        return rows, dissimilarity.distances_of(rows, self.metric, type(self).__name__)
 
     def _start(self, D: Array, rng: Rng) -> IntArray:
         n, k = len(D), self.n_clusters
         if isinstance(self.init, str):
-            if self.init == "build":
-                return build_medoids(D, k)
-            return rng.choice(n, k, replace=False).astype(np.int64)
+            build = self.init == "build"
+            return (
+                build_medoids(D, k) if build else rng.choice(n, k, replace=False).astype(np.int64)
+            )
         chosen = np.asarray(self.init)
         right = chosen.shape == (k,) and chosen.dtype.kind in "iu"
         if not right or len(set(chosen.tolist())) < k or chosen.min() < 0 or chosen.max() >= n:
-            raise ValueError(
-                f"init must be 'build', 'random' or {k} different row numbers from 0 to {n - 1}, "
-                f"got {self.init!r}"
-            )
+            rows = f"{k} different row numbers from 0 to {n - 1}"
+            raise ValueError(f"init must be 'build', 'random' or {rows}, got {self.init!r}")
         return chosen.astype(np.int64)
 
     def predict(self, X: Any) -> IntArray:
@@ -285,7 +257,7 @@ class KMedoids(ClusterMixin, Estimator):
         if self._of_items() and not hasattr(X, "shape"):
             return self._nearest_items(list(X))
         rows = self._check_input(X)
-        if self._is_given():
+        if dissimilarity.is_given(self.metric):
             return np.argmin(rows[:, self.medoid_indices_], axis=1)
         if self._of_items():
             return self._nearest_items(rows)
@@ -302,14 +274,20 @@ class KMedoids(ClusterMixin, Estimator):
         if found.order is None:
             assert found.pairwise is not None
             return found.pairwise(X, self.medoids_)
-        E, F = mapped_rows(found, X), mapped_rows(found, self.medoids_)
+        E, F = (dissimilarity.mapped_rows(found, rows) for rows in (X, self.medoids_))
         D = np.empty((len(E), len(F)))
-        direct_distances(np.array(F.T, order="C"), E, 0, len(E), *kernel_order(found), D)
+        direct_distances(
+            np.array(F.T, order="C"), E, 0, len(E), *dissimilarity.kernel_order(found), D
+        )
         return found.finish(D)
 
     def _check_state(self) -> None:
         super()._check_state()
-        if not hasattr(self, "medoids_") or self._is_given() or isinstance(self.medoids_, list):
+        if (
+            not hasattr(self, "medoids_")
+            or dissimilarity.is_given(self.metric)
+            or isinstance(self.medoids_, list)
+        ):
             return
         shape = (self.n_clusters, self.n_features_in_)
         if self.medoids_.shape != shape:

@@ -23,26 +23,26 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
+from pellucid.cluster.kmeans import kmeans
 from pellucid.cluster.kmeans.kmeans import STARTS, Init, Metric, Problem, problem_of, space_of
+from pellucid.cluster.kmeans.lloyd import Limits
 from pellucid.cluster.kmeans.passes import enough_rows
-from pellucid.cluster.soft.rounds import FUZZY, Run, State, Weights, run_soft, sweeps_of, values_of
+from pellucid.cluster.soft import rounds
+from pellucid.cluster.soft.rounds import FUZZY, Run, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Seed
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
-from pellucid.core.runtime.warn import warn
 
 
 def check_exponent(m: float) -> None:
     """Refuse an exponent that is not above 1."""
     check.positive(m=m)
     if not 1 < m < np.inf:
-        raise ValueError(
-            f"m must be a finite number > 1 (2 is usual, near 1 is k-means), got {m!r}"
-        )
+        raise ValueError(f"m must be a finite number > 1 (2 is usual), got {m!r}")
 
 
 class FuzzyCMeans(ClusterMixin, Estimator):
@@ -98,7 +98,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
 
     _training_state = ("labels_", "membership_")
 
-    fit_blocks = fit_blocks
+    fit_blocks, fit_predict = fit_blocks, kmeans.fit_predict
 
     def __init__(
         self,
@@ -122,9 +122,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the centres and memberships of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -151,66 +149,40 @@ class FuzzyCMeans(ClusterMixin, Estimator):
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
         enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, space_of(self.metric))
-        n_init = self._n_starts()
+        n_init = kmeans.number_of_starts(self.init, self.n_init)
         steps = self.max_iter if n_init == 1 else n_init
-        context = FitContext(self, max_steps=steps, attributes=_as_if_stopped, **data)
+        context = FitContext(self, max_steps=steps, attributes=rounds.as_if_stopped, **data)
         best, values = self._best_run(problem, n_init, context)
         self.cluster_centers_, self.objective_ = best.centers, best.sums.cost
         self.partition_coefficient_ = best.sums.square / best.sums.weight
         self.runs_ = np.array(values)
         self.n_iter_, self.history_ = best.iteration.n_iter, best.iteration.history
         self._end = best.iteration.reason
-        self._warn_of_the_end()
+        rounds.warn_of_limit(self)
         context.end(best.iteration.state)
-
-    def _n_starts(self) -> int:
-        given = not isinstance(self.init, str) and not callable(self.init)
-        if given and self.n_init != 1:
-            warn(
-                f"the starting centres are given, so there is one run, not n_init={self.n_init}",
-                RuntimeWarning,
-            )
-        return 1 if given else self.n_init
 
     def _best_run(
         self, problem: Problem, n_init: int, context: FitContext
     ) -> tuple[Run, list[float]]:
         rng, sweeps = generator(self.random_state), sweeps_of(problem)
-        best: Run | None = None
-        values: list[float] = []
-        for i, start in enumerate(problem.starts(self.init, self.n_clusters, n_init, rng)):
-            task = context if n_init == 1 else context.subtask(f"start {i}", self.max_iter)
-            run = run_soft(
-                sweeps,
-                start,
-                Weights(float(self.m), FUZZY),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                name=type(self).__name__,
-                context=task,
-            )
-            values.append(run.sums.cost)
-            if best is None or run.sums.cost < best.sums.cost * (1 - 1e-12):
-                best = run
-            if n_init > 1 and task.end(run.iteration.state):
-                break
-        assert best is not None
-        return best, values
+        starts, weights = problem.starts(self.init, self.n_clusters, n_init, rng), self._weights()
 
-    def _warn_of_the_end(self) -> None:
-        if self._end == "max_iter":
-            warn(
-                f"FuzzyCMeans: no convergence in max_iter={self.max_iter} rounds: a centre last "
-                f"moved by {self.history_[-1]['gap']:.3g} (tol={self.tol:g})",
-                ConvergenceWarning,
-            )
+        def run(start: Array, task: FitContext) -> Run:
+            limits = Limits(self.max_iter, self.tol, type(self).__name__, task)
+            return run_soft(sweeps, start, weights, limits)
+
+        return kmeans.best_of(
+            starts, run, lambda one: one.sums.cost, n_init, context, self.max_iter
+        )
+
+    def _weights(self) -> Weights:
+        return Weights(float(self.m), FUZZY)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
 
     def _memberships(self, X: ArrayLike) -> Array:
-        weights = Weights(float(self.m), FUZZY)
-        return values_of(space_of(self.metric), X, self.cluster_centers_, weights)
+        return values_of(space_of(self.metric), X, self.cluster_centers_, self._weights())
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The memberships of each row."""
@@ -220,35 +192,23 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         """The centre of the largest membership of each row, which is the nearest one."""
         return np.argmax(self.predict_proba(X), axis=1).astype(np.int32)
 
-    def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> IntArray:
-        """``fit(X).labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus the objective of X at the fitted centres."""
         A = self._check_input(X)
-        problem = problem_of(
-            Rows(A, None, check_weights(sample_weight, A)), map_threads, space_of(self.metric)
-        )
-        weights = Weights(float(self.m), FUZZY)
-        return -sweeps_of(problem).sums(self.cluster_centers_, weights).cost
+        rows = Rows(A, None, check_weights(sample_weight, A))
+        sweeps = sweeps_of(problem_of(rows, map_threads, space_of(self.metric)))
+        return -sweeps.sums(self.cluster_centers_, self._weights()).cost
 
     def card(self) -> Card:
         """What was minimised, how, and how far it got."""
         check_is_fitted(self)
-        space, history = space_of(self.metric), self.history_
+        space = space_of(self.metric)
         notes = []
         if not space.descends:
-            notes.append(
-                f"the {space.center} does not minimise {space.distance.name}: descent is not sure"
-            )
+            what = f"the {space.center} does not minimise {space.distance.name}"
+            notes.append(f"{what}: descent is not sure")
         if self._end != "converged":
             notes.append(f"the best run ended by {self._end}, not by the stopping rule")
-        values = np.column_stack([history["before"], history["objective"]]).ravel()
         reached = int((self.runs_ <= self.objective_ * (1 + 1e-9)).sum())
         return Card(
             f"{self.n_clusters} centres; memberships of a row are >= 0 and sum to 1",
@@ -261,18 +221,7 @@ class FuzzyCMeans(ClusterMixin, Estimator):
                 "partition coefficient": self.partition_coefficient_,
                 "its least value 1/k": 1.0 / self.n_clusters,
                 "rounds": self.n_iter_,
-                "steps in which J rose": int((np.diff(values) > 1e-12 * values[0]).sum()),
+                "steps in which J rose": rounds.rises(self.history_),
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
-
-
-def _as_if_stopped(state: State) -> dict[str, Any]:
-    """The fitted attributes as if the fit had ended with this round."""
-    move = state.move
-    return {
-        "cluster_centers_": state.centers,
-        "objective_": None if move is None else move.after,
-        "n_iter_": state.step,
-    }

@@ -15,6 +15,7 @@ The rounds are in ``rounds.py``, the kernels in ``kernels.py``.
 References: Krishnapuram & Keller (1993, 1996).
 """
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,13 +23,15 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
-from pellucid.cluster.kmeans.kmeans import RAW, Problem, problem_of
+from pellucid.cluster.kmeans.kmeans import RAW, Problem, fit_predict, problem_of
+from pellucid.cluster.kmeans.lloyd import Limits
 from pellucid.cluster.kmeans.passes import enough_rows
+from pellucid.cluster.soft import rounds
 from pellucid.cluster.soft.fuzzy import check_exponent
-from pellucid.cluster.soft.rounds import FUZZY, State, Weights, run_soft, sweeps_of, values_of
+from pellucid.cluster.soft.rounds import FUZZY, Weights, run_soft, sweeps_of, values_of
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Seed
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -114,7 +117,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
 
     _training_state = ("labels_", "typicality_")
 
-    fit_blocks = fit_blocks
+    fit_blocks, fit_predict = fit_blocks, fit_predict
 
     def __init__(
         self,
@@ -136,9 +139,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the centres and typicalities of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -182,15 +183,9 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         centers = next(problem.starts(init, self.n_clusters, 1, rng))
         if given is not None and eta is not None:
             return PossibilisticStart(centers, eta)
-        fuzzy = run_soft(
-            sweeps_of(problem),
-            centers,
-            Weights(float(self.m), FUZZY),
-            max_iter=self.max_iter,
-            tol=max(self.tol, 1e-4 * float(np.sqrt(problem.box.variance))),  # a start needs no more
-            name="fuzzy start",
-            context=None,
-        )
+        tol = max(self.tol, 1e-4 * float(np.sqrt(problem.box.variance)))  # a start needs no more
+        limits = Limits(self.max_iter, tol, "fuzzy start")
+        fuzzy = run_soft(sweeps_of(problem), centers, Weights(float(self.m), FUZZY), limits)
         if eta is None:
             weight = fuzzy.sums.total[:, -1]
             eta = fuzzy.sums.spread / np.where(weight > 0, weight, 1.0)
@@ -200,21 +195,11 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, RAW)
         start = self._start(problem)
-        context = FitContext(
-            self,
-            max_steps=self.max_iter,
-            attributes=lambda state: _as_if_stopped(state, start.scale),
-            **data,
-        )
-        run = run_soft(
-            sweeps_of(problem),
-            start.centers,
-            Weights(float(self.m), start.scale),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            name=type(self).__name__,
-            context=context,
-        )
+        attributes = partial(rounds.as_if_stopped, scale_=start.scale)
+        context = FitContext(self, max_steps=self.max_iter, attributes=attributes, **data)
+        limits = Limits(self.max_iter, self.tol, type(self).__name__, context)
+        weights = Weights(float(self.m), start.scale)
+        run = run_soft(sweeps_of(problem), start.centers, weights, limits)
         self.cluster_centers_, self.scale_ = run.centers, start.scale
         self.objective_ = run.sums.cost
         self.n_iter_, self.history_ = run.iteration.n_iter, run.iteration.history
@@ -224,20 +209,11 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
 
     def _say(self) -> None:
         """Warn of what the user should know."""
-        if self._end == "max_iter":
-            warn(
-                f"PossibilisticCMeans: no convergence in max_iter={self.max_iter} rounds: a centre "
-                f"last moved by {self.history_[-1]['gap']:.3g} (tol={self.tol:g})",
-                ConvergenceWarning,
-            )
-        groups = coincident(self.cluster_centers_, self.scale_)
-        if groups:
+        rounds.warn_of_limit(self)
+        if groups := coincident(self.cluster_centers_, self.scale_):
             words = "; ".join(" and ".join(map(str, group)) for group in groups)
-            warn(
-                f"centres lie in one place: {words}; fewer clusters, or a smaller scale, would "
-                "keep them apart",
-                CoincidentCentersWarning,
-            )
+            cure = "fewer clusters, or a smaller scale, would keep them apart"
+            warn(f"centres lie in one place: {words}; {cure}", CoincidentCentersWarning)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k = self.n_clusters
@@ -254,19 +230,11 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         """The centre of which each row is most typical."""
         return np.argmax(self.typicality(X), axis=1).astype(np.int32)
 
-    def fit_predict(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> IntArray:
-        """``fit(X).labels_``."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
     def score_samples(self, X: ArrayLike) -> Array:
         """The largest typicality of each row: small for an outlier."""
         return self.typicality(X).max(axis=1)
 
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus the objective of X at the fitted centres and scales."""
         A = self._check_input(X)
         problem = problem_of(Rows(A, None, check_weights(sample_weight, A)), map_threads, RAW)
@@ -277,12 +245,10 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         """What was minimised, how, and how far it got."""
         check_is_fitted(self)
         notes = []
-        groups = coincident(self.cluster_centers_, self.scale_)
-        if groups:
+        if groups := coincident(self.cluster_centers_, self.scale_):
             notes.append(f"centres lie in one place: {groups}")
         if self._end != "converged":
             notes.append(f"the rounds ended by {self._end}, not by the stopping rule")
-        values = np.column_stack([self.history_["before"], self.history_["objective"]]).ravel()
         source = "a fuzzy fit" if isinstance(self.scale, str) else "the user"
         return Card(
             f"{self.n_clusters} centres; typicalities between 0 and 1, each on its own",
@@ -295,19 +261,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
                 "rounds": self.n_iter_,
                 "smallest scale": float(self.scale_.min()),
                 "largest scale": float(self.scale_.max()),
-                "steps in which J rose": int((np.diff(values) > 1e-12 * values[0]).sum()),
+                "steps in which J rose": rounds.rises(self.history_),
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
-
-
-def _as_if_stopped(state: State, scale: Array) -> dict[str, Any]:
-    """The fitted attributes as if the fit had ended with this round."""
-    move = state.move
-    return {
-        "cluster_centers_": state.centers,
-        "scale_": scale,
-        "objective_": None if move is None else move.after,
-        "n_iter_": state.step,
-    }

@@ -18,20 +18,23 @@ time. If J is not lower there than it was, the sweep is made at the centres them
 never rises, and the rounds stop where the plain ones would.
 """
 
+import operator
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from pellucid.cluster.kmeans.kmeans import RAW, Problem
+from pellucid.cluster.kmeans.lloyd import Limits
 from pellucid.cluster.kmeans.passes import Space, dense_rows, plain_array
 from pellucid.cluster.soft import kernels
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.iterate import FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration, iterate
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
 from pellucid.core.runtime.simd import LANES, TILE_ROWS
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.warn import warn
 
 PLAIN_ROUNDS = 30  # by the book, so that a run can be followed by hand
 DEPTH = 6  # rounds an extrapolation looks back
@@ -89,13 +92,7 @@ class Sums(NamedTuple):
 
 def merge_sums(a: Sums, b: Sums) -> Sums:
     """The statistic of two sets of rows."""
-    return Sums(
-        a.total + b.total,
-        a.spread + b.spread,
-        a.cost + b.cost,
-        a.square + b.square,
-        a.weight + b.weight,
-    )
+    return Sums(*map(operator.add, a, b))
 
 
 def padded(C: Array, origin: Array) -> Array:
@@ -193,9 +190,7 @@ class PlainSweeps:
 
     def __init__(self, problem: Problem) -> None:
         if not isinstance(problem.source, Rows):
-            raise ValueError(
-                "fit_blocks needs metric 'euclidean' or 'cosine'; use fit on a sample of the rows"
-            )
+            raise ValueError("fit_blocks needs metric 'euclidean' or 'cosine'; or fit some rows")
         self.space = problem.space
         self.X, self.w = dense_rows(problem.space, problem.source)
 
@@ -253,6 +248,26 @@ def extrapolated(memory: tuple[tuple[Array, Array], ...]) -> Array:
     return last[1] + (H @ a).reshape(last[1].shape)
 
 
+def as_if_stopped(state: State, **fixed: Any) -> dict[str, Any]:
+    """The fitted attributes as if the fit had ended with this round."""
+    value = None if state.move is None else state.move.after
+    return {"cluster_centers_": state.centers, "objective_": value, "n_iter_": state.step, **fixed}
+
+
+def rises(history: History) -> int:
+    """The number of steps, of either kind, in which the objective rose by more than rounding."""
+    values = np.column_stack([history["before"], history["objective"]]).ravel()
+    return int((np.diff(values) > 1e-12 * values[0]).sum())
+
+
+def warn_of_limit(model: Any) -> None:
+    """Warn where the rounds of a fitted model ended before its centres rested."""
+    if model._end == "max_iter":
+        say = f"{type(model).__name__}: no convergence in max_iter={model.max_iter} rounds"
+        gap = f"a centre last moved by {model.history_[-1]['gap']:.3g} (tol={model.tol:g})"
+        warn(f"{say}: {gap}", ConvergenceWarning)
+
+
 class Run(NamedTuple):
     """One finished run, and the sums at its last centres."""
 
@@ -261,16 +276,7 @@ class Run(NamedTuple):
     iteration: Iteration
 
 
-def run_soft(
-    sweeps: Sweeps,
-    start: Array,
-    weights: Weights,
-    *,
-    max_iter: int,
-    tol: float,
-    name: str,
-    context: FitContext | None,
-) -> Run:
+def run_soft(sweeps: Sweeps, start: Array, weights: Weights, limits: Limits) -> Run:
     """Rounds from one start until no coordinate of a centre moves by ``tol``."""
 
     def step(state: State) -> tuple[State, float]:
@@ -292,23 +298,11 @@ def run_soft(
 
     def record(state: State) -> dict[str, Any]:
         assert state.move is not None  # there is no row for the start
-        return {
-            "objective": state.move.after,
-            "before": state.move.before,
-            "centers": state.centers,
-        }
+        move = state.move
+        return {"objective": move.after, "before": move.before, "centers": state.centers}
 
-    less = float(np.nextafter(tol, 0.0))  # strictly less than tol
+    limits = limits._replace(tol=float(np.nextafter(limits.tol, 0.0)))  # strictly less than tol
+    how = {"record": record, "start_row": False, "warn": False, **limits._asdict()}
     with single_threaded_blas():  # held once, not in every sweep
-        run = iterate(
-            step,
-            State(0, start, None, start),
-            max_iter=max_iter,
-            tol=less,
-            record=record,
-            start_row=False,
-            name=name,
-            context=context,
-            warn=False,
-        )
+        run = iterate(step, State(0, start, None, start), **how)
         return Run(run.state.centers, sweeps.sums(run.state.centers, weights), run)

@@ -30,7 +30,7 @@ from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.algebra.graph import knn_weights, rbf_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
 from pellucid.core.functions.kernels import kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -193,16 +193,13 @@ class SpectralClustering(ClusterMixin, Estimator):
         return isinstance(self.affinity, str) and self.affinity.startswith("precomputed")
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Group the rows of X (or those whose similarities X are)."""
         self._check_parameters()
         rows = self._check_training(X).X
         n = rows.shape[0]
         if n < 2 or self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} clusters need 2 rows, and as many as clusters, got "
-                f"n_samples={n}"
-            )
+            raise ValueError(f"{self.n_clusters} clusters need as many rows, and 2: n_samples={n}")
         context = FitContext(self, X=X)
         with single_threaded_blas():
             self.affinity_matrix_ = self._affinities(rows)
@@ -210,11 +207,9 @@ class SpectralClustering(ClusterMixin, Estimator):
             self.labels_ = self._groups()
         context.end()
         if self.n_parts_ > self.n_clusters:
-            warn(
-                f"the graph has {self.n_parts_} parts without an edge between them, more than "
-                f"n_clusters={self.n_clusters}: small parts were put with others at will",
-                DisconnectedWarning,
-            )
+            parts = f"{self.n_parts_} parts without an edge between them"
+            more = f"more than n_clusters={self.n_clusters}: small parts were put with others"
+            warn(f"the graph has {parts}, {more} at will", DisconnectedWarning)
         return self
 
     def _check_parameters(self) -> None:
@@ -242,9 +237,8 @@ class SpectralClustering(ClusterMixin, Estimator):
             raise ValueError(f"affinity={name!r} needs a square matrix, got shape {X.shape}")
         if not callable(name) and name.endswith("nearest_neighbors"):
             if self.n_neighbors > n:
-                raise ValueError(
-                    f"n_neighbors must be at most n_samples={n}, got {self.n_neighbors}"
-                )
+                k = self.n_neighbors
+                raise ValueError(f"n_neighbors must be at most n_samples={n}, got {k}")
             if name == "nearest_neighbors":
                 index = nearest_rows(X.toarray() if issparse(X) else X, self.n_neighbors)
             else:
@@ -289,7 +283,7 @@ class SpectralClustering(ClusterMixin, Estimator):
             return discretize(H, rng)[0]
         return KMeans(k, n_init=self.n_init, stop="labels", random_state=rng).fit(H).labels_
 
-    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> IntArray:
+    def fit_predict(self, X: ArrayLike, y: MaybeArray = None) -> IntArray:
         """``fit(X).labels_``."""
         return self.fit(X).labels_
 
@@ -312,8 +306,7 @@ class SpectralClustering(ClusterMixin, Estimator):
                 "clusters at the largest eigengap": self.eigengap_,
                 "sum of eigenvalues": float(self.eigenvalues_[: self.embedding_.shape[1]].sum()),
             },
-            (),
-            tuple(notes),
+            warnings=tuple(notes),
         )
 
 
@@ -340,7 +333,5 @@ def without_diagonal(W: Graph) -> Any:
     degree = np.asarray(W.sum(axis=1)).ravel()
     if not (degree >= 0).all():
         row = int(np.argmin(degree))
-        raise ValueError(
-            f"the similarities of row {row} sum to {degree[row]:.4g}; a graph needs sums >= 0"
-        )
+        raise ValueError(f"the similarities of row {row} sum to {degree[row]:.4g}; sums >= 0 only")
     return W

@@ -104,8 +104,7 @@ class Hyperplane:
         smallest = float(self.margins(X, y).min(initial=np.inf))
         if not 0 < smallest < np.inf:
             raise ValueError(
-                "a canonical hyperplane needs every row on its right side (all margins > 0), "
-                f"got a smallest margin of {smallest:g}"
+                f"canonical form needs all margins > 0, got a smallest of {smallest:g}"
             )
         return Hyperplane(self.coef / smallest, self.intercept / smallest)
 
@@ -113,9 +112,7 @@ class Hyperplane:
         """The plane in words, ``3 x0 + 4 x1 - 5 = 0``."""
         names = [f"x{j}" for j in range(len(self.coef))] if feature_names is None else feature_names
         if len(names) != len(self.coef):
-            raise ValueError(
-                f"feature_names must have {len(self.coef)} names, got {len(names)} of them"
-            )
+            raise ValueError(f"feature_names must have {len(self.coef)} names, got {len(names)}")
         terms = [(w, f"{abs(w):.6g} {name}") for w, name in zip(self.coef, names, strict=True) if w]
         if self.intercept:
             terms.append((self.intercept, f"{abs(self.intercept):.6g}"))
@@ -125,7 +122,5 @@ class Hyperplane:
     def _points(self, X: ArrayLike) -> Array:
         points = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if points.shape[1] != len(self.coef):
-            raise ValueError(
-                f"the hyperplane lies in {len(self.coef)} dimensions, got rows of {points.shape[1]}"
-            )
+            raise ValueError(f"the plane has {len(self.coef)} dimensions, rows {points.shape[1]}")
         return points

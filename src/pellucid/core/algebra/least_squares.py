@@ -26,26 +26,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
-from pellucid.core.algebra import gram
-from pellucid.core.algebra.linalg import (
-    EPS,
-    Solved,
-    solve_cholesky,
-    solve_svd,
-    solve_triangle,
-    triangle,
-)
+from pellucid.core.algebra import gram, linalg
+from pellucid.core.algebra.linalg import Solved
 from pellucid.core.arrays.typing import Array, IntArray, Map
-from pellucid.core.loops.statistics import (
-    Moments,
-    Rows,
-    Source,
-    Statistic,
-    is_unit,
-    merge_moments,
-    moments,
-    reduce_rows,
-)
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic
 from pellucid.core.runtime.threads import single_threaded_blas
 
 FACTOR_ABOVE = 1e3  # condition of the unit-norm columns from which the rows are factored (TSQR)
@@ -74,12 +59,12 @@ def leaf_moments(rows: Rows) -> Moments:
     with np.errstate(all="ignore"):  # overflow and NaN show in the result, and are refused there
         if X.shape[1] <= gram.WIDEST:
             return gram.joint_moments(X, Y, rows.w)
-        return moments(np.hstack([X, Y]), rows.w)
+        return statistics.moments(np.hstack([X, Y]), rows.w)
 
 
 def joint_moments(source: Source, map_: Map) -> Moments:
     """Moments of [X y] over all rows."""
-    return reduce_rows(Statistic(leaf_moments, merge_moments), source, map_)
+    return statistics.reduce_rows(Statistic(leaf_moments, statistics.merge_moments), source, map_)
 
 
 # --- the system in its unknowns --------------------------------------------------------------
@@ -145,22 +130,22 @@ def standard_rows(rows: Rows, at: Coordinates) -> Array:
     X, Y = dense_leaf(rows)
     columns = [(X[:, at.active] - at.shift[at.active]) / at.scale[at.active], Y - at.y_shift]
     Z = np.hstack([np.ones((len(X), 1)), *columns] if at.intercept else columns)
-    return Z if is_unit(rows.w) else Z * np.sqrt(rows.w)[:, None]
+    return Z if statistics.is_unit(rows.w) else Z * np.sqrt(rows.w)[:, None]
 
 
 def leaf_triangle(at: Coordinates, rows: Rows) -> Array:
     """R of one leaf."""
-    return triangle(standard_rows(rows, at))
+    return linalg.triangle(standard_rows(rows, at))
 
 
 def merge_triangles(a: Array, b: Array) -> Array:
     """R of the rows of two leaves taken together."""
-    return triangle(np.vstack([a, b]))
+    return linalg.triangle(np.vstack([a, b]))
 
 
 def tsqr(source: Source, map_: Map, at: Coordinates) -> Array:
     """R of [1, (X - shift)/scale, y - y_shift] over all rows, square (zero rows below)."""
-    R = reduce_rows(Statistic(partial(leaf_triangle, at), merge_triangles), source, map_)
+    R = statistics.reduce_rows(Statistic(partial(leaf_triangle, at), merge_triangles), source, map_)
     return np.vstack([R, np.zeros((R.shape[1] - len(R), R.shape[1]))])
 
 
@@ -206,7 +191,7 @@ def leaf_residuals(
     X, Y = dense_leaf(rows)
     C = X - shift
     E = (Y[:, targets] - centre) - C @ coef
-    V = E if is_unit(rows.w) else E * rows.w[:, None]
+    V = E if statistics.is_unit(rows.w) else E * rows.w[:, None]
     return Residuals(V.sum(axis=0), C.T @ V, E.T @ V)
 
 
@@ -220,7 +205,7 @@ def residual_sums(
 ) -> Residuals:
     """Residual sums over all rows."""
     summarise = partial(leaf_residuals, shift, targets, centre, coef)
-    return reduce_rows(Statistic(summarise, merge_residuals), source, map_)
+    return statistics.reduce_rows(Statistic(summarise, merge_residuals), source, map_)
 
 
 # --- the whole way ---------------------------------------------------------------------------
@@ -250,7 +235,7 @@ class Engine:
         self.source, self.map, self.total, self.p, self.unknowns = source, map_, total, p, unknowns
         self.at = coordinates(total, p, intercept=unknowns != "slopes")
         self.system = normal_system(total, p, unknowns)
-        self.tolerance = max(source.n_rows, p) * EPS
+        self.tolerance = max(source.n_rows, p) * linalg.EPS
         self._reduced: Reduced | None = None
 
     @property
@@ -269,21 +254,21 @@ class Engine:
     def solve(self, targets: IntArray, alpha: float = 0.0, method: str = "auto") -> LinearFit:
         """Fit ``targets`` with penalty ``alpha`` by the cheapest way that is accurate enough."""
         with single_threaded_blas():  # the last bits must not depend on the number of cores
-            limit = {"auto": FACTOR_ABOVE, "normal": np.sqrt(1 / EPS)}.get(method, 0.0)
+            limit = {"auto": FACTOR_ABOVE, "normal": np.sqrt(1 / linalg.EPS)}.get(method, 0.0)
             solved = self._normal(targets, alpha) if limit > 0 else None
             if solved is not None and solved.condition <= limit:
                 return self.finish(solved, targets, alpha, "cholesky")
             A, c = self.reduced.A[:, self.live], self.reduced.c[:, targets]
             if method == "svd":
-                solved = self.embed(solve_svd(A, c, self.tolerance))
+                solved = self.embed(linalg.solve_svd(A, c, self.tolerance))
             else:
-                solved = self.embed(solve_triangle(A, c, alpha, self.tolerance))
+                solved = self.embed(linalg.solve_triangle(A, c, alpha, self.tolerance))
             route = "svd" if method == "svd" or solved.dependent else "qr"
             return self.finish(solved, targets, alpha, route)
 
     def _normal(self, targets: IntArray, alpha: float) -> Solved | None:
         live = self.live
-        solved = solve_cholesky(
+        solved = linalg.solve_cholesky(
             self.system.G[np.ix_(live, live)], self.system.B[np.ix_(live, targets)], alpha
         )
         return None if solved is None else self.embed(solved)
@@ -386,7 +371,7 @@ def wide_system(source: Source, unknowns: str) -> Wide:
         mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
     Z = np.hstack([np.ones((len(X), 1)), X]) if unknowns == "all" else X - mean
     V = Y - y_mean
-    if not is_unit(w):
+    if not statistics.is_unit(w):
         root_w = np.sqrt(w)[:, None]
         Z, V = root_w * Z, root_w * V
     return Wide(Z, V, mean, y_mean, float(w.sum()))
@@ -476,7 +461,7 @@ def compact_rows(
         engine = Engine(source, map_, total, p, unknowns=unknowns)
         live, at = engine.live, engine.at
         G, B, Y = engine.system
-        solved = solve_cholesky(G[np.ix_(live, live)], B[live])
+        solved = linalg.solve_cholesky(G[np.ix_(live, live)], B[live])
         if solved is not None and solved.condition <= FACTOR_ABOVE:
             scale = at.scale[live]
             L = np.linalg.cholesky(G[np.ix_(live, live)] / np.outer(scale, scale))

@@ -70,10 +70,15 @@ def one_of(choices: Collection[str], **values: object) -> None:
     """
     for name, value in values.items():
         if not isinstance(value, str) or value not in choices:
-            accepted = ", ".join(repr(choice) for choice in choices)
-            raise ValueError(
-                f"{name} must be one of {accepted}, got {value!r}{hint(value, choices)}"
-            )
+            accepted = ", ".join(map(repr, choices)) + f", got {value!r}{hint(value, choices)}"
+            raise ValueError(f"{name} must be one of {accepted}")
+
+
+def two_classes(model: object, found: int, n: int) -> None:
+    """Refuse the target of a classifier that holds one class only."""
+    if found < 2:
+        name = type(model).__name__
+        raise ValueError(f"{name} needs at least 2 classes, got 1 class in {n} samples")
 
 
 def hint(word: object, choices: Collection[str]) -> str:

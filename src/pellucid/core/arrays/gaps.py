@@ -87,10 +87,7 @@ def filled(source: Source, map_: Map, names: tuple[str, ...]) -> tuple[Source, O
     seen = reduce_rows(Statistic(leaf_observed, merge_observed), source, map_)
     empty = [names[j] for j in np.flatnonzero(seen.weight == 0)]
     if empty:
-        raise ValueError(
-            f"X has no observed cell in column(s) {', '.join(empty)}: every cell is NaN; leave "
-            "such columns out"
-        )
+        raise ValueError(f"X has no observed cell in column(s) {', '.join(empty)}; leave them out")
     if isinstance(source, Rows):
         return source._replace(X=fill_columns(source.X, seen.mean)), seen
     return FilledSource(source, seen.mean), seen

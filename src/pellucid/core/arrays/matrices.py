@@ -23,10 +23,7 @@ def numeric_matrix(X: Any, name: str) -> Array:
         raise ValueError(f"{name} must be a table with rows and columns, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(
-            f"{name} contains {matrix[row, column]} in column {column}, row {row}; "
-            "finite numbers only"
-        )
+        raise ValueError(f"{name} contains {matrix[row, column]} in column {column}, row {row}")
     return matrix
 
 

@@ -1,14 +1,20 @@
 """The few type names used everywhere: ``ArrayLike`` at the door, ``Array`` behind it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator as Model
+else:
+    Model = Any  # importing scikit-learn takes a second
+
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
+MaybeArray: TypeAlias = ArrayLike | None
 Matrix: TypeAlias = Any  # a dense array or a sparse matrix
 Rng: TypeAlias = np.random.Generator
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -38,6 +44,8 @@ __all__ = [
     "IntArray",
     "Map",
     "Matrix",
+    "MaybeArray",
+    "Model",
     "Numbers",
     "Rng",
     "Seed",

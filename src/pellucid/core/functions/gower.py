@@ -16,7 +16,7 @@ Reference: Gower (1971), A general coefficient of similarity, Biometrics 27.
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray
 from pellucid.core.runtime.threads import map_threads
 
 BLOCK_VALUES = 1 << 16  # distances that are worked on at once: they stay in the cache
@@ -48,16 +48,16 @@ class Gower(BaseEstimator):
 
     def __init__(
         self,
-        categorical: ArrayLike | None = None,
-        ranges: ArrayLike | None = None,
-        w: ArrayLike | None = None,
+        categorical: MaybeArray = None,
+        ranges: MaybeArray = None,
+        w: MaybeArray = None,
     ) -> None:
         self.categorical = categorical
         self.ranges = ranges
         self.w = w
 
 
-def column_mask(categorical: ArrayLike | None, d: int) -> Array:
+def column_mask(categorical: MaybeArray, d: int) -> Array:
     """Which columns are categories, from a mask or from column numbers.
 
     >>> column_mask([1], 3)
@@ -87,15 +87,13 @@ def column_ranges(X: Array) -> Array:
     return np.where(there.any(axis=0), high - low, 0.0)
 
 
-def known_ranges(ranges: ArrayLike | None, X: Array) -> Array:
+def known_ranges(ranges: MaybeArray, X: Array) -> Array:
     """Those given, or those of the training rows."""
     if ranges is None:
         return column_ranges(X)
     R = np.asarray(ranges, dtype=np.float64)
     if R.shape != (X.shape[1],) or not (np.isfinite(R) & (R >= 0)).all():
-        raise ValueError(
-            f"ranges must hold {X.shape[1]} finite numbers >= 0, one per column, got {R.tolist()}"
-        )
+        raise ValueError(f"ranges must be {X.shape[1]} finite numbers >= 0, got {R.tolist()}")
     return R
 
 

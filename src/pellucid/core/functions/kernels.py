@@ -23,7 +23,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.distances import pairwise_manhattan
 from pellucid.core.runtime.threads import map_threads
 
@@ -59,10 +59,10 @@ class Kernel(BaseEstimator):
 
     by_construction = True  # positive semi-definite whatever the rows
 
-    def __call__(self, X: Any, Z: ArrayLike | None = None) -> Array:
+    def __call__(self, X: Any, Z: MaybeArray = None) -> Array:
         return self._gram(X, Z)
 
-    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: MaybeArray) -> Array:
         raise NotImplementedError(f"{type(self).__name__} does not say what k(x, z) is")
 
     def diagonal(self, X: Any) -> Array:
@@ -254,7 +254,7 @@ class LaplacianKernel(Kernel):
         check.positive(sigma=sigma)
         self.sigma = sigma
 
-    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: MaybeArray) -> Array:
         X = dense(rows_of(X))
         Z = X if Z is None else dense(rows_of(Z))
         return np.exp(-pairwise_manhattan(X, Z) / self.sigma)
@@ -346,13 +346,11 @@ class MatrixFunctionKernel(Kernel):
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         Z = X if Z is None else Z
         K = np.asarray(self.function(X, Z), dtype=np.float64)
         if K.shape != (n_rows(X), n_rows(Z)):
-            raise ValueError(
-                f"the kernel function must return shape {(n_rows(X), n_rows(Z))}, got {K.shape}"
-            )
+            raise ValueError(f"the kernel must give shape {(n_rows(X), n_rows(Z))}, got {K.shape}")
         return K
 
 
@@ -368,7 +366,7 @@ class PrecomputedKernel(Kernel):
 
     by_construction = False
 
-    def _gram(self, X: ArrayLike, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: ArrayLike, Z: MaybeArray) -> Array:
         K = dense(rows_of(X))
         if Z is not None:
             raise ValueError("a precomputed kernel has no rows to compare: give the Gram matrix")
@@ -377,6 +375,12 @@ class PrecomputedKernel(Kernel):
     def diagonal(self, X: Any) -> Array:
         """k(x, x) for each row."""
         return np.diagonal(dense(rows_of(X))).copy()
+
+
+def is_precomputed(kernel: object) -> bool:
+    """Whether ``kernel=`` says that the Gram matrix itself is given."""
+    named = isinstance(kernel, str) and kernel == "precomputed"
+    return named or isinstance(kernel, PrecomputedKernel)
 
 
 class SumKernel(Kernel):
@@ -400,7 +404,7 @@ class SumKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.left.by_construction and self.right.by_construction
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.left(X, Z) + self.right(X, Z)
 
     def diagonal(self, X: np.ndarray) -> Array:
@@ -431,7 +435,7 @@ class ProductKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.left.by_construction and self.right.by_construction
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.left(X, Z) * self.right(X, Z)
 
     def diagonal(self, X: np.ndarray) -> Array:
@@ -465,7 +469,7 @@ class ScaledKernel(Kernel):
     def by_construction(self) -> bool:  # type: ignore[override]
         return self.kernel.by_construction
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.scale * self.kernel(X, Z)
 
     def diagonal(self, X: np.ndarray) -> Array:
@@ -499,12 +503,10 @@ class NormalizedKernel(Kernel):
         squared = self.kernel.diagonal(X)
         if not (squared > 0).all():
             row = int(np.argmin(squared))
-            raise ValueError(
-                f"a normalised kernel needs k(x, x) > 0, got {squared[row]:g} in row {row}"
-            )
+            raise ValueError(f"normalising needs k(x, x) > 0, got {squared[row]:g} in row {row}")
         return np.sqrt(squared)
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         a = self._lengths(X)
         b = a if Z is None else self._lengths(Z)
         return self.kernel(X, Z) / a[:, None] / b
@@ -544,12 +546,11 @@ class ColumnsKernel(Kernel):
             return None
         X, columns = rows_of(X), np.atleast_1d(self.columns)
         if columns.dtype.kind != "i" or columns.min() < 0 or columns.max() >= X.shape[1]:
-            raise ValueError(
-                f"columns must be numbers of columns 0..{X.shape[1] - 1}, got {self.columns!r}"
-            )
+            known = f"columns 0..{X.shape[1] - 1}"
+            raise ValueError(f"columns must be numbers of {known}, got {self.columns!r}")
         return X[:, columns]
 
-    def _gram(self, X: Any, Z: ArrayLike | None) -> Array:
+    def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.kernel(self._part(X), self._part(Z))
 
     def diagonal(self, X: np.ndarray) -> Array:

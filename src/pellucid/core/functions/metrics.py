@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray
 from pellucid.core.functions.dissimilarities import BINARY, FURTHER, pairwise_binary
 from pellucid.core.functions.distances import pairwise_canberra, pairwise_hamming
 from pellucid.core.functions.gower import Gower, column_mask, known_ranges, pairwise_gower
@@ -55,7 +55,7 @@ class Minkowski(BaseEstimator):
     array([[10.]])
     """
 
-    def __init__(self, p: float = 2, w: ArrayLike | None = None) -> None:
+    def __init__(self, p: float = 2, w: MaybeArray = None) -> None:
         self.p = p
         self.w = w
 
@@ -78,7 +78,7 @@ class Mahalanobis(BaseEstimator):
     array([[2.23606798]])
     """
 
-    def __init__(self, covariance: ArrayLike | None = None, squared: bool = False) -> None:
+    def __init__(self, covariance: MaybeArray = None, squared: bool = False) -> None:
         self.covariance = covariance
         self.squared = squared
 
@@ -126,14 +126,14 @@ def directions(X: Array, *, centre: bool) -> Array:
     return X / np.where(length > 0, length, 1.0)
 
 
-def column_weights(w: ArrayLike | None, d: int) -> Array:
+def column_weights(w: MaybeArray, d: int) -> Array:
     w = np.asarray(w, dtype=np.float64)
     if w.shape != (d,) or not (w >= 0).all() or not np.isfinite(w).all():
         raise ValueError(f"w must hold {d} finite numbers >= 0, one per column, got {w.tolist()}")
     return w
 
 
-def minkowski(p: float, w: ArrayLike | None = None, d: int = 0) -> Metric:
+def minkowski(p: float, w: MaybeArray = None, d: int = 0) -> Metric:
     """The metric of order p with column weights w.
 
     >>> minkowski(2).power
@@ -153,7 +153,7 @@ def inverse_root(S: Array) -> Array:
     keep = values > 1e-12 * max(values.max(), 0.0)
     if values.min() < -1e-8 * abs(values).max():
         raise ValueError(
-            f"covariance must be positive semi-definite, got an eigenvalue {values.min():.6g}"
+            f"covariance must be positive semi-definite, got eigenvalue {values.min():.6g}"
         )
     if not keep.all():
         warn(
@@ -163,7 +163,7 @@ def inverse_root(S: Array) -> Array:
     return vectors[:, keep] / np.sqrt(values[keep])
 
 
-def mahalanobis(S: ArrayLike | None, d: int, squared: bool = False) -> Metric:
+def mahalanobis(S: MaybeArray, d: int, squared: bool = False) -> Metric:
     """The metric of a covariance matrix.
 
     >>> mahalanobis(np.eye(2), 2).order
@@ -278,15 +278,12 @@ def foreign(metric: object, keywords: dict) -> Metric:
     if hasattr(metric, "pairwise"):
         return Metric(type(metric).__name__, None, pairwise=metric.pairwise)
     if not callable(metric):
-        raise ValueError(
-            f"metric must be a name, a callable, Minkowski(...), Mahalanobis(...) or Gower(...), "
-            f"got {metric!r}"
-        )
+        raise ValueError(f"metric must be a name, a function or a record, got {metric!r}")
     pairwise = partial(by_callable, function=metric, keywords=keywords)
     return Metric(getattr(metric, "__name__", "callable"), None, pairwise=pairwise)
 
 
-def standardised(V: ArrayLike | None, X: Array) -> Metric:
+def standardised(V: MaybeArray, X: Array) -> Metric:
     V = training_variance(X) if V is None else np.asarray(V, dtype=np.float64)
     if V.shape != (X.shape[1],) or not (V > 0).all():
         raise ValueError(

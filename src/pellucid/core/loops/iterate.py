@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import MaybeArray
 from pellucid.core.runtime.warn import warn as give_warning
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "History",
     "Iteration",
     "iterate",
+    "strictly_below",
     "with_callbacks",
 ]
 
@@ -143,8 +144,8 @@ class FitContext:
         estimator: BaseEstimator,
         *,
         X: Any = None,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        y: MaybeArray = None,
+        sample_weight: MaybeArray = None,
         max_steps: int | None = 0,
         attributes: Callable[[Any], dict[str, Any]] | None = None,
     ) -> None:
@@ -160,7 +161,7 @@ class FitContext:
         cls,
         estimator: BaseEstimator,
         rows: Any,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: MaybeArray = None,
         max_steps: int | None = 0,
         attributes: Callable[[Any], dict[str, Any]] | None = None,
     ) -> "FitContext":
@@ -168,6 +169,21 @@ class FitContext:
         X, y = getattr(rows, "X", None), getattr(rows, "y", None)
         data = {"X": X, "y": y, "sample_weight": sample_weight}
         return cls(estimator, **data, max_steps=max_steps, attributes=attributes)
+
+    @classmethod
+    def of_one_step(
+        cls,
+        estimator: BaseEstimator,
+        X: Any,
+        y: MaybeArray = None,
+        sample_weight: MaybeArray = None,
+    ) -> "FitContext":
+        """The context of a fit in one step: fitted is what the estimator has by then."""
+
+        def attributes(_: object) -> dict[str, Any]:
+            return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+
+        return cls(estimator, X=X, y=y, sample_weight=sample_weight, attributes=attributes)
 
     def _attributes(self, state: Any) -> Callable[[], dict[str, Any]] | None:
         attributes = self.attributes
@@ -195,6 +211,11 @@ class FitContext:
         return self.root.call_on_fit_task_end(
             estimator=self.estimator, **self.data, reconstruction_attributes=self._attributes(state)
         )
+
+
+def strictly_below(tol: float) -> float | None:
+    """The ``tol`` of a loop that goes on after a gap of exactly ``tol``; None, no limit, for 0."""
+    return math.nextafter(tol, 0.0) if tol > 0 else None
 
 
 def iterate(
@@ -236,10 +257,8 @@ def iterate(
         new, gap = step(state)
         if not math.isfinite(gap):
             why = f"the gap is {gap}; the state before it is kept"
-            give_warning(
-                f"{label}diverged at step {i}: {why if explain is None else explain(state)}",
-                DivergenceWarning,
-            )
+            why = why if explain is None else explain(state)
+            give_warning(f"{label}diverged at step {i}: {why}", DivergenceWarning)
             return Iteration(state, i - 1, False, "diverged", history)
         state = new
         if record is not None:
@@ -251,8 +270,6 @@ def iterate(
         if asked or (stop is not None and stop(history)):
             return Iteration(state, i, False, "stopped", history)
     if tol is not None and warn:
-        give_warning(
-            f"{label}no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}",
-            ConvergenceWarning,
-        )
+        end = f"no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}"
+        give_warning(f"{label}{end}", ConvergenceWarning)
     return Iteration(state, max_iter, False, "max_iter", history)

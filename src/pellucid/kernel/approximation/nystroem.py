@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
-from pellucid.core.functions.kernels import Kernel, KernelLike, PrecomputedKernel
+from pellucid.core.functions.kernels import Kernel, KernelLike, is_precomputed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card
@@ -108,8 +108,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     @property
     def _precomputed(self) -> bool:
-        named = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return named or isinstance(self.kernel, PrecomputedKernel)
+        return is_precomputed(self.kernel)
 
     def _kernel(self) -> Kernel:
         coef0 = 1.0 if self.coef0 is None else self.coef0

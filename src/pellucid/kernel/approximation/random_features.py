@@ -77,9 +77,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, Transformer):
         if isinstance(self.sigma, GaussianKernel | LaplacianKernel):
             return self.sigma
         if isinstance(self.sigma, Kernel):
-            raise ValueError(
-                f"sigma must be a width, a GaussianKernel or a LaplacianKernel, got {self.sigma!r}"
-            )
+            raise ValueError(f"sigma takes a GaussianKernel or LaplacianKernel, got {self.sigma!r}")
         check.positive(sigma=self.sigma)
         return GaussianKernel(self.sigma)
 

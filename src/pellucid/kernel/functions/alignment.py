@@ -44,9 +44,7 @@ def kernel_alignment(K: ArrayLike, target: ArrayLike, *, centered: bool = True) 
     check.boolean(centered=centered)
     K, T = np.asarray(K, dtype=np.float64), np.asarray(target, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or T.shape not in ((len(K),), K.shape):
-        raise ValueError(
-            f"K must be square and target (n,) or (n, n), got shapes {K.shape} and {T.shape}"
-        )
+        raise ValueError(f"K must be square and target (n,) or (n, n), got {K.shape} and {T.shape}")
     if not (np.isfinite(K).all() and np.isfinite(T).all()):
         raise ValueError("kernel_alignment needs finite numbers")
     if T.ndim == 1:

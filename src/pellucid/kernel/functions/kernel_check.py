@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.kernels import Kernel, MatrixFunctionKernel
 
 
@@ -37,7 +37,7 @@ class KernelCheck(NamedTuple):
         return self.words
 
 
-def gram(kernel: Kernel | Callable[..., Any], X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+def gram(kernel: Kernel | Callable[..., Any], X: ArrayLike, Z: MaybeArray = None) -> Array:
     """The matrix of k(x, z) for all rows x of ``X`` and z of ``Z`` (default: ``X`` itself).
 
     ``kernel`` is a Kernel, or a function of two tables that returns the matrix or of two rows
@@ -64,7 +64,7 @@ def gram(kernel: Kernel | Callable[..., Any], X: ArrayLike, Z: ArrayLike | None 
     return MatrixFunctionKernel(kernel)(X, others)
 
 
-def check_kernel(kernel: Any, X: ArrayLike | None = None, *, tol: float = 1e-8) -> KernelCheck:
+def check_kernel(kernel: Any, X: MaybeArray = None, *, tol: float = 1e-8) -> KernelCheck:
     """Look for a reason why this is no kernel; a sample can refute one, never prove it.
 
     Parameters

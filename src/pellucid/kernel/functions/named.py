@@ -12,18 +12,11 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.functions.kernels import (
-    NAMES,
-    FunctionKernel,
-    Kernel,
-    LinearKernel,
-    MatrixFunctionKernel,
-    dense,
-    kernel_from,
-)
+from pellucid.core.functions import kernels
+from pellucid.core.functions.kernels import FunctionKernel, Kernel, MatrixFunctionKernel
 
 OTHERS = ("additive_chi2", "chi2", "cosine", "laplacian", "polynomial")
-PAIRWISE = tuple(sorted((*NAMES, *OTHERS)))
+PAIRWISE = tuple(sorted((*kernels.NAMES, *OTHERS)))
 
 
 def additive_chi2(X: ArrayLike, Z: Array) -> Array:
@@ -32,7 +25,7 @@ def additive_chi2(X: ArrayLike, Z: Array) -> Array:
     >>> additive_chi2(np.array([[1.0, 0.0]]), np.array([[3.0, 0.0]]))
     array([[-1.]])
     """
-    X, Z = dense(X), dense(Z)
+    X, Z = kernels.dense(X), kernels.dense(Z)
     if (X < 0).any() or (Z < 0).any():
         raise ValueError("the chi2 kernels take no negative numbers: X contains negative values")
     K = np.zeros((len(X), len(Z)))
@@ -53,12 +46,7 @@ def chi2(X: ArrayLike, Z: Array, gamma: float = 1.0) -> Array:
 
 
 def named_kernel(
-    kernel: Any,
-    gamma: float | None,
-    degree: float,
-    coef0: float,
-    params: dict[str, Any] | None,
-    n_features: int,
+    kernel: Any, gamma: float | None, degree: float, coef0: float, params: Any, n_features: int
 ) -> Kernel:
     """The kernel of a name, a ``Kernel``, or a function of two rows with ``params``.
 
@@ -73,11 +61,11 @@ def named_kernel(
         return FunctionKernel(partial(kernel, **params) if params else kernel)
     check.one_of(PAIRWISE, kernel=kernel)
     if kernel == "cosine":
-        return LinearKernel().normalized()
+        return kernels.LinearKernel().normalized()
     if kernel == "additive_chi2":
         return MatrixFunctionKernel(additive_chi2)
     if kernel == "chi2":
         return MatrixFunctionKernel(partial(chi2, gamma=1.0 if gamma is None else gamma))
     name = "poly" if kernel == "polynomial" else kernel
     numbers: dict[str, Any] = {"degree": degree, "coef0": coef0, "n_features": n_features}
-    return kernel_from(name, gamma="auto" if gamma is None else gamma, **numbers)
+    return kernels.kernel_from(name, gamma="auto" if gamma is None else gamma, **numbers)

@@ -74,10 +74,8 @@ def read_graph(graph: Any, labels: Sequence[Any] | None = None) -> Graph:
 def _cells(graph: Any) -> tuple[IntArray, IntArray, int]:
     A = graph.toarray() if issparse(graph) else np.asarray(graph)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.dtype.kind not in "biuf":
-        raise ValueError(
-            "a graph must be a square adjacency array of numbers or a networkx graph, got "
-            f"{type(graph).__name__} of shape {A.shape}"
-        )
+        given = f"{type(graph).__name__} of shape {A.shape}"
+        raise ValueError(f"a graph is a square array of numbers or a networkx graph, got {given}")
     if A.dtype.kind == "f" and not np.isfinite(A).all():
         raise ValueError("the adjacency array must hold finite numbers")
     edges = A != 0

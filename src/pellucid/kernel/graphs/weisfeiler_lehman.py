@@ -24,16 +24,8 @@ from scipy.sparse import csr_array
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.kernels import Kernel
-from pellucid.kernel.graphs.graphs import (
-    Graph,
-    Union,
-    number_rows,
-    read_graph,
-    read_pair,
-    refine,
-    shortest_paths,
-    unite,
-)
+from pellucid.kernel.graphs import graphs as plain
+from pellucid.kernel.graphs.graphs import Graph, Union, read_graph, refine
 
 BASES = ("histogram", "edge", "shortest_path")
 DENSE = 2000  # features up to which the counts are multiplied as a dense matrix
@@ -76,7 +68,7 @@ def weisfeiler_lehman_test(
     >>> weisfeiler_lehman_test(path, star)
     WeisfeilerLehman(distinguished=True, iteration=1, message='not isomorphic')
     """
-    union = read_pair(a, b, labels)
+    union = plain.read_pair(a, b, labels)
     n, colours = int(union.first[1]), union.colours
     if max_iter is not None:
         check.whole(at_least=0, max_iter=max_iter)
@@ -118,7 +110,7 @@ def node_pairs(base: str, graphs: Sequence[Graph], union: Union) -> Pairs:
         return Pairs(owner, left, right, None)
     owners, lefts, rights, kinds = [], [], [], []
     for g, graph in enumerate(graphs):
-        D = shortest_paths(graph)
+        D = plain.shortest_paths(graph)
         i, j = np.nonzero(np.triu(np.isfinite(D), 1))
         owners.append(np.full(len(i), g))
         lefts.append(i + union.first[g])
@@ -135,7 +127,9 @@ def count_features(pairs: Pairs, colours: IntArray, n_graphs: int) -> Any:
     else:
         a, b = colours[pairs.left], colours[pairs.right]
         kind = [] if pairs.kind is None else [pairs.kind]
-        codes, many = number_rows(np.column_stack([np.minimum(a, b), np.maximum(a, b), *kind]))
+        codes, many = plain.number_rows(
+            np.column_stack([np.minimum(a, b), np.maximum(a, b), *kind])
+        )
     if many <= DENSE:
         flat = np.bincount(pairs.owner * many + codes, minlength=n_graphs * many)
         return flat.reshape(n_graphs, many).astype(np.float64)
@@ -200,7 +194,7 @@ class WeisfeilerLehmanKernel(Kernel):
 
     def _sum(self, graphs: list[Graph], n: int, *, square: bool) -> tuple[Array, Array]:
         """The Gram matrix of the first n against the rest (or themselves), and every k(G, G)."""
-        union = unite(graphs)
+        union = plain.unite(graphs)
         m = len(graphs)
         K = np.zeros((n, n if square else m - n))
         diagonal, colours = np.zeros(m), union.colours
@@ -250,10 +244,7 @@ def read_graphs(items: Any) -> list[Graph]:
     if not isinstance(items, list | tuple) and not (
         isinstance(items, np.ndarray) and (items.dtype == object or items.ndim == 3)
     ):
-        raise ValueError(
-            "the kernel takes a list of graphs or of (graph, labels) tuples, "
-            f"got {type(items).__name__}"
-        )
+        raise ValueError(f"give a list of graphs or of (graph, labels), got {type(items).__name__}")
     if len(items) == 0:
         raise ValueError("the kernel needs at least one graph, got an empty list")
     pairs = [item if isinstance(item, tuple) and len(item) == 2 else (item, None) for item in items]

@@ -51,9 +51,9 @@ def hinge_risk(
     rows: Any = np.atleast_2d(np.asarray(X, dtype=np.float64))
     labels = np.asarray(y, dtype=np.float64).ravel()
     if rows.shape != (len(labels), len(w)) or len(labels) == 0:
+        given = f"{len(labels)} labels and {len(w)} coefficients"
         raise ValueError(
-            f"X must have a row for each label and a column for each coefficient, got shape "
-            f"{rows.shape} for {len(labels)} labels and {len(w)} coefficients"
+            f"X must have a row a label, a column a coefficient: {rows.shape}, {given}"
         )
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("hinge_risk needs labels -1 and +1 in y")

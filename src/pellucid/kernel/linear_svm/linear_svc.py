@@ -22,19 +22,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
-from pellucid.kernel.linear_svm.crammer_singer import (
-    CrammerState,
-    crammer_singer_step,
-    make_crammer_singer,
-    start_crammer_singer,
-)
+from pellucid.kernel.linear_svm import crammer_singer
+from pellucid.kernel.linear_svm.crammer_singer import CrammerState
 from pellucid.kernel.linear_svm.margin_lasso import lasso_step, start_lasso
 from pellucid.kernel.linear_svm.margin_newton import middle_intercept, newton_step, sample_start
 from pellucid.kernel.linear_svm.margin_problem import WIDEST, Problem, make_loss, make_problem
@@ -65,8 +61,7 @@ def original_weights(
 ) -> tuple[Array, float]:
     """w and b of the columns as given."""
     w = theta[1:]
-    intercept = problem.ones * b - float(w @ problem.shift)
-    return (w if Q is None else Q @ w), intercept
+    return (w if Q is None else Q @ w), problem.ones * b - float(w @ problem.shift)
 
 
 def check_margins(model: BaseEstimator) -> None:
@@ -165,7 +160,7 @@ class LinearSVC(LinearClassifier):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Find the weights and intercept of every rule."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
@@ -179,9 +174,8 @@ class LinearSVC(LinearClassifier):
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter)
         context.attributes = lambda s: self._values(read(s))
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol**2, "context": context}
-        run = self._iterate(
-            step, state, record=lambda s: {"objective": read(s).objective}, **limits
-        )
+        limits["record"] = lambda s: {"objective": read(s).objective}
+        run = self._iterate(step, state, **limits)
         self.coef_, self.intercept_, self.objective_, self.duality_gap_ = read(run.state)
         return self
 
@@ -191,9 +185,7 @@ class LinearSVC(LinearClassifier):
         check.one_of(("squared_hinge", "hinge"), loss=self.loss)
         check.one_of(("ovr", "crammer_singer"), multi_class=self.multi_class)
         if self.penalty == "l1" and self.loss == "hinge" and self.multi_class == "ovr":
-            raise ValueError(
-                "penalty='l1' with loss='hinge' is not supported; use loss='squared_hinge'"
-            )
+            raise ValueError("penalty='l1' with loss='hinge' is not supported; use 'squared_hinge'")
 
     def _rules(self, rows: Rows, weights: Array) -> tuple[Any, Any, Any]:
         """Start, step and reading of one problem for each rule."""
@@ -202,10 +194,8 @@ class LinearSVC(LinearClassifier):
         X, Q = (X, None) if lasso else fewer_columns(X)
         loss, b = make_loss(self.loss, self.C), self.fit_intercept
         scaling = self.intercept_scaling if self.shrink_intercept else None
-        problems = [
-            make_problem(X, y, v, loss, intercept=b, scaling=scaling)
-            for y, v in rule_rows(rows, weights)
-        ]
+        make = partial(make_problem, loss=loss, intercept=b, scaling=scaling)
+        problems = [make(X, y, v) for y, v in rule_rows(rows, weights)]
         begin = start_lasso if lasso else partial(sample_start, tol=self.tol)
         advance = lasso_step if lasso else newton_step
         states = [(begin(problem), np.inf) for problem in problems]
@@ -224,15 +214,15 @@ class LinearSVC(LinearClassifier):
         scaling = self.intercept_scaling if self.fit_intercept else None
         cost = self.C * rows.w * weights[rows.y]
         rng = generator(self.random_state)
-        problem = make_crammer_singer(rows.X, rows.y, cost, scaling, rng)
+        problem = crammer_singer.make_crammer_singer(rows.X, rows.y, cost, scaling, rng)
 
         def read(state: CrammerState) -> LinearFit:
             W = state.W if scaling is None else state.W[:, :-1]
             b = np.zeros(len(W)) if scaling is None else scaling * state.W[:, -1]
             return LinearFit(W.copy(), b, state.objective, state.gap)
 
-        start = start_crammer_singer(problem, len(self.classes_))
-        return start, partial(crammer_singer_step, problem), read
+        start = crammer_singer.start_crammer_singer(problem, len(self.classes_))
+        return start, partial(crammer_singer.crammer_singer_step, problem), read
 
     def _values(self, fit: LinearFit) -> dict[str, Any]:
         names = ("coef_", "intercept_", "objective_", "duality_gap_")

@@ -20,16 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.kernel.linear_svm import margin_newton
 from pellucid.kernel.linear_svm.linear_svc import check_margins, fewer_columns, original_weights
-from pellucid.kernel.linear_svm.margin_newton import (
-    NewtonState,
-    middle_intercept,
-    newton_step,
-    sample_start,
-)
+from pellucid.kernel.linear_svm.margin_newton import NewtonState
 from pellucid.kernel.linear_svm.margin_problem import make_loss, make_problem
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
@@ -114,7 +110,7 @@ class LinearSVR(Regressor):
         self.shrink_intercept = shrink_intercept
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Find the weights and the intercept."""
         check_margins(self)
         check.non_negative(epsilon=self.epsilon)
@@ -126,15 +122,15 @@ class LinearSVR(Regressor):
         problem = make_problem(Z, rows.y, rows.w, loss, intercept=b, scaling=scaling)
 
         def values(state: NewtonState) -> dict[str, Any]:
-            b = middle_intercept(problem, state.point)
+            b = margin_newton.middle_intercept(problem, state.point)
             w, intercept = original_weights(problem, state.point.theta, b, Q)
             return {"coef_": w, "intercept_": np.array([intercept])}
 
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, values)
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol**2, "context": context}
         limits["record"] = lambda state: {"objective": state.point.objective}
-        start = sample_start(problem, self.tol)
-        run = self._iterate(partial(newton_step, problem), start, **limits)
+        start = margin_newton.sample_start(problem, self.tol)
+        run = self._iterate(partial(margin_newton.newton_step, problem), start, **limits)
         state = run.state
         found = values(state)
         self.coef_, self.intercept_ = found["coef_"], found["intercept_"]

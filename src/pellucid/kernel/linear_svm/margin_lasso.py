@@ -22,15 +22,8 @@ from pellucid.compiled.epochs.logistic_coordinate import solve_model
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.kernel.linear_svm.margin_problem import (
-    FreeRows,
-    Point,
-    Problem,
-    Smoothing,
-    design_times,
-    evaluate,
-    is_tiled,
-)
+from pellucid.kernel.linear_svm import margin_problem
+from pellucid.kernel.linear_svm.margin_problem import FreeRows, Point, Problem, Smoothing
 
 HALVINGS = 40
 ENOUGH = 1e-3
@@ -77,7 +70,7 @@ def lower_bound(problem: Problem, point: Point) -> float:
 
 def look(problem: Problem, theta: Array, e: Array) -> Point:
     """The loss at theta, its objective with the penalty."""
-    point = evaluate(unpenalised(problem), theta, e, smoothing(problem))
+    point = margin_problem.evaluate(unpenalised(problem), theta, e, smoothing(problem))
     value = point.value + penalised(problem, theta)
     return point._replace(value=value, objective=value)
 
@@ -120,7 +113,7 @@ def quadratic_step(problem: Problem, point: Point) -> Point | None:
     promise = float(point.slope @ d) + penalised(problem, theta + d) - penalised(problem, theta)
     if not promise < -1e-16 * point.objective:
         return None
-    f = design_times(problem, d)
+    f = margin_problem.design_times(problem, d)
 
     def attempt(t: float) -> tuple[Point, float]:
         end = theta + t * d
@@ -148,10 +141,8 @@ def on_columns(problem: Problem, chosen: IntArray) -> Problem:
     """The problem with some of the columns."""
     X: Any = problem.X[:, chosen]
     X = X.toarray() if issparse(X) else X
-    ridge = np.concatenate([problem.ridge[:1], np.ones(len(chosen))])
-    return problem._replace(
-        X=np.ascontiguousarray(X), ridge=ridge, shift=problem.shift[chosen], sparse=None
-    )
+    ridge, shift = np.append(problem.ridge[:1], np.ones(len(chosen))), problem.shift[chosen]
+    return problem._replace(X=np.ascontiguousarray(X), ridge=ridge, shift=shift, sparse=None)
 
 
 def working_step(problem: Problem, state: LassoState) -> Point | None:
@@ -179,7 +170,7 @@ def working_step(problem: Problem, state: LassoState) -> Point | None:
 def lasso_step(problem: Problem, state: LassoState) -> tuple[LassoState, float]:
     """One step; the gap is (F - D)/F, 0 where rounding leaves nothing to gain."""
     with single_threaded_blas():
-        tiled = is_tiled(problem.X)
+        tiled = margin_problem.is_tiled(problem.X)
         point = quadratic_step(problem, state.point) if tiled else working_step(problem, state)
         if point is None:
             return state, 0.0

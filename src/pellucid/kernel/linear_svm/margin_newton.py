@@ -27,17 +27,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.kernel.linear_svm import margin_problem
 from pellucid.kernel.linear_svm.line_minimum import line_minimum
-from pellucid.kernel.linear_svm.margin_problem import (
-    Point,
-    Problem,
-    Smoothing,
-    design_times,
-    evaluate,
-    is_costly,
-    line_slopes,
-    newton_direction,
-)
+from pellucid.kernel.linear_svm.margin_problem import Point, Problem, Smoothing
 
 SEARCHES = 60
 FLAT = 0.05  # share of the first slope that a search along a step may leave
@@ -82,8 +74,9 @@ def start(problem: Problem, theta: Array | None = None, width: float = 1.0) -> N
         sigma = 0.5 * loss.upper / (spread(problem) * width)  # at zero every row is free
         smooth = Smoothing(np.zeros(n), sigma, theta[0], 1e-9 * sigma * width * total)
     with single_threaded_blas():
-        e = problem.y - design_times(problem, theta)
-        return aim(problem, evaluate(problem, theta, e, smooth), smooth, np.inf, -np.inf)
+        e = problem.y - margin_problem.design_times(problem, theta)
+        point = margin_problem.evaluate(problem, theta, e, smooth)
+        return aim(problem, point, smooth, np.inf, -np.inf)
 
 
 def aim(
@@ -93,12 +86,13 @@ def aim(
     bound = max(bound, point.objective - point.gap)
     point = point._replace(gap=max(point.objective - bound, 0.0))
     state = NewtonState(point, None, np.inf, smooth, before, bound)
-    return state if is_costly(problem) and not np.isfinite(smooth.sigma) else turn(problem, state)
+    later = margin_problem.is_costly(problem) and not np.isfinite(smooth.sigma)
+    return state if later else turn(problem, state)
 
 
 def turn(problem: Problem, state: NewtonState) -> NewtonState:
     """The same state with its direction."""
-    direction = newton_direction(problem, state.point, state.smooth.delta)
+    direction = margin_problem.newton_direction(problem, state.point, state.smooth.delta)
     return state._replace(direction=direction, decrement=-float(state.point.slope @ direction))
 
 
@@ -106,7 +100,7 @@ def search(problem: Problem, state: NewtonState) -> Point:
     """The point where the smoothed problem is lowest along the direction."""
     point, d, smooth = state.point, state.direction, state.smooth
     assert d is not None
-    f = design_times(problem, d)
+    f = margin_problem.design_times(problem, d)
     theta, ridge = point.theta, problem.ridge
     bend0 = float(ridge @ d**2)
     slope0 = float((ridge * theta) @ d)
@@ -115,11 +109,11 @@ def search(problem: Problem, state: NewtonState) -> Point:
         slope0 += smooth.delta * (theta[0] - smooth.b0) * d[0]
 
     def slopes(t: float) -> tuple[float, float]:
-        slope, bend = line_slopes(problem, point.e, f, t, smooth)
+        slope, bend = margin_problem.line_slopes(problem, point.e, f, t, smooth)
         return slope0 + t * bend0 - slope, bend0 + bend
 
     t = line_minimum(slopes, FLAT * state.decrement, most=SEARCHES)
-    return evaluate(problem, theta + t * d, point.e - t * f, smooth)
+    return margin_problem.evaluate(problem, theta + t * d, point.e - t * f, smooth)
 
 
 def recentre(problem: Problem, state: NewtonState) -> NewtonState:
@@ -129,7 +123,7 @@ def recentre(problem: Problem, state: NewtonState) -> NewtonState:
     if point.gap > SLOW * state.before or not np.isfinite(state.before):
         sigma *= GROW
     smooth = Smoothing(point.P, sigma, float(point.theta[0]), smooth.delta)
-    moved = evaluate(problem, point.theta, point.e, smooth)
+    moved = margin_problem.evaluate(problem, point.theta, point.e, smooth)
     return aim(problem, moved, smooth, point.gap, state.bound)
 
 
@@ -164,14 +158,11 @@ def sample_start(problem: Problem, tol: float) -> NewtonState:
     if n < SAMPLE or not isinstance(problem.X, np.ndarray):
         return start(problem)
     part = slice(None, None, SHARE)
-    v = np.ascontiguousarray(problem.v[part])
+    X, y, v = (np.ascontiguousarray(A[part]) for A in (problem.X, problem.y, problem.v))
     total = float(v.sum())
-    y = np.ascontiguousarray(problem.y[part])
     if total == 0 or len(np.unique(y)) < 2:
         return start(problem)
-    small = problem._replace(
-        X=np.ascontiguousarray(problem.X[part]), y=y, v=v * (float(problem.v.sum()) / total)
-    )
+    small = problem._replace(X=X, y=y, v=v * (float(problem.v.sum()) / total))
     state = sample_start(small, tol)
     for _ in range(60):
         state, gap = newton_step(small, state)

@@ -26,13 +26,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads
-from pellucid.kernel.linear_svm.margin_kernels import (
-    BLOCK_ROWS,
-    STATISTICS,
-    line_sums,
-    margin_sums,
-    scores,
-)
+from pellucid.kernel.linear_svm import margin_kernels
 from pellucid.kernel.linear_svm.sparse_rows import SparseRows
 
 LEAF = 16_384  # rows of a task
@@ -55,9 +49,8 @@ class Loss(NamedTuple):
 
     def row(self, inv_sigma: float) -> Array:
         """As the kernel takes them."""
-        return np.array(
-            [float(self.classify), self.upper, self.epsilon, 1.0 / self.kappa, inv_sigma]
-        )
+        known = float(self.classify), self.upper, self.epsilon, 1.0 / self.kappa
+        return np.array([*known, inv_sigma])
 
 
 def make_loss(name: str, C: float, epsilon: float = 0.0) -> Loss:
@@ -193,7 +186,7 @@ def design_times(problem: Problem, d: Array) -> Array:
 
     def leaf(start: int) -> None:
         part = slice(start, start + LEAF)
-        scores(writeable(X[part]), w, b, z[part])
+        margin_kernels.scores(writeable(X[part]), w, b, z[part])
 
     list(map_threads(leaf, range(0, len(X), LEAF)))
     return z
@@ -206,8 +199,8 @@ def line_slopes(problem: Problem, e: Array, f: Array, t: float, smooth: Smoothin
 
     def leaf(start: int) -> tuple[float, float]:
         part = slice(start, start + LEAF)
-        v = problem.v[part] if weighted else e[:0]
-        return line_sums(e[part], f[part], t, problem.y[part], v, weighted, smooth.P0[part], row)
+        rows = problem.y[part], problem.v[part] if weighted else e[:0], weighted
+        return margin_kernels.line_sums(e[part], f[part], t, *rows, smooth.P0[part], row)
 
     return np.sum(list(map_threads(leaf, range(0, n, LEAF))), axis=0)
 
@@ -222,11 +215,11 @@ def _tiled(problem: Problem, e: Array, smooth: Smoothing) -> tuple[Array, Sums]:
 
     def leaf(start: int) -> Sums:
         part = slice(start, start + LEAF)
-        G, g, found = np.zeros((d, d)), np.zeros((2, d)), np.zeros(STATISTICS)
+        G, g, found = np.zeros((d, d)), np.zeros((2, d)), np.zeros(margin_kernels.STATISTICS)
         weights = v[part] if weighted else y[:0]
         rows = writeable(X[part]), y[part], weights, weighted, problem.shift, problem.ones
-        scratch = np.zeros((BLOCK_ROWS, d))
-        margin_sums(*rows, e[part], smooth.P0[part], row, scratch, P[part], G, g, found)
+        near = e[part], smooth.P0[part], row, np.zeros((margin_kernels.BLOCK_ROWS, d))
+        margin_kernels.margin_sums(*rows, *near, P[part], G, g, found)
         return Sums(found, g, G)
 
     parts = list(map_threads(leaf, range(0, n, LEAF)))
@@ -308,10 +301,8 @@ class FreeRows(NamedTuple):
 
     def diagonal(self, problem: Problem) -> Array:
         """Of D'diag(h) D, the shift left out: a preconditioner."""
-        if isinstance(self.X, SparseRows):
-            squares = self.X.squares(self.h)
-        else:
-            squares = (self.X**2).T @ self.h
+        sparse = isinstance(self.X, SparseRows)
+        squares = self.X.squares(self.h) if sparse else (self.X**2).T @ self.h
         return np.concatenate([[problem.ones**2 * self.h.sum()], squares])
 
 

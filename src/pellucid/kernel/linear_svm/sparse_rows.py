@@ -12,12 +12,7 @@ from scipy.sparse import csr_array
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
-from pellucid.kernel.linear_svm.sparse_kernels import (
-    sparse_curvature,
-    sparse_scores,
-    sparse_slopes,
-    sparse_squares,
-)
+from pellucid.kernel.linear_svm import sparse_kernels as kernels
 
 SPANS = 16  # of rows, at most
 EACH = 24  # numbers that a span stores for each column of sums that it costs, at least
@@ -62,7 +57,7 @@ class SparseRows:
     def scores(self, w: Array, b: float) -> Array:
         """X w + b."""
         z = np.empty(self.shape[0])
-        self._each(lambda first, last: sparse_scores(*self.parts, first, last, w, b, z))
+        self._each(lambda first, last: kernels.sparse_scores(*self.parts, first, last, w, b, z))
         return z
 
     def slopes(self, q: Array) -> Array:
@@ -70,7 +65,7 @@ class SparseRows:
 
         def part(first: int, last: int) -> Array:
             g = np.zeros((2, self.shape[1]))
-            sparse_slopes(*self.parts, first, last, q, g[0], g[1])
+            kernels.sparse_slopes(*self.parts, first, last, q, g[0], g[1])
             return g
 
         return np.asarray(sum(self._each(part)))
@@ -79,7 +74,7 @@ class SparseRows:
         """u = h (X d + b): X'u and the sum of u."""
 
         def part(k: int) -> float:
-            return sparse_curvature(*self.parts, *self.spans[k], h, d, b, self.room[k])
+            return kernels.sparse_curvature(*self.parts, *self.spans[k], h, d, b, self.room[k])
 
         totals = list(map_threads(part, range(len(self.spans))))
         return self.room.sum(axis=0), float(sum(totals))
@@ -89,7 +84,7 @@ class SparseRows:
 
         def part(first: int, last: int) -> Array:
             out = np.zeros(self.shape[1])
-            sparse_squares(*self.parts, first, last, h, out)
+            kernels.sparse_squares(*self.parts, first, last, h, out)
             return out
 
         return np.asarray(sum(self._each(part)))

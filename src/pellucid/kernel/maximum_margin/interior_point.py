@@ -75,9 +75,7 @@ def solve_newton(
     u = solve(right)
     if len(f.b):
         V = np.column_stack([solve(row) for row in f.A])
-        dy: Array = np.asarray(
-            np.linalg.lstsq(f.A @ V, f.A @ u - ry, rcond=None)[0], dtype=np.float64
-        )
+        dy: Array = np.linalg.lstsq(f.A @ V, f.A @ u - ry, rcond=None)[0].astype(np.float64)
         dx = u - V @ dy
     else:
         dy, dx = np.zeros(0), u

@@ -12,6 +12,7 @@ References: Vapnik (1982); Boser, Guyon & Vapnik (1992); Mehrotra (1992).
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,30 +21,15 @@ from scipy.optimize import linprog
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.algebra.hyperplane import Hyperplane
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.functions.kernels import (
-    Kernel,
-    KernelLike,
-    LinearKernel,
-    PrecomputedKernel,
-    kernel_from,
-)
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
+from pellucid.core.functions import kernels
+from pellucid.core.functions.kernels import Kernel, KernelLike, LinearKernel, PrecomputedKernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.kernel.maximum_margin.interior_point import (
-    Point,
-    Programme,
-    distance_to_go,
-    interior_step,
-    start,
-)
-from pellucid.kernel.maximum_margin.programmes import (
-    dual_programme,
-    hull_programme,
-    primal_programme,
-)
+from pellucid.kernel.maximum_margin import interior_point, programmes
+from pellucid.kernel.maximum_margin.interior_point import Point, Programme
 from pellucid.kernel.svm.distinct import Distinct, distinct_rows, own_rows
 from pellucid.kernel.svm.margins import read_margins
 from pellucid.kernel.svm.svm_model import cell_variance
@@ -56,10 +42,8 @@ class NotSeparableError(ValueError):
     """No surface of this kernel separates the classes, so there is no hard margin."""
 
     def __init__(self, kernel: KernelLike) -> None:
-        super().__init__(
-            f"the classes cannot be separated with {kernel!r}: a hard margin (C=inf) does not "
-            "exist; give a finite C or another kernel"
-        )
+        why = "a hard margin (C=inf) does not exist; give a finite C or another kernel"
+        super().__init__(f"the classes cannot be separated with {kernel!r}: {why}")
 
 
 class Table(NamedTuple):
@@ -219,9 +203,7 @@ class MaximumMarginClassifier(Classifier):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, PrecomputedKernel) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
+        return kernels.is_precomputed(self.kernel)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -230,7 +212,7 @@ class MaximumMarginClassifier(Classifier):
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Solve the quadratic programme of the widest margin."""
         check.positive(C=self.C, tol=self.tol)
         check.non_negative(support_threshold=self.support_threshold)
@@ -243,31 +225,21 @@ class MaximumMarginClassifier(Classifier):
         with single_threaded_blas():
             programme, read = self._programme(table)
             context.attributes = lambda p: self._attributes(rows, found, table, read(p))
-            run = self._iterate(
-                lambda p: advance(programme, p, self.tol),
-                start(programme, np.zeros_like(programme.q)),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                record=Point.row,
-                context=context,
-                stop=lambda rows: hulls_touch(programme, rows[-1]),
-            )
+            start = interior_point.start(programme, np.zeros_like(programme.q))
+            limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+            limits |= {"record": Point.row, "context": context}
+            limits["stop"] = lambda rows: hulls_touch(programme, rows[-1])
+            run = self._iterate(partial(advance, programme, self.tol), start, **limits)
             for name, value in context.attributes(run.state).items():
                 setattr(self, name, value)
         return self
 
     def _need_two_classes(self, rows: Rows) -> None:
         if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. "
-                f"MaximumMarginClassifier takes 2 classes, got {len(self.classes_)}"
-            )
+            two = f"MaximumMarginClassifier takes 2 classes, got {len(self.classes_)}"
+            raise ValueError(f"Only binary classification is supported. {two}")
         live = np.unique(rows.y[np.asarray(rows.w) > 0])
-        if len(live) < 2:
-            raise ValueError(
-                f"MaximumMarginClassifier needs rows of 2 classes, got 1 class in {rows.n_rows} "
-                "samples"
-            )
+        check.two_classes(self, len(live), rows.n_rows)
 
     def _open(self, rows: Rows) -> tuple[Distinct, Table]:
         """Distinct rows and their Gram matrix, where the dual or the kernel needs one."""
@@ -282,9 +254,8 @@ class MaximumMarginClassifier(Classifier):
         else:
             found = distinct_rows(X, sign, w)
             part = X[found.first]
-            self.kernel_ = kernel_from(
-                self.kernel, n_features=X.shape[1], variance=cell_variance(part, found.w)
-            )
+            known = {"n_features": X.shape[1], "variance": cell_variance(part, found.w)}
+            self.kernel_ = kernels.kernel_from(self.kernel, **known)
         linear = isinstance(self.kernel_, LinearKernel)
         if self.solver == "primal" and not linear:
             raise ValueError(f"solver='primal' is for the linear kernel, got {self.kernel!r}")
@@ -301,10 +272,11 @@ class MaximumMarginClassifier(Classifier):
         if table.K is None:
             if hard:
                 self._need_separable(table)
-            return primal_programme(table.X, y, None if hard else table.C), lambda p: p.z[:n]
+            C = None if hard else table.C
+            return programmes.primal_programme(table.X, y, C), lambda p: p.z[:n]
         Q = y[:, None] * table.K * y
         if not hard:
-            return dual_programme(Q, y, table.C), lambda p: p.x
+            return programmes.dual_programme(Q, y, table.C), lambda p: p.x
         Q = Q / (largest := max(float(np.diagonal(table.K).max()), 1e-300))
 
         def read(p: Point) -> Array:
@@ -313,7 +285,7 @@ class MaximumMarginClassifier(Classifier):
                 raise NotSeparableError(self.kernel_)
             return 2.0 * p.x / (squared * largest)
 
-        return hull_programme(Q, y), read
+        return programmes.hull_programme(Q, y), read
 
     def _need_separable(self, table: Table) -> None:
         n, p = table.X.shape
@@ -403,11 +375,11 @@ class MaximumMarginClassifier(Classifier):
         )
 
 
-def advance(programme: Programme, p: Point, tol: float) -> tuple[Point, float]:
+def advance(programme: Programme, tol: float, p: Point) -> tuple[Point, float]:
     """One step and how far there is to go."""
-    new = interior_step(programme, p)
+    new = interior_point.interior_step(programme, p)
     hull = len(programme.b) == 2  # its cost is a squared distance, however small
-    return new, distance_to_go(new, tol, TOUCHING if hull else 1.0)
+    return new, interior_point.distance_to_go(new, tol, TOUCHING if hull else 1.0)
 
 
 def hulls_touch(programme: Programme, row: dict[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.kernels import Kernel
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -167,17 +167,13 @@ class MultipleKernelClassifier(Classifier):
             raise ValueError("kernels must hold Kernel objects only, such as GaussianKernel(1.0)")
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Learn the weights of the kernels, then the machine of their sum."""
         self._check_parameters()
         rows = self._check_training(X, y, sample_weight)
         k = len(self.classes_)
         totals = np.bincount(rows.y, weights=rows.w, minlength=k).astype(np.float64)
-        if np.count_nonzero(totals) < 2:
-            raise ValueError(
-                f"MultipleKernelClassifier needs at least 2 classes, got 1 class in {rows.n_rows} "
-                "samples of positive weight"
-            )
+        check.two_classes(self, int(np.count_nonzero(totals)), rows.n_rows)
         costs = rows.w * class_weights(self.class_weight, self.classes_, totals)[rows.y]
         found = distinct_rows(rows.X, rows.y.astype(np.float64), costs)
         part = rows.X[found.first]

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
@@ -59,11 +59,10 @@ def warn_of_no_margin(nu: float, machine: Machine) -> None:
     """Warn when the certified violation is as large as rho, which then may as well be zero."""
     rho = half_width(machine)
     if machine.done and not rho > machine.gap:
-        warn(
-            f"nu={nu!r} leaves no margin between two classes (rho = {rho:.3g}, found to within "
-            f"{machine.gap:.3g}): so far their reduced hulls meet and the boundary is arbitrary; "
-            "raise nu, take another kernel, or lower tol to find a margin below it"
-        )
+        found = f"rho = {rho:.3g}, found to within {machine.gap:.3g}"
+        why = "so far their reduced hulls meet and the boundary is arbitrary"
+        cure = "raise nu, take another kernel, or lower tol to find a margin below it"
+        warn(f"nu={nu!r} leaves no margin between two classes ({found}): {why}; {cure}")
 
 
 class NuSVC(PairClassifier):
@@ -143,10 +142,8 @@ class NuSVC(PairClassifier):
         total = 0.5 * self.nu * float(w.sum())
         smaller = min(float(w[:first].sum()), float(w[first:].sum()))
         if total > smaller * (1 + 1e-12):
-            raise ValueError(
-                f"specified nu is infeasible: nu={self.nu!r} is more than twice the share of the "
-                f"smaller class, {2 * smaller / float(w.sum()):.6g}"
-            )
+            twice = f"twice the share of the smaller class, {2 * smaller / float(w.sum()):.6g}"
+            raise ValueError(f"specified nu is infeasible: nu={self.nu!r} is more than {twice}")
         n, bound = len(sign), w * sign
         start = np.concatenate([-fill_up(w[:first], total), fill_up(w[first:], total)])
         segments = np.array([[0, first, 0, 0], [first, n, first, 1]])
@@ -250,7 +247,7 @@ class NuSVR(TubeRegressor):
         self.max_iter = max_iter
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Find the support vectors, their coefficients and the width of the tube."""
         check_nu(self.nu)
 

@@ -16,14 +16,14 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pellucid.base import with_callbacks
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.svm.nu import check_nu, fill_up
 from pellucid.kernel.svm.pairs import duality_gap
 from pellucid.kernel.svm.smo import Machine, Problem, offset, one_segment
-from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine, like
+from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
@@ -95,9 +95,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.max_iter = max_iter
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the support vectors of the rows; ``y`` is ignored."""
         check_nu(self.nu)
         self._check_parameters()
@@ -119,10 +117,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         support = np.flatnonzero(a)
         intercept = np.array([offset(machine).value])
         return {
-            "support_": support.astype(np.int32),
-            "support_vectors_": self._support(opened.X, support),
+            **self._supported(opened.X, support, a[None, support]),
             "n_support_": np.array([len(support)], dtype=np.int32),
-            "dual_coef_": like(a[None, support], opened.X),
             "intercept_": intercept,
             "offset_": -intercept,
             "n_iter_": max(1, machine.n_steps),

@@ -15,11 +15,11 @@ import numpy as np
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.inference.decisions.linear_rule import class_weights
 from pellucid.kernel.svm.smo import Gram, Machine, Problem, offset
-from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine, like
+from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine
 
 
 class Pair(NamedTuple):
@@ -56,7 +56,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         return {}
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Fit one machine to every pair of classes."""
         self._check_parameters()
         check.one_of(("ovo", "ovr"), decision_function_shape=self.decision_function_shape)
@@ -73,7 +73,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         pairs = class_pairs(codes, k, apart=self._apart)
         machines = []
         for pair in pairs:
-            every = k == 2 and is_range(pair.rows)
+            every = k == 2 and bool((pair.rows == np.arange(len(pair.rows))).all())
             gram = opened.gram if every else opened.gram.take(pair.rows)
             problem = self._problem(pair.sign, w[pair.rows], costs[pair.rows], gram)
             machines.append(self._machine(problem, gram))
@@ -86,10 +86,7 @@ class PairClassifier(Classifier, SupportVectorMachine):
         """A hook after all solutions are found, for warnings."""
 
     def _need_classes(self, totals: Array, n: int) -> None:
-        if len(totals) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n} samples"
-            )
+        check.two_classes(self, len(totals), n)
         if not (totals > 0).all():
             label = self.classes_[int(np.argmin(totals))]
             raise ValueError(f"all rows of class {label!r} have weight 0: a class needs one more")
@@ -114,10 +111,8 @@ class PairClassifier(Classifier, SupportVectorMachine):
             dual[pair.j - 1, first] = sign * beta[support[first], p]
             dual[pair.i, second] = sign * beta[support[second], p]
         found = {
-            "support_": support.astype(np.int32),
-            "support_vectors_": self._support(opened.X, support),
+            **self._supported(opened.X, support, dual),
             "n_support_": np.bincount(row_class[support], minlength=k).astype(np.int32),
-            "dual_coef_": like(dual, opened.X),
             "intercept_": sign * intercept,
             "n_iter_": np.array([max(1, m.n_steps) for m in machines], dtype=np.int32),
             "duality_gap_": max(duality_gap(machine) for machine in machines),
@@ -131,11 +126,11 @@ class PairClassifier(Classifier, SupportVectorMachine):
         if k == 2:
             return dual.T
         of = np.repeat(np.arange(k), self.n_support_)
-        columns = [
-            np.where(of == i, dual[j - 1], np.where(of == j, dual[i], 0.0))
-            for i, j in combinations(range(k), 2)
-        ]
-        return np.column_stack(columns)
+        pairs = combinations(range(k), 2)
+        columns = (
+            np.where(of == i, dual[j - 1], np.where(of == j, dual[i], 0.0)) for i, j in pairs
+        )
+        return np.column_stack(list(columns))
 
     def _scores(self, X: ArrayLike) -> Array:
         """The decision function of every pair, (n, pairs)."""
@@ -150,22 +145,19 @@ class PairClassifier(Classifier, SupportVectorMachine):
         if self.decision_function_shape == "ovo":
             return scores
         votes, confidence = pair_votes(scores, len(self.classes_))
-        return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return decided(votes, confidence)
 
     def predict(self, X: ArrayLike) -> Any:
         """The class with most votes of the pairs."""
         if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError(
-                "break_ties=True needs decision_function_shape='ovr': break_ties must be False "
-                "when decision_function_shape is 'ovo'"
-            )
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         scores = self._scores(X)
         k = len(self.classes_)
         if k == 2:
             return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
         votes, confidence = pair_votes(scores, k)
         if self.break_ties:
-            votes = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+            votes = decided(votes, confidence)
         return self.classes_[np.argmax(votes, axis=1)]
 
     def _coef_shapes(self, s: int) -> dict[str, tuple[int, ...]]:
@@ -185,10 +177,6 @@ def class_pairs(codes: IntArray, k: int, *, apart: bool) -> list[Pair]:
     return pairs
 
 
-def is_range(rows: IntArray) -> bool:
-    return bool((rows == np.arange(len(rows))).all())
-
-
 def pair_votes(scores: Array, k: int) -> tuple[Array, Array]:
     """Votes of the pairs for each class and the sums of their scores.
 
@@ -203,6 +191,11 @@ def pair_votes(scores: Array, k: int) -> tuple[Array, Array]:
         confidence[:, i] += score
         confidence[:, j] -= score
     return votes, confidence
+
+
+def decided(votes: Array, confidence: Array) -> Array:
+    """The votes, equal ones told apart by the sums of scores, which count less than a vote."""
+    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
 def duality_gap(machine: Machine) -> float:

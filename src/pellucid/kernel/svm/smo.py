@@ -19,25 +19,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
-from pellucid.core.functions.kernels import (
-    GAUSSIAN,
-    LAPLACIAN,
-    Kernel,
-    KernelCode,
-    PrecomputedKernel,
-)
+from pellucid.core.functions import kernels
+from pellucid.core.functions.kernels import Kernel, KernelCode, PrecomputedKernel
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
-from pellucid.kernel.svm.kernels import (
-    GIVEN,
-    LANES,
-    MISS,
-    MISSING,
-    STEPS,
-    gathered_sums,
-    gaussian_sums,
-    run_smo,
-    scan,
-)
+from pellucid.kernel.svm import kernels as compiled
+from pellucid.kernel.svm.kernels import GIVEN, STEPS
 
 FEW = 1500  # rows up to which the Gram matrix is computed whole
 MANY = 20_000  # and up to which for a kernel that compiled code does not know
@@ -92,7 +78,7 @@ class Gram:
             return
         self.code = (None if issparse(X) else kernel.code()) or KernelCode(-1)
         if self.code.formula >= 0:
-            free = self.code.formula in (GAUSSIAN, LAPLACIAN)  # of where the origin lies
+            free = self.code.formula in (kernels.GAUSSIAN, kernels.LAPLACIAN)  # of the origin
             self.columns = np.ascontiguousarray((X - X.mean(axis=0) if free else X).T, np.float32)
         self.diagonal = kernel.diagonal(X)
 
@@ -132,7 +118,7 @@ class Gram:
             return self.whole_product(self.whole, beta, support)
         step = max(16, BLOCK // len(support))
         centres, weights = self.X[support], beta[support]
-        if self.code.formula == GAUSSIAN:
+        if self.code.formula == kernels.GAUSSIAN:
             return self.gaussian_product(centres, weights, self.code.gamma, step)
 
         def block(first: int) -> Array:
@@ -153,14 +139,12 @@ class Gram:
                 return K[np.ix_(self.rows[first:stop], at)] @ weights
             if self.rows is not None:
                 out = np.empty(len(self.rows[first:stop]))
-                gathered_sums(K, self.rows[first:stop], at.view(np.uint64), weights, out)
+                compiled.gathered_sums(K, self.rows[first:stop], at.view(np.uint64), weights, out)
                 return out
             return (K[first:stop].take(at, axis=1) if len(at) else K[first:stop]) @ weights
 
-        starts = range(0, len(self), step)
-        if len(self) <= FEW:
-            return np.concatenate([block(first) for first in starts])
-        return np.concatenate(list(map_threads(block, starts)))
+        run = map if len(self) <= FEW else map_threads
+        return np.concatenate(list(run(block, range(0, len(self), step))))
 
     def gaussian_product(self, centres: Array, weights: Array, gamma: float, step: int) -> Array:
         """The same without storing a kernel value: products by BLAS, then one pass."""
@@ -171,7 +155,7 @@ class Gram:
         def block(first: int) -> Array:
             R = self.X[first : first + step] - middle
             out = np.empty(len(R))
-            gaussian_sums(R @ C.T, np.einsum("ij,ij->i", R, R), sizes, gamma, weights, out)
+            compiled.gaussian_sums(R @ C.T, np.einsum("ij,ij->i", R, R), sizes, gamma, weights, out)
             return out
 
         return np.concatenate(list(map_threads(block, range(0, len(self), step))))
@@ -195,17 +179,11 @@ class Machine:
     """One quadratic programme on its way to the solution; ``advance`` is one round."""
 
     def __init__(
-        self,
-        problem: Problem,
-        gram: Gram,
-        tol: float,
-        cache: float,
-        shrinking: bool,
-        max_steps: int,
+        self, problem: Problem, gram: Gram, tol: float, cache: float, shrinking: bool, limit: int
     ) -> None:
         self.problem, self.gram, self.tol = problem, gram, tol
         self.cache_bytes, self.shrinking = cache * 2**20, shrinking
-        self.max_steps = max_steps if max_steps >= 0 else 2**62
+        self.max_steps = limit if limit >= 0 else 2**62
         self.beta = problem.start.copy()
         self.n_steps = self.checks = 0
         self.done = False
@@ -284,7 +262,7 @@ class Machine:
             self.cache = np.empty((rows, m), np.float32)
             self.slot, self.owner = np.full(m, -1, np.int32), np.full(rows, -1, np.int32)
         self.used, self.count = np.zeros(len(self.owner), np.uint8), np.zeros(4, np.int64)
-        lanes = min(LANES, m)  # a segment has at most one variable per row
+        lanes = min(compiled.LANES, m)  # a segment has at most one variable per row
         self.room, self.best = np.empty((2, lanes)), np.empty(lanes, np.float32)
         groups = self.problem.n_groups
         self.tops, self.lows = np.empty(groups), np.empty(groups)
@@ -294,7 +272,7 @@ class Machine:
         """The gap of the active rows from their F."""
         z = np.zeros(len(self.diagonal), np.float32)
         found = self.tops, self.lows, self.at
-        scan(self.F_here, z, z, 0.0, self.up, self.down, self.segments, self.room, *found)
+        compiled.scan(self.F_here, z, z, 0.0, self.up, self.down, self.segments, self.room, *found)
 
     def advance(self) -> None:
         """One round; afterwards ``gap`` is that of the active rows, or of all when ``exact``."""
@@ -309,7 +287,7 @@ class Machine:
         elif len(self.gram) <= FEW:
             self.check()  # cheap here: no error of single precision is left to grow
         elif self.shrinking:
-            self.shrink(self.F_here, self.beta_here, self.lo, self.hi, self.tops, self.lows)
+            self.shrink()
 
     def run(self, budget: int) -> bool:
         """Steps on the active rows; True when the budget ended them."""
@@ -323,11 +301,11 @@ class Machine:
         while True:
             before = int(self.count[STEPS])
             left = goal - self.n_steps
-            status = run_smo(source, cache, variables, search, self.inner_tol, left)
+            status = compiled.run_smo(source, cache, variables, search, self.inner_tol, left)
             self.n_steps += int(self.count[STEPS]) - before
-            if status != MISSING:
+            if status != compiled.MISSING:
                 return bool(status)
-            column = int(self.count[MISS])
+            column = int(self.count[compiled.MISS])
             self.cache[self.slot[column]] = self.gram.row(int(self.active[column]), self.active)
 
     def check(self) -> None:
@@ -345,19 +323,14 @@ class Machine:
 
     def reachable(self) -> IntArray:
         """The rows that the gap of all rows can still move."""
-        p = self.problem
-        keep = movable(self.F, self.beta, p.lo, p.hi, self.top, self.low, p.segments)
-        rows = np.zeros(len(self.gram), dtype=bool)
-        for a, z, c, _ in p.segments:
-            rows[c : c + z - a] |= keep[a:z]
-        return np.flatnonzero(rows)
+        p, rows = self.problem, len(self.gram)
+        now = self.F, self.beta, p.lo, p.hi, self.top, self.low
+        return np.flatnonzero(movable_rows(rows, *now, p.segments))
 
-    def shrink(self, F: Array, beta: Array, lo: Array, hi: Array, top: Array, low: Array) -> None:
+    def shrink(self) -> None:
         """Set rows aside that are at a bound and beyond the gap of their group."""
-        keep = movable(F, beta, lo, hi, top, low, self.segments)
-        rows = np.zeros(len(self.active), dtype=bool)
-        for a, z, c, _ in self.segments:
-            rows[c : c + z - a] |= keep[a:z]
+        now = self.F_here, self.beta_here, self.lo, self.hi, self.tops, self.lows
+        rows = movable_rows(len(self.active), *now, self.segments)
         if 2 <= np.count_nonzero(rows) <= WORTH * len(rows):
             self.F[self.variables] = self.F_here
             self.open(self.active[rows])
@@ -381,16 +354,17 @@ def mask(inside: BoolArray) -> Any:
     return np.where(inside, np.float32(0.0), np.float32(-np.inf))
 
 
-def movable(
-    F: Array, beta: Array, lo: Array, hi: Array, top: Array, low: Array, segments: IntArray
-) -> Any:
-    """Which variables are inside their bounds or would take part in a violated pair."""
-    keep = np.empty(len(F), dtype=bool)
-    for a, z, _, g in segments:
+def movable_rows(
+    n: int, F: Array, beta: Array, lo: Array, hi: Array, top: Array, low: Array, segments: IntArray
+) -> BoolArray:
+    """Rows with a variable that is inside its bounds or would take part in a violated pair."""
+    rows = np.zeros(n, dtype=bool)
+    for a, z, c, g in segments:
         f, b = F[a:z], beta[a:z]
         at_hi, at_lo = ~(b < hi[a:z]), ~(b > lo[a:z])
-        keep[a:z] = ~((at_hi & (-f > top[g])) | (at_lo & (f > low[g])) | (at_hi & at_lo))
-    return keep
+        stuck = (at_hi & (-f > top[g])) | (at_lo & (f > low[g])) | (at_hi & at_lo)
+        rows[c : c + z - a] |= ~stuck
+    return rows
 
 
 def group_bounds(problem: Problem, beta: Array, F: Array) -> tuple[Array, Array]:
@@ -432,8 +406,5 @@ def advance_all(machines: Sequence[Machine]) -> float:
     """One round of every machine that is not done, side by side; the largest gap."""
     waiting = [machine for machine in machines if not machine.exhausted]
     with single_threaded_blas():
-        if len(waiting) == 1:
-            waiting[0].advance()
-        else:
-            list(map_threads(Machine.advance, waiting))
+        list((map if len(waiting) == 1 else map_threads)(Machine.advance, waiting))
     return max((0.0 if m.done else max(m.gap, 1.01 * m.tol)) for m in machines)

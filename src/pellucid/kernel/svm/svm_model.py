@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel, kernel_from
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions import kernels
+from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel, is_precomputed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.random import generator
@@ -23,6 +24,9 @@ from pellucid.kernel.svm.smo import BLOCK, DENSE, Gram, Machine, Problem, advanc
 DENSE_CELLS = 20_000_000  # a sparse table up to this size is fitted as a dense one
 STRIPES = 32  # of a given matrix, looked at side by side
 ASYMMETRY = 1e-4  # of the matrix: more is no rounding, not even of single precision
+
+
+Reader: TypeAlias = Callable[[Sequence[Machine]], dict[str, Any]]  # attributes off solutions
 
 
 class Opened(NamedTuple):
@@ -59,14 +63,11 @@ class SupportVectorMachine(Estimator):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, PrecomputedKernel) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
+        return is_precomputed(self.kernel)
 
     def _check_parameters(self) -> None:
         check.whole(at_least=0, degree=self.degree)
-        if isinstance(self.coef0, bool) or not isinstance(self.coef0, int | float | np.number):
-            raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
+        check._number("coef0", self.coef0)
         if not np.isfinite(self.coef0):
             raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
         check.positive(tol=self.tol, cache_size=self.cache_size)
@@ -78,10 +79,8 @@ class SupportVectorMachine(Estimator):
         X, w = rows.X, np.asarray(rows.w)
         if self._precomputed:
             if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"a precomputed kernel must be a square matrix, got shape {X.shape}: "
-                    "X.shape[0] should be equal to X.shape[1]"
-                )
+                should = "X.shape[0] should be equal to X.shape[1]"
+                raise ValueError(f"a precomputed kernel must be square: {should}, got {X.shape}")
             found = own_rows(w)
             self.kernel_: Kernel = PrecomputedKernel()
             gram = whole_gram(self.kernel_, X)
@@ -93,8 +92,8 @@ class SupportVectorMachine(Estimator):
         if issparse(part) and part.shape[0] * part.shape[1] <= DENSE_CELLS:
             part = part.toarray()
         numbers = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        variance = cell_variance(part, found.w)
-        self.kernel_ = kernel_from(self.kernel, **numbers, n_features=X.shape[1], variance=variance)
+        numbers |= {"n_features": X.shape[1], "variance": cell_variance(part, found.w)}
+        self.kernel_ = kernels.kernel_from(self.kernel, **numbers)
         return Opened(X, y, w, found, whole_gram(self.kernel_, part))
 
     def _check_gram(self, K: Any) -> None:
@@ -104,20 +103,13 @@ class SupportVectorMachine(Estimator):
             self._refuse_nonfinite(K)
         apart, size = np.linalg.norm(rows - columns), np.linalg.norm(rows)
         if apart > ASYMMETRY * size:
-            raise ValueError(
-                "a precomputed kernel must be a symmetric matrix, got one whose difference from "
-                f"its transpose is some {apart / size:.3g} of it"
-            )
+            far = f"one whose difference from its transpose is some {apart / size:.3g} of it"
+            raise ValueError(f"a precomputed kernel must be a symmetric matrix, got {far}")
 
     def _machine(self, problem: Problem, gram: Gram) -> Machine:
         return Machine(problem, gram, self.tol, self.cache_size, self.shrinking, self.max_iter)
 
-    def _solve(
-        self,
-        machines: Sequence[Machine],
-        context: FitContext,
-        read: Callable[[Sequence[Machine]], dict[str, Any]],
-    ) -> None:
+    def _solve(self, machines: Sequence[Machine], context: FitContext, read: Reader) -> None:
         """Rounds until every machine is done; set the attributes that ``read`` finds."""
 
         def attributes(_: Any) -> dict[str, Any]:
@@ -141,15 +133,15 @@ class SupportVectorMachine(Estimator):
         open_gap = max((m.gap for m in machines if not m.done), default=0.0)
         self.fit_status_ = int(open_gap > 0)
         if any(m.exhausted and not m.done for m in machines):
-            warn(
-                f"{type(self).__name__} stopped early (max_iter={self.max_iter}): the largest "
-                f"violation is {open_gap:.3g} > tol={self.tol:g}; scale the data or raise max_iter",
-                ConvergenceWarning,
-            )
+            early = f"{type(self).__name__} stopped early (max_iter={self.max_iter})"
+            gap = f"the largest violation is {open_gap:.3g} > tol={self.tol:g}"
+            warn(f"{early}: {gap}; scale the data or raise max_iter", ConvergenceWarning)
 
-    def _support(self, X: np.ndarray, support: IntArray) -> Any:
-        """The support vectors as scikit-learn keeps them."""
-        return np.empty((0, 0)) if self._precomputed else X[support]
+    def _supported(self, X: np.ndarray, support: IntArray, dual: Array) -> dict[str, Any]:
+        """The support vectors and their coefficients as scikit-learn keeps them."""
+        vectors = np.empty((0, 0)) if self._precomputed else X[support]
+        found = {"support_": support.astype(np.int32), "support_vectors_": vectors}
+        return {**found, "dual_coef_": csr_array(dual) if issparse(X) else dual}
 
     def _sums(self, X: Any, coef: Array) -> Array:
         """sum_s k(x, s) coef_s of every row, (n, m); coef (s, m)."""
@@ -166,8 +158,7 @@ class SupportVectorMachine(Estimator):
         if issparse(S) != issparse(X):
             X, S = csr_array(X), csr_array(S)
         if isinstance(self.kernel_, LinearKernel):
-            w = S.T @ coef
-            return np.asarray(X @ w)
+            return np.asarray(X @ (S.T @ coef))
         step = max(16, BLOCK // S.shape[0])
 
         def block(first: int) -> Array:
@@ -229,11 +220,6 @@ def both_products(K: Array) -> tuple[Array, Array]:
     stripes = [starts[i : i + most] for i in range(0, len(starts), most)]
     with np.errstate(all="ignore"):
         return u, np.asarray(sum(map_threads(stripe, stripes)))
-
-
-def like(values: Array, X: ArrayLike) -> Any:
-    """Sparse where X is, as scikit-learn's dual_coef_."""
-    return csr_array(values) if issparse(X) else values
 
 
 def cell_variance(X: Any, w: Array) -> float:

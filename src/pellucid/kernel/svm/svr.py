@@ -19,13 +19,13 @@ import numpy as np
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.functions.kernels import KernelLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.kernel.svm.pairs import duality_gap
 from pellucid.kernel.svm.smo import Machine, Problem, offset, two_copies
-from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine, like
+from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine
 
 
 class TubeRegressor(Regressor, SupportVectorMachine):
@@ -75,10 +75,8 @@ class TubeRegressor(Regressor, SupportVectorMachine):
         y = opened.y[rows.first]
         loss = epsilon * float(np.abs(beta).sum())
         return {
-            "support_": support.astype(np.int32),
-            "support_vectors_": self._support(opened.X, support),
+            **self._supported(opened.X, support, spread[None, support]),
             "n_support_": np.array([len(support)], dtype=np.int32),
-            "dual_coef_": like(spread[None, support], opened.X),
             "intercept_": np.array([intercept]),
             "n_iter_": max(1, machine.n_steps),
             "slack_": slack,
@@ -203,7 +201,7 @@ class SVR(TubeRegressor):
         self.max_iter = max_iter
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Find the support vectors and their coefficients."""
         check.non_negative(epsilon=self.epsilon)
 

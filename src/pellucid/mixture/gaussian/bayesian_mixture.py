@@ -22,43 +22,18 @@ from pellucid.base import fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import Observed, filled
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Seed
+from pellucid.core.loops.iterate import FitContext, Iteration, iterate, strictly_below
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
-from pellucid.core.runtime.warn import warn
-from pellucid.mixture.gaussian.gaussians import (
-    DENSE,
-    STRUCTURES,
-    CollapseError,
-    count_parameters,
-    draw_rows,
-    expectation,
-    precision_roots,
-    shape_of,
-)
-from pellucid.mixture.gaussian.missing_cells import (
-    expectation_missing,
-    fill_missing,
-    log_joint_observed,
-)
-from pellucid.mixture.gaussian.starts import Beginning, checked_means
-from pellucid.mixture.gaussian.variational import (
-    BoundState,
-    Posterior,
-    Prior,
-    entropy,
-    evidence_constant,
-    from_start,
-    from_sums,
-    lower_bound,
-    mean_weights,
-    posterior_factors,
-    record,
-)
-from pellucid.mixture.mixture_model import MixtureModel
+from pellucid.mixture.gaussian import gaussians, missing_cells, variational
+from pellucid.mixture.gaussian.gaussian_model import parameters_of
+from pellucid.mixture.gaussian.gaussians import CollapseError, Gaussians
+from pellucid.mixture.gaussian.starts import Beginning, checked_means, enough_rows, shaped
+from pellucid.mixture.gaussian.variational import BoundState, Posterior, Prior
+from pellucid.mixture.mixture_model import MixtureModel, warn_of_limit
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 KINDS = ("dirichlet_process", "dirichlet_distribution")
@@ -146,9 +121,9 @@ class BayesianGaussianMixture(MixtureModel):
         weight_concentration_prior_type: str = "dirichlet_process",
         weight_concentration_prior: float | None = None,
         mean_precision_prior: float | None = None,
-        mean_prior: ArrayLike | None = None,
+        mean_prior: MaybeArray = None,
         degrees_of_freedom_prior: float | None = None,
-        covariance_prior: ArrayLike | None = None,
+        covariance_prior: MaybeArray = None,
         random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -175,9 +150,7 @@ class BayesianGaussianMixture(MixtureModel):
     # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the posterior given the rows of X."""
         self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
@@ -194,7 +167,7 @@ class BayesianGaussianMixture(MixtureModel):
         check.whole(at_least=0, max_iter=self.max_iter)
         check.whole(verbose_interval=self.verbose_interval)
         check.non_negative(tol=self.tol, reg_covar=self.reg_covar)
-        check.one_of(STRUCTURES, covariance_type=self.covariance_type)
+        check.one_of(gaussians.STRUCTURES, covariance_type=self.covariance_type)
         check.one_of(STARTS, init_params=self.init_params)
         check.one_of(KINDS, weight_concentration_prior_type=self.weight_concentration_prior_type)
         check.boolean(warm_start=self.warm_start)
@@ -209,24 +182,18 @@ class BayesianGaussianMixture(MixtureModel):
             table, seen = filled(rows, map_, self._feature_names())
             problem = problem_of(table, map_, RAW)
         box = problem.box
-        if self.n_components > max(box.n_rows, box.weight):
-            raise ValueError(
-                f"n_components must be at most the number of rows (n_samples={box.n_rows}), "
-                f"got n_components={self.n_components}"
-            )
+        enough_rows(self.n_components, box)
         begin = Beginning(problem, map_, self.n_components, self.covariance_type, self.reg_covar)
         with single_threaded_blas():
             prior = self._prior(begin, seen)
-        constant = evidence_constant(prior, self.n_components, box.weight, self.covariance_type)
+        sizes = self.n_components, box.weight, self.covariance_type
+        constant = variational.evidence_constant(prior, *sizes)
         attributes = partial(_as_if_stopped, prior, constant, self.covariance_type)
         n_starts = 1 if self._continues() else self.n_init
-        context = FitContext(
-            self,
-            max_steps=self.max_iter if n_starts == 1 else n_starts,
-            attributes=attributes,
-            **data,
-        )
-        expect = partial(expectation if seen is None else expectation_missing, rows, map_)
+        steps = self.max_iter if n_starts == 1 else n_starts
+        context = FitContext(self, max_steps=steps, attributes=attributes, **data)
+        sums = gaussians.expectation if seen is None else missing_cells.expectation_missing
+        expect = partial(sums, rows, map_)
         best: Iteration | None = None
         for i, post in enumerate(self._starts(begin, prior, box.weight)):
             below = context if n_starts == 1 else context.subtask(f"start {i}", self.max_iter)
@@ -240,7 +207,8 @@ class BayesianGaussianMixture(MixtureModel):
         self.history_, self.converged_, self._end = best.history, best.converged, best.reason
         self.lower_bounds_ = [row["objective"] for row in best.history]
         self.n_iter_ = max(best.n_iter, min(self.max_iter, 1))
-        self._say(best)
+        if best.reason == "max_iter" and self.tol > 0 and best.n_iter:
+            warn_of_limit(self, "bound", best.history[-1]["gap"])
         context.end(best.state)
 
     def _continues(self) -> bool:
@@ -251,9 +219,8 @@ class BayesianGaussianMixture(MixtureModel):
         p, k = len(box.mean), self.n_components
         freedom = p if self.degrees_of_freedom_prior is None else self.degrees_of_freedom_prior
         if not freedom > p - 1:
-            raise ValueError(
-                f"degrees_of_freedom_prior must be above n_features - 1 = {p - 1}, got {freedom!r}"
-            )
+            least = f"n_features - 1 = {p - 1}"
+            raise ValueError(f"degrees_of_freedom_prior must be above {least}, got {freedom!r}")
         a0, b0 = self.weight_concentration_prior, self.mean_precision_prior
         mean = box.mean
         if self.mean_prior is not None:
@@ -271,74 +238,57 @@ class BayesianGaussianMixture(MixtureModel):
         one = {"full": "tied", "diag": "tied_diag", "spherical": "tied_spherical"}
         structure = one.get(self.covariance_type, self.covariance_type)
         if self.covariance_prior is not None:
-            C = np.array(self.covariance_prior, dtype=np.float64)
-            if C.shape != shape_of(structure, 1, p):
-                raise ValueError(
-                    f"covariance_prior must have shape {shape_of(structure, 1, p)} for "
-                    f"covariance_type {self.covariance_type!r}, got {C.shape}"
-                )
+            C = shaped("covariance_prior", self.covariance_prior, structure, 1, p)
         else:
             C = self._covariance_of_rows(begin, seen, structure)
         try:
-            precision_roots(C, structure)
+            gaussians.precision_roots(C, structure)
         except CollapseError:
             which = "covariance_prior" if self.covariance_prior is not None else "the covariance"
-            raise ValueError(
-                f"{which} of the rows is not positive definite; give another covariance_prior or "
-                "raise reg_covar"
-            ) from None
+            cure = "give another covariance_prior or raise reg_covar"
+            raise ValueError(f"{which} of the rows is not positive definite; {cure}") from None
         return C
 
     def _covariance_of_rows(self, begin: Beginning, seen: Observed | None, structure: str) -> Array:
         box = begin.problem.box
         if not box.weight > 1:
-            raise ValueError(
-                f"the covariance of the rows needs two of them, got n_samples={box.n_rows} (total "
-                f"weight {box.weight:g}); more rows, or covariance_prior"
-            )
-        scatter = begin.moments().scatter
-        C = scatter / (box.weight - 1)
+            given = f"n_samples={box.n_rows} (total weight {box.weight:g})"
+            raise ValueError(f"a covariance needs two rows or covariance_prior, got {given}")
+        C = begin.moments().scatter / (box.weight - 1)
         if seen is not None:  # gaps held the means of their columns: too small a variance
             own = seen.scatter / np.maximum(seen.weight - 1, 1.0)
             grow = np.sqrt(own / np.where(np.diag(C) > 0, np.diag(C), 1.0))
             C = C * np.outer(grow, grow)
-        C = C if structure in DENSE else np.diag(C)
+        C = C if structure in gaussians.DENSE else np.diag(C)
         C = np.asarray(C.mean()) if structure.endswith("spherical") else np.array(C)
         try:
-            precision_roots(C, structure)
+            gaussians.precision_roots(C, structure)
         except CollapseError:  # a constant column, or fewer rows than columns
             floor = max(self.reg_covar, 1e-6 * box.variance)
-            C = C + floor * (np.eye(len(C)) if structure in DENSE else 1.0)
+            C = C + floor * (np.eye(len(C)) if structure in gaussians.DENSE else 1.0)
         return C
 
     def _starts(self, begin: Beginning, prior: Prior, weight: float) -> Iterator[Posterior]:
         if self._continues():
-            a = np.asarray(self.weight_concentration_)
-            yield Posterior(
-                a,
-                self.mean_precision_,
-                self.means_,
-                np.asarray(self.degrees_of_freedom_),
-                self.covariances_,
-            )
+            yield self._posterior()
             return
         for start in begin.models(self.init_params, self.n_init, generator(self.random_state)):
             with single_threaded_blas():
-                yield from_start(prior, start, weight, self.covariance_type)
+                yield variational.from_start(prior, start, weight, self.covariance_type)
 
     def _run(self, prior: Prior, post: Posterior, expect: Any, context: FitContext) -> Iteration:
         structure, reg = self.covariance_type, float(self.reg_covar)
 
         def state_of(step: int, post: Posterior, spread: float) -> BoundState:
             with single_threaded_blas():
-                factors = posterior_factors(post, structure)
-                value = lower_bound(post, structure, spread)
+                factors = variational.posterior_factors(post, structure)
+                value = variational.lower_bound(post, structure, spread)
             return BoundState(step, post, factors, expect(factors), value)
 
         def step(state: BoundState) -> tuple[BoundState, float]:
             with single_threaded_blas():
-                new = from_sums(prior, state.post.means, state.sums, structure, reg)
-                spread = entropy(state.factors, state.sums)
+                new = variational.from_sums(prior, state.post.means, state.sums, structure, reg)
+                spread = variational.entropy(state.factors, state.sums)
             moved = state_of(state.step + 1, new, spread)
             return moved, abs(moved.value - state.value)
 
@@ -346,83 +296,59 @@ class BayesianGaussianMixture(MixtureModel):
             step,
             state_of(0, post, 0.0),
             max_iter=self.max_iter,
-            tol=float(np.nextafter(self.tol, 0.0)) if self.tol > 0 else None,
-            record=record,
+            tol=strictly_below(self.tol),
+            record=variational.record,
             start_row=False,
             name=type(self).__name__,
             context=context,
             warn=False,
         )
 
-    def _say(self, best: Iteration) -> None:
-        if best.reason == "max_iter" and self.tol > 0 and best.n_iter:
-            warn(
-                f"{type(self).__name__}: no convergence in max_iter={self.max_iter} rounds: the "
-                f"bound still changed by {best.history[-1]['gap']:.3g} (tol={self.tol:g})",
-                ConvergenceWarning,
-            )
-
     # --- using -------------------------------------------------------------------------------
 
     def _posterior(self) -> Posterior:
         check_is_fitted(self)
-        return Posterior(
-            np.asarray(self.weight_concentration_),
-            self.mean_precision_,
-            self.means_,
-            np.asarray(self.degrees_of_freedom_),
-            self.covariances_,
-        )
+        a, freedom = (np.asarray(v) for v in (self.weight_concentration_, self.degrees_of_freedom_))
+        return Posterior(a, self.mean_precision_, self.means_, freedom, self.covariances_)
 
     def _log_joint(self, X: Any) -> Array:
         with single_threaded_blas():
-            factors = posterior_factors(self._posterior(), self.covariance_type)
-        return log_joint_observed(X, factors)
+            factors = variational.posterior_factors(self._posterior(), self.covariance_type)
+        return missing_cells.log_joint_observed(X, factors)
 
     def component_log_density(self, X: ArrayLike) -> Array:
         """The expected log N(x; mu_k, S_k) under the posterior, shape (n, k)."""
         rows = self._check_input(X)
         with single_threaded_blas():
-            factors = posterior_factors(self._posterior(), self.covariance_type, weighted=False)
-        return log_joint_observed(rows, factors)
+            post, structure = self._posterior(), self.covariance_type
+            factors = variational.posterior_factors(post, structure, weighted=False)
+        return missing_cells.log_joint_observed(rows, factors)
 
     def impute(self, X: ArrayLike) -> Array:
         """X with every NaN replaced by its mean given the observed cells of the row."""
         rows = self._check_input(X)
         with single_threaded_blas():
-            factors = posterior_factors(self._posterior(), self.covariance_type)
-            return fill_missing(rows, factors, self.weights_)
+            factors = variational.posterior_factors(self._posterior(), self.covariance_type)
+            return missing_cells.fill_missing(rows, factors, self.weights_)
 
     def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> tuple[Array, IntArray]:
         """Draw rows (at the mean parameters) and the component of each, ordered by component."""
         check_is_fitted(self)
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
-        return draw_rows(
-            self.weights_,
-            self.means_,
-            self.precisions_cholesky_,
-            self.covariance_type,
-            n_samples,
-            rng,
-        )
+        known = self.weights_, self.means_, self.precisions_cholesky_
+        return gaussians.draw_rows(*known, self.covariance_type, n_samples, rng)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = self.n_components, self.n_features_in_
-        shape = shape_of(self.covariance_type, k, p)
+        shape = gaussians.shape_of(self.covariance_type, k, p)
         own: dict[str, tuple[int, ...]] = {}
         if not self.covariance_type.startswith("tied"):
             own["degrees_of_freedom_"] = (k,)
         if self.weight_concentration_prior_type == "dirichlet_distribution":
             own["weight_concentration_"] = (k,)
-        return {
-            **own,
-            "weights_": (k,),
-            "means_": (k, p),
-            "mean_precision_": (k,),
-            "covariances_": shape,
-            "precisions_cholesky_": shape,
-        }
+        own |= {"weights_": (k,), "means_": (k, p), "mean_precision_": (k,)}
+        return {**own, "covariances_": shape, "precisions_cholesky_": shape}
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
@@ -445,8 +371,7 @@ class BayesianGaussianMixture(MixtureModel):
                 "bound on the evidence": self.evidence_bound_,
                 "rounds": self.n_iter_,
             },
-            (),
-            notes,
+            warnings=notes,
         )
 
 
@@ -454,17 +379,10 @@ def _as_if_stopped(
     prior: Prior, constant: float, structure: str, state: BoundState
 ) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this round."""
-    post = state.post
-    with single_threaded_blas():
-        roots = precision_roots(post.covariances, structure)
-        precisions = roots @ np.swapaxes(roots, -1, -2) if structure in DENSE else roots**2
-    a = post.concentration
+    post, a = state.post, state.post.concentration
+    mean = Gaussians(variational.mean_weights(post), post.means, post.covariances)
     return {
-        "weights_": mean_weights(post),
-        "means_": post.means,
-        "covariances_": np.asarray(post.covariances),
-        "precisions_cholesky_": np.asarray(roots),
-        "precisions_": np.asarray(precisions),
+        **parameters_of(mean, structure),
         "weight_concentration_": (a[0], a[1]) if a.ndim == 2 else a,
         "mean_precision_": post.mean_precision,
         "degrees_of_freedom_": post.freedom if post.freedom.ndim else float(post.freedom),
@@ -476,7 +394,6 @@ def _as_if_stopped(
         "lower_bound_": state.value,
         "evidence_bound_": state.value + constant,
         "n_active_": int((state.sums.weight >= 0.5).sum()),
-        "n_parameters_": count_parameters(structure, *post.means.shape),
         "n_iter_": state.step,
         "_end": "stopped",
     }

@@ -15,19 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Map
-from pellucid.core.loops.iterate import FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import FitContext, Iteration, iterate, strictly_below
 from pellucid.core.loops.statistics import Source
-from pellucid.mixture.gaussian.gaussians import (
-    DENSE,
-    LOST,
-    POINT,
-    CollapseError,
-    Gaussians,
-    Sums,
-    expectation,
-    factors_of,
-    maximise,
-)
+from pellucid.mixture.gaussian import gaussians
+from pellucid.mixture.gaussian.gaussians import CollapseError, Gaussians, Sums
 from pellucid.mixture.gaussian.missing_cells import expectation_missing
 
 ONLY = 1e-3  # share of reg_covar: a variance that the rows add no more to is none
@@ -40,7 +31,6 @@ class State(NamedTuple):
     model: Gaussians
     sums: Sums
     before: float | None  # log-likelihood before the round
-    extra: Any = None  # what an update keeps for itself
 
     @property
     def value(self) -> float:
@@ -61,15 +51,15 @@ class Climb(NamedTuple):
     missing: bool = False  # some cells are NaN
 
 
-Update = Callable[[State], tuple[Gaussians, Any]]
+Update = Callable[[State], Gaussians]
 
 
 def em_update(structure: str, reg: float, fixed: tuple[str, ...] = (), rate: float = 1.0) -> Update:
     """The M step as an update."""
 
-    def update(state: State) -> tuple[Gaussians, Any]:
-        model = maximise(state.model, state.sums, structure, reg=reg, fixed=fixed, rate=rate)
-        return model, None
+    def update(state: State) -> Gaussians:
+        how: dict[str, Any] = {"reg": reg, "fixed": fixed, "rate": rate}
+        return gaussians.maximise(state.model, state.sums, structure, **how)
 
     return update
 
@@ -80,46 +70,39 @@ def record(state: State) -> dict[str, Any]:
 
 
 def climb(
-    task: Climb,
-    start: Gaussians,
-    update: Update,
-    *,
-    guard: bool,
-    context: FitContext | None,
-    extra: Any = None,
+    task: Climb, start: Gaussians, update: Update, *, guard: bool, context: FitContext | None
 ) -> Iteration:
     """Rounds from one start until the mean log-likelihood changes by less than ``tol``.
 
     ``guard``: a variance far below its column's is a collapse (nothing else keeps it from 0).
     """
-    floor = POINT * task.variances if guard else None
+    floor = gaussians.POINT * task.variances if guard else None
     why = ""
 
     def expect(model: Gaussians) -> Sums:
-        factors = factors_of(model, task.structure, floor)
-        sums = expectation_missing if task.missing else expectation
+        factors = gaussians.factors_of(model, task.structure, floor)
+        sums = expectation_missing if task.missing else gaussians.expectation
         return sums(task.source, task.map_, factors)
 
     def step(state: State) -> tuple[State, float]:
         nonlocal why
         try:
-            model, kept = update(state)
+            model = update(state)
             sums = expect(model)
         except CollapseError as error:
             why = str(error)
             return state, np.nan
         gap = abs(sums.value - state.value) / task.weight
-        return State(state.step + 1, model, sums, state.value, kept), gap
+        return State(state.step + 1, model, sums, state.value), gap
 
     def explain(state: State) -> str:
         return why or "the log-likelihood is not finite; the parameters before it are kept"
 
     return iterate(
         step,
-        State(0, start, expect(start), None, extra),
+        State(0, start, expect(start), None),
         max_iter=task.max_iter,
-        # a change of exactly tol goes on; tol = 0 runs max_iter rounds
-        tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
+        tol=strictly_below(task.tol),
         record=record,
         name=task.name,
         context=context,
@@ -131,16 +114,16 @@ def climb(
 def lost_components(state: State) -> list[int]:
     """Components that explain no row any more."""
     N = state.sums.weight
-    return np.flatnonzero(LOST * N.sum() >= N).tolist()
+    return np.flatnonzero(gaussians.LOST * N.sum() >= N).tolist()
 
 
 def collapsed_components(state: State, structure: str, reg: float) -> list[int]:
     """Components whose variance in some direction is only what ``reg`` added to it."""
     C = np.asarray(state.model.covariances)
-    if structure in DENSE:
+    if structure in gaussians.DENSE:
         least = np.linalg.eigvalsh(C)[..., 0]
     else:
         least = C.min(axis=-1) if structure.endswith("diag") else C
     N = state.sums.weight
     flat = np.broadcast_to(least <= (1.0 + ONLY) * reg, N.shape)
-    return np.flatnonzero(flat & (LOST * N.sum() < N)).tolist()
+    return np.flatnonzero(flat & (gaussians.LOST * N.sum() < N)).tolist()

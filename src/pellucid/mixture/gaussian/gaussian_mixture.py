@@ -15,26 +15,16 @@ References: Dempster, Laird & Rubin (1977); Bishop, PRML, ch. 9.
 """
 
 from collections.abc import Iterator
-from typing import Self
 
-from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike, Map, Rng, Seed
+from pellucid.core.arrays.typing import MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, Iteration
-from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads
+from pellucid.mixture.gaussian import starts
 from pellucid.mixture.gaussian.em import Climb, climb, em_update
 from pellucid.mixture.gaussian.gaussian_model import GaussianModel
 from pellucid.mixture.gaussian.gaussians import Gaussians
-from pellucid.mixture.gaussian.starts import (
-    Beginning,
-    MixtureStart,
-    checked_covariances,
-    checked_means,
-    checked_weights,
-    from_precisions,
-)
+from pellucid.mixture.gaussian.starts import Beginning, MixtureStart
 
 
 class GaussianMixture(GaussianModel):
@@ -104,9 +94,9 @@ class GaussianMixture(GaussianModel):
         max_iter: int = 100,
         n_init: int = 1,
         init_params: str | MixtureStart = "kmeans",
-        weights_init: ArrayLike | None = None,
-        means_init: ArrayLike | None = None,
-        precisions_init: ArrayLike | None = None,
+        weights_init: MaybeArray = None,
+        means_init: MaybeArray = None,
+        precisions_init: MaybeArray = None,
         random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -126,21 +116,6 @@ class GaussianMixture(GaussianModel):
         self.warm_start = warm_start
         self.verbose = verbose
         self.verbose_interval = verbose_interval
-
-    @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Find a mixture that makes the rows of X likely."""
-        self._check_parameters()
-        rows = self._check_training(X, None, sample_weight)
-        self._fit_problem(rows, map_threads, X=X, sample_weight=sample_weight)
-        return self
-
-    @with_callbacks
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
-        self._check_parameters()
-        self._fit_problem(rows, map_)
 
     def _check_parameters(self) -> None:
         self._check_common()
@@ -165,12 +140,12 @@ class GaussianMixture(GaussianModel):
         k, p, kind = begin.k, len(begin.problem.box.mean), self.covariance_type
         for start in super()._starts(begin, rng):
             if self.weights_init is not None:
-                start = start._replace(weights=checked_weights(self.weights_init, k))
+                start = start._replace(weights=starts.checked_weights(self.weights_init, k))
             if self.means_init is not None:
-                start = start._replace(means=checked_means(self.means_init, k, p))
+                start = start._replace(means=starts.checked_means(self.means_init, k, p))
             if self.precisions_init is not None:
-                C = from_precisions(self.precisions_init, kind, k, p)
-                start = start._replace(covariances=checked_covariances(C, kind, k, p))
+                C = starts.from_precisions(self.precisions_init, kind, k, p)
+                start = start._replace(covariances=starts.checked_covariances(C, kind, k, p))
             yield start
 
     def _run(self, task: Climb, start: Gaussians, context: FitContext) -> Iteration:
@@ -184,6 +159,5 @@ class GaussianMixture(GaussianModel):
         return self._card(
             f"EM from {self._n_starts()} start(s) until the mean log-likelihood changes by less "
             f"than {self.tol:g} or {self.max_iter} rounds; {self.reg_covar:g} is added to the "
-            f"variances{kept}",
-            (),
+            f"variances{kept}"
         )

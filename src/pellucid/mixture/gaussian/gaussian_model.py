@@ -8,55 +8,30 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import fit_blocks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.cluster.kmeans.kmeans import RAW, problem_of
 from pellucid.core.arrays import check
 from pellucid.core.arrays.gaps import filled
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration
 from pellucid.core.loops.statistics import Rows, Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.mixture.gaussian import gaussians, missing_cells, starts
 from pellucid.mixture.gaussian.em import Climb, State, collapsed_components, lost_components
-from pellucid.mixture.gaussian.gaussians import (
-    DENSE,
-    STRUCTURES,
-    CollapseError,
-    Factors,
-    Gaussians,
-    count_parameters,
-    draw_rows,
-    factors_of,
-    full_covariances,
-    make_factors,
-    precision_roots,
-    shape_of,
-)
+from pellucid.mixture.gaussian.gaussians import CollapseError, Factors, Gaussians
 from pellucid.mixture.gaussian.gradients import MixtureGradient
-from pellucid.mixture.gaussian.missing_cells import (
-    expectation_missing,
-    fill_missing,
-    log_joint_observed,
-)
-from pellucid.mixture.gaussian.starts import (
-    STARTS,
-    Beginning,
-    MixtureStart,
-    check_fixed,
-    checked_covariances,
-    checked_means,
-    checked_weights,
-)
-from pellucid.mixture.mixture_model import MixtureModel
+from pellucid.mixture.gaussian.starts import Beginning, MixtureStart
+from pellucid.mixture.mixture_model import MixtureModel, warn_of_limit
 
 
 def parameters_of(model: Gaussians, structure: str) -> dict[str, Any]:
     """The fitted attributes of parameters."""
     with single_threaded_blas():
-        roots = precision_roots(model.covariances, structure)
-        dense = structure in DENSE
+        roots = gaussians.precision_roots(model.covariances, structure)
+        dense = structure in gaussians.DENSE
         precisions = roots @ np.swapaxes(roots, -1, -2) if dense else roots**2
     return {
         "weights_": model.weights,
@@ -64,7 +39,7 @@ def parameters_of(model: Gaussians, structure: str) -> dict[str, Any]:
         "covariances_": np.asarray(model.covariances),
         "precisions_cholesky_": np.asarray(roots),
         "precisions_": np.asarray(precisions),
-        "n_parameters_": count_parameters(structure, *model.means.shape),
+        "n_parameters_": gaussians.count_parameters(structure, *model.means.shape),
     }
 
 
@@ -88,6 +63,23 @@ class GaussianModel(MixtureModel):
     def _run(self, task: Climb, start: Gaussians, context: FitContext) -> Iteration:
         """Improve one start."""
 
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
+        """Find a mixture that makes the rows of X likely."""
+        self._check_parameters()
+        rows = self._check_training(X, None, sample_weight)
+        self._fit_problem(rows, map_threads, X=X, sample_weight=sample_weight)
+        return self
+
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._fit_problem(rows, map_)
+
     def _reg(self) -> float:
         return 1e-6
 
@@ -101,15 +93,15 @@ class GaussianModel(MixtureModel):
 
     def _fixed(self) -> tuple[str, ...]:
         given = self.init_params
-        return check_fixed(given.fixed) if isinstance(given, MixtureStart) else ()
+        return starts.check_fixed(given.fixed) if isinstance(given, MixtureStart) else ()
 
     def _check_common(self) -> None:
         check.whole(n_components=self.n_components)
         check.whole(at_least=0, max_iter=self.max_iter)
         check.non_negative(tol=self.tol)
-        check.one_of(STRUCTURES, covariance_type=self.covariance_type)
+        check.one_of(gaussians.STRUCTURES, covariance_type=self.covariance_type)
         if not isinstance(self.init_params, MixtureStart):
-            check.one_of(STARTS, init_params=self.init_params)
+            check.one_of(starts.STARTS, init_params=self.init_params)
         self._fixed()
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
@@ -119,32 +111,16 @@ class GaussianModel(MixtureModel):
         if missing:
             problem = problem_of(filled(rows, map_, self._feature_names())[0], map_, RAW)
         box, structure = problem.box, self.covariance_type
-        if self.n_components > max(box.n_rows, box.weight):  # a weight of 3 is three rows
-            raise ValueError(
-                f"n_components must be at most the number of rows (n_samples={box.n_rows}), "
-                f"got n_components={self.n_components}"
-            )
+        starts.enough_rows(self.n_components, box)
         begin = Beginning(problem, map_, self.n_components, structure, self._reg())
-        task = Climb(
-            rows,
-            map_,
-            box.weight,
-            box.scatter / box.weight,
-            structure,
-            self.max_iter,
-            self.tol,
-            type(self).__name__,
-            missing,
-        )
-        context = FitContext(
-            self,
-            max_steps=self.max_iter if self._n_starts() == 1 else self._n_starts(),
-            attributes=partial(_as_if_stopped, structure, box.weight),
-            **data,
-        )
+        variances, limits = box.scatter / box.weight, (self.max_iter, self.tol, type(self).__name__)
+        task = Climb(rows, map_, box.weight, variances, structure, *limits, missing)
+        steps, attributes = self._n_starts(), partial(_as_if_stopped, structure, box.weight)
+        steps = self.max_iter if steps == 1 else steps
+        context = FitContext(self, max_steps=steps, attributes=attributes, **data)
         best = self._best_run(task, begin, context)
         state: State = best.state
-        for name, value in _as_if_stopped(structure, box.weight, state).items():
+        for name, value in attributes(state).items():
             setattr(self, name, value)
         self.history_, self.converged_ = best.history, best.converged
         self.lower_bounds_ = (best.history["log_likelihood"][1:] / box.weight).tolist()
@@ -176,28 +152,19 @@ class GaussianModel(MixtureModel):
         """Warn of what the user should know of the run that was kept."""
         if best.reason == "max_iter" and self.tol > 0:
             change = best.history[-1]["gap"] if best.n_iter else np.inf
-            warn(
-                f"{type(self).__name__}: no convergence in max_iter={self.max_iter} rounds: the "
-                f"mean log-likelihood still changed by {change:.3g} (tol={self.tol:g})",
-                ConvergenceWarning,
-            )
-        lost = lost_components(best.state)
-        if lost:
-            warn(
-                f"component(s) {', '.join(map(str, lost))} explain no row any more (weight 0): "
-                f"n_components={self.n_components} is too large for these rows",
-                ConvergenceWarning,
-            )
+            warn_of_limit(self, "mean log-likelihood", change)
+        if lost := lost_components(best.state):
+            who = f"component(s) {', '.join(map(str, lost))} explain no row any more (weight 0)"
+            many = f"n_components={self.n_components} is too large for these rows"
+            warn(f"{who}: {many}", ConvergenceWarning)
         reg = 0.0 if "covariances" in self._fixed() else self._reg()
         flat = collapsed_components(best.state, self.covariance_type, reg) if reg > 0 else []
         if flat:
-            warn(
-                f"component(s) {', '.join(map(str, flat))} have collapsed: in some direction their "
-                f"variance is only reg_covar={reg:g} (a repeated row, a constant column, no more "
-                "rows than columns); take fewer components, a simpler covariance_type or a larger "
-                "reg_covar",
-                ConvergenceWarning,
-            )
+            who = f"component(s) {', '.join(map(str, flat))} have collapsed"
+            why = f"in some direction their variance is only reg_covar={reg:g} (a repeated row, a"
+            why += " constant column, no more rows than columns)"
+            cure = "take fewer components, a simpler covariance_type or a larger reg_covar"
+            warn(f"{who}: {why}; {cure}", ConvergenceWarning)
 
     # --- known parameters ------------------------------------------------------------------
 
@@ -218,32 +185,30 @@ class GaussianModel(MixtureModel):
         >>> (17 * model.predict_proba([[2.0]])).round(6)
         array([[14.,  3.]])
         """
-        check.one_of(STRUCTURES, covariance_type=covariance_type)
-        m = checked_means(means, None, None)
+        check.one_of(gaussians.STRUCTURES, covariance_type=covariance_type)
+        m = starts.checked_means(means, None, None)
         k, p = m.shape
-        C = checked_covariances(covariances, covariance_type, k, p)
+        C = starts.checked_covariances(covariances, covariance_type, k, p)
         model = cls(n_components=k, covariance_type=covariance_type)
-        known = Gaussians(checked_weights(weights, k), m, C)
+        known = Gaussians(starts.checked_weights(weights, k), m, C)
         for name, value in parameters_of(known, covariance_type).items():
             setattr(model, name, value)
         model.n_features_in_ = p
         return model
 
     def _factors(self) -> Factors:
-        return make_factors(
-            self.weights_, self.means_, self.precisions_cholesky_, self.covariance_type
-        )
+        known = self.weights_, self.means_, self.precisions_cholesky_
+        return gaussians.make_factors(*known, self.covariance_type)
 
     def _log_joint(self, X: Any) -> Array:
-        return log_joint_observed(X, self._factors())
+        return missing_cells.log_joint_observed(X, self._factors())
 
     def component_log_density(self, X: ArrayLike) -> Array:
         """log N(x; mu_k, S_k), shape (n, k)."""
         rows = self._check_input(X)
-        ones = np.ones(len(self.weights_))
-        return log_joint_observed(
-            rows, make_factors(ones, self.means_, self.precisions_cholesky_, self.covariance_type)
-        )
+        known = np.ones(len(self.weights_)), self.means_, self.precisions_cholesky_
+        factors = gaussians.make_factors(*known, self.covariance_type)
+        return missing_cells.log_joint_observed(rows, factors)
 
     def impute(self, X: ArrayLike) -> Array:
         """X with every NaN replaced by its mean given the observed cells of the row.
@@ -255,7 +220,7 @@ class GaussianModel(MixtureModel):
         """
         rows = self._check_input(X)
         with single_threaded_blas():
-            return fill_missing(rows, self._factors(), self.weights_)
+            return missing_cells.fill_missing(rows, self._factors(), self.weights_)
 
     def gradient(self, X: ArrayLike) -> MixtureGradient:
         """The gradient of the total log-likelihood in weights, means and covariances.
@@ -265,10 +230,11 @@ class GaussianModel(MixtureModel):
         """
         rows = self._check_input(X)
         k, p = self.means_.shape
-        S = full_covariances(self.covariances_, self.covariance_type, k, p)
+        S = gaussians.full_covariances(self.covariances_, self.covariance_type, k, p)
         full = Gaussians(self.weights_, self.means_, S)
         source = Rows(rows, None, unit_weights(len(rows)))
-        sums = expectation_missing(source, map_threads, factors_of(full, "full"))
+        factors = gaussians.factors_of(full, "full")
+        sums = missing_cells.expectation_missing(source, map_threads, factors)
         Q = np.linalg.inv(S)
         ratio = np.exp(self.component_log_density(rows) - self.score_samples(rows)[:, None])
         return MixtureGradient(
@@ -282,55 +248,37 @@ class GaussianModel(MixtureModel):
         check_is_fitted(self)
         check.whole(n_samples=n_samples)
         rng = generator(self.random_state if random_state is None else random_state)
-        return draw_rows(
-            self.weights_,
-            self.means_,
-            self.precisions_cholesky_,
-            self.covariance_type,
-            n_samples,
-            rng,
-        )
+        known = self.weights_, self.means_, self.precisions_cholesky_
+        return gaussians.draw_rows(*known, self.covariance_type, n_samples, rng)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         k, p = self.n_components, self.n_features_in_
-        shape = shape_of(self.covariance_type, k, p)
-        return {
-            "weights_": (k,),
-            "means_": (k, p),
-            "covariances_": shape,
-            "precisions_cholesky_": shape,
-        }
+        shape = gaussians.shape_of(self.covariance_type, k, p)
+        own = {"weights_": (k,), "means_": (k, p)}
+        return {**own, "covariances_": shape, "precisions_cholesky_": shape}
 
-    def _card(self, optimisation: str, notes: tuple[str, ...]) -> Card:
+    def _card(self, optimisation: str) -> Card:
         check_is_fitted(self)
+        notes: tuple[str, ...] = ()
         k, p = self.means_.shape
-        numbers: dict[str, Any] = {
-            "components": k,
-            "features": p,
-            "parameters": self.n_parameters_,
-            "smallest weight": float(self.weights_.min()),
-        }
+        numbers = {"components": k, "features": p, "parameters": self.n_parameters_}
+        numbers["smallest weight"] = float(self.weights_.min())
         if hasattr(self, "lower_bound_"):
             numbers["mean log-likelihood"] = self.lower_bound_
             numbers["rounds"] = self.n_iter_
             if self._end not in ("converged", "stopped") and self.tol > 0:
-                notes = (*notes, f"the best run ended by {self._end}, not by the stopping rule")
+                notes = (f"the best run ended by {self._end}, not by the stopping rule",)
         return Card(
             f"p(x) = sum of {k} normal densities with weights; covariances {self.covariance_type}",
             "log-likelihood of the rows, a function with many local maxima (and without bound "
             "where a component can shrink to a point)",
             optimisation if hasattr(self, "lower_bound_") else "none: the parameters were given",
             numbers,
-            (),
-            notes,
+            warnings=notes,
         )
 
 
 def _as_if_stopped(structure: str, weight: float, state: State) -> dict[str, Any]:
     """The fitted attributes as if the fit had ended with this round."""
-    return {
-        **parameters_of(state.model, structure),
-        "lower_bound_": state.value / weight,
-        "n_iter_": state.step,
-        "_end": "stopped",
-    }
+    now = {"lower_bound_": state.value / weight, "n_iter_": state.step, "_end": "stopped"}
+    return {**parameters_of(state.model, structure), **now}

@@ -69,10 +69,9 @@ class CollapseError(ValueError):
     def __init__(self, component: int | None, names: str = "") -> None:
         self.component = component
         who = "the covariance of all components" if component is None else f"component {component}"
-        super().__init__(
-            f"{who} has collapsed: the rows it explains vary (almost) only within a point, line or "
-            f"plane{names}; raise reg_covar, lower n_components or use a simpler covariance_type"
-        )
+        why = f"the rows it explains vary (almost) only within a point, line or plane{names}"
+        cure = "raise reg_covar, lower n_components or use a simpler covariance_type"
+        super().__init__(f"{who} has collapsed: {why}; {cure}")
 
 
 def shape_of(structure: str, k: int, p: int) -> tuple[int, ...]:
@@ -154,9 +153,8 @@ def factors_of(model: Gaussians, structure: str, floor: Array | None = None) -> 
 def log_joint(X: Array, factors: Factors) -> Array:
     """log pi_k N_k(x_i), shape (n, k)."""
     if X.shape[1] != factors.means.shape[1]:  # the kernels index without looking
-        raise ValueError(
-            f"X has {X.shape[1]} columns, but the components have {factors.means.shape[1]}"
-        )
+        known = factors.means.shape[1]
+        raise ValueError(f"X has {X.shape[1]} columns, but the components have {known}")
     out = np.empty((len(X), len(factors.means)))
     kernel = kernels.rows_full if factors.dense else kernels.rows_diag
     writeable = np.require(X, np.float64, ["C", "W"])
@@ -235,15 +233,12 @@ def maximise(
         scatter = S - N[:, None] * (shift**2 - left**2)
     covariances = model.covariances
     if "covariances" not in fixed:
-        covariances = structured(scatter, safe if not _is_tied(structure) else N, structure, reg)
-        if lost.any() and not _is_tied(structure):
+        tied = structure.startswith("tied")
+        covariances = structured(scatter, N if tied else safe, structure, reg)
+        if lost.any() and not tied:
             covariances[lost] = model.covariances[lost]
     weights = model.weights if "weights" in fixed else N / N.sum()
     return Gaussians(weights, model.means + step, covariances)
-
-
-def _is_tied(structure: str) -> bool:
-    return structure.startswith("tied")
 
 
 def full_covariances(covariances: Array, structure: str, k: int, p: int) -> Array:

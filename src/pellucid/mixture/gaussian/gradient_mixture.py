@@ -8,18 +8,21 @@ Ascent       the steps of ``solvers.GradientDescent`` on -l / n
 Damped       mu += rate (sum r x / sum r - mu), then S and pi in closed form: EM slowed down
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike, Map, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
-from pellucid.core.loops.statistics import Source
+from pellucid.core.arrays.typing import Seed
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    FitContext,
+    Iteration,
+    iterate,
+    strictly_below,
+)
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.mixture.gaussian.em import Climb, State, climb, em_update, record
 from pellucid.mixture.gaussian.gaussian_model import GaussianModel
@@ -65,8 +68,7 @@ def ascend(
         descent.step,
         descent.begin(fit.start),
         max_iter=task.max_iter,
-        # a change of exactly tol goes on; tol = 0 runs max_iter steps
-        tol=float(np.nextafter(task.tol, 0.0)) if task.tol > 0 else None,
+        tol=strictly_below(task.tol),
         record=reports.record,
         name=task.name,
         context=reports,  # type: ignore[arg-type]
@@ -141,30 +143,13 @@ class GradientGaussianMixture(GaussianModel):
         self.init_params = init_params
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Climb the mean log-likelihood of X."""
-        self._check_parameters()
-        rows = self._check_training(X, None, sample_weight)
-        self._fit_problem(rows, map_threads, X=X, sample_weight=sample_weight)
-        return self
-
-    @with_callbacks
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
-        self._check_parameters()
-        self._fit_problem(rows, map_)
-
     def _check_parameters(self) -> None:
         self._check_common()
         check.one_of(("gradient", "damped"), update=self.update)
         if self.update == "damped" or not isinstance(self.learning_rate, Schedule | LineSearch):
             check.positive(learning_rate=self.learning_rate)
         if self._fixed():
-            raise ValueError(
-                f"fixed must be empty here, got {self._fixed()}; GaussianMixture can hold parts"
-            )
+            raise ValueError(f"fixed must be empty here, got {self._fixed()}; see GaussianMixture")
 
     def _run(self, task: Climb, start: Gaussians, context: FitContext) -> Iteration:
         if self.update == "gradient":
@@ -180,11 +165,8 @@ class GradientGaussianMixture(GaussianModel):
         falls = int(np.count_nonzero(np.diff(best.history["log_likelihood"]) < 0))
         largest = -np.diff(best.history["log_likelihood"]).min(initial=0.0)
         if largest > 1e-9 * abs(best.state.value):  # more than rounding
-            warn(
-                f"the log-likelihood fell in {falls} of {best.n_iter} steps: "
-                f"learning_rate={self._rate()} is too large",
-                ConvergenceWarning,
-            )
+            fell = f"the log-likelihood fell in {falls} of {best.n_iter} steps"
+            warn(f"{fell}: learning_rate={self._rate()} is too large", ConvergenceWarning)
         super()._say(best)
 
     def card(self) -> Card:
@@ -194,8 +176,5 @@ class GradientGaussianMixture(GaussianModel):
             "logged diagonals and softmax weights",
             "damped": "EM whose means go only part of the way",
         }[self.update]
-        return self._card(
-            f"{how}; learning rate {self._rate()}, at most {self.max_iter} steps or a "
-            f"change below {self.tol:g}",
-            (),
-        )
+        limit = f"at most {self.max_iter} steps or a change below {self.tol:g}"
+        return self._card(f"{how}; learning rate {self._rate()}, {limit}")

@@ -37,9 +37,8 @@ def dense_pattern_rows(
     N, M, S = np.zeros(k), np.zeros((k, p)), np.zeros((k, p, p))
     J, F = np.empty((len(X), k)), np.empty((0, p) if adds else X.shape)
     P = np.ascontiguousarray(U.transpose(0, 2, 1))
-    value = kernels.pattern_rows(
-        X[order], w[order], ends, factors.means, U @ P, P, factors.const, prior, N, M, S, J, F, adds
-    )
+    known = factors.means, U @ P, P, factors.const, prior
+    value = kernels.pattern_rows(X[order], w[order], ends, *known, N, M, S, J, F, adds)
     low = np.tril(S)
     S = low + np.tril(low, -1).transpose(0, 2, 1)
     back = np.argsort(order, kind="stable")
@@ -83,9 +82,8 @@ def leaf_missing(factors: Factors, rows: Rows) -> Sums:
     if not gaps.any():
         return leaf_sums(factors, rows)
     if factors.dense:
-        found = dense_pattern_rows(
-            factors, X[gaps], w[gaps], np.zeros(len(factors.const)), adds=True
-        )[0]
+        none = np.zeros(len(factors.const))
+        found = dense_pattern_rows(factors, X[gaps], w[gaps], none, adds=True)[0]
     else:
         found = diagonal_sums(factors, X[gaps], w[gaps])
     if gaps.all():

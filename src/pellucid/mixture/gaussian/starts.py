@@ -17,28 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.cluster.kmeans.kmeans import RAW, Problem
-from pellucid.cluster.kmeans.lloyd import run_lloyd
-from pellucid.cluster.kmeans.passes import dense_rows, nearest
+from pellucid.cluster.kmeans.lloyd import Limits, run_lloyd
+from pellucid.cluster.kmeans.passes import Box, dense_rows, nearest
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
-from pellucid.core.loops.statistics import (
-    Moments,
-    Rows,
-    Statistic,
-    merge_moments,
-    moments,
-    reduce_rows,
-)
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import Moments, Rows, Statistic
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.mixture.gaussian.gaussians import (
-    DENSE,
-    CollapseError,
-    Gaussians,
-    full_covariances,
-    precision_roots,
-    shape_of,
-    structured,
-)
+from pellucid.mixture.gaussian import gaussians
+from pellucid.mixture.gaussian.gaussians import CollapseError, Gaussians
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data", "random_parameters")
 PARTS = ("weights", "means", "covariances")
@@ -78,18 +65,29 @@ def checked_means(means: ArrayLike, k: int | None, p: int | None) -> Array:
     return np.ascontiguousarray(m)
 
 
+def shaped(name: str, values: ArrayLike, structure: str, k: int, p: int) -> Array:
+    """An array with the shape of the covariances of a structure."""
+    C, shape = np.array(values, dtype=np.float64), gaussians.shape_of(structure, k, p)
+    if C.shape != shape:
+        raise ValueError(f"{name} must have shape {shape} for {structure!r}, got {C.shape}")
+    return C
+
+
+def enough_rows(n_components: int, box: Box) -> None:
+    """Refuse more components than rows; a weight of 3 is three rows."""
+    if n_components > max(box.n_rows, box.weight):
+        most = f"at most the number of rows (n_samples={box.n_rows})"
+        raise ValueError(f"n_components must be {most}, got n_components={n_components}")
+
+
 def checked_covariances(covariances: ArrayLike, structure: str, k: int, p: int) -> Array:
     """Symmetric positive definite covariances of a structure."""
-    C = np.array(covariances, dtype=np.float64)
-    if C.shape != shape_of(structure, k, p):
-        raise ValueError(
-            f"covariances must have shape {shape_of(structure, k, p)} for covariance_type "
-            f"{structure!r}, got {C.shape}"
-        )
-    if structure in DENSE and not np.allclose(C, np.swapaxes(C, -1, -2), rtol=1e-8, atol=0):
+    C = shaped("covariances", covariances, structure, k, p)
+    dense = structure in gaussians.DENSE
+    if dense and not np.allclose(C, np.swapaxes(C, -1, -2), rtol=1e-8, atol=0):
         raise ValueError("covariances must be symmetric")
     try:
-        precision_roots(C, structure)
+        gaussians.precision_roots(C, structure)
     except CollapseError as error:
         who = "" if error.component is None else f", component {error.component} is not"
         raise ValueError(f"covariances must be positive definite{who}") from None
@@ -98,17 +96,12 @@ def checked_covariances(covariances: ArrayLike, structure: str, k: int, p: int) 
 
 def from_precisions(precisions: ArrayLike, structure: str, k: int, p: int) -> Array:
     """Covariances from scikit-learn's ``precisions_init``."""
-    Q = np.array(precisions, dtype=np.float64)
-    if Q.shape != shape_of(structure, k, p):
-        raise ValueError(
-            f"precisions_init must have shape {shape_of(structure, k, p)} for covariance_type "
-            f"{structure!r}, got {Q.shape}"
-        )
+    Q = shaped("precisions_init", precisions, structure, k, p)
     try:
-        roots = precision_roots(Q, structure)  # Q^-1 = U U'
+        roots = gaussians.precision_roots(Q, structure)  # Q^-1 = U U'
     except CollapseError:
         raise ValueError("precisions_init must be positive definite") from None
-    return roots @ np.swapaxes(roots, -1, -2) if structure in DENSE else 1.0 / Q
+    return roots @ np.swapaxes(roots, -1, -2) if structure in gaussians.DENSE else 1.0 / Q
 
 
 def leaf_groups(C: Array, rows: Rows) -> list[Moments]:
@@ -116,7 +109,10 @@ def leaf_groups(C: Array, rows: Rows) -> list[Moments]:
     X, w = dense_rows(RAW, rows)
     labels = nearest(RAW, X, w, C).labels
     own = [labels == j for j in range(len(C))]
-    return [*(moments(X[o], w[o]) if o.any() else _nothing(X) for o in own), moments(X, w)]
+    return [
+        *(statistics.moments(X[o], w[o]) if o.any() else _nothing(X) for o in own),
+        statistics.moments(X, w),
+    ]
 
 
 def _nothing(X: Array) -> Moments:
@@ -126,7 +122,7 @@ def _nothing(X: Array) -> Moments:
 
 def merge_groups(a: list[Moments], b: list[Moments]) -> list[Moments]:
     """Moments of two sets of rows, group by group."""
-    return [merge_moments(x, y) for x, y in zip(a, b, strict=True)]
+    return [statistics.merge_moments(x, y) for x, y in zip(a, b, strict=True)]
 
 
 class Beginning(NamedTuple):
@@ -151,10 +147,8 @@ class Beginning(NamedTuple):
     def completed(self, start: MixtureStart, rng: Rng) -> Gaussians:
         """A start of which parts are given."""
         k, p = self.k, len(self.problem.box.mean)
-        means = start.means
-        if means is None:
-            means = next(self.models("kmeans", 1, rng)).means
-        C = start.covariances
+        means, C = start.means, start.covariances
+        means = next(self.models("kmeans", 1, rng)).means if means is None else means
         C = self._pooled() if C is None else checked_covariances(C, self.structure, k, p)
         weights = np.full(k, 1 / k) if start.weights is None else checked_weights(start.weights, k)
         return Gaussians(weights, checked_means(means, k, p), C)
@@ -162,22 +156,13 @@ class Beginning(NamedTuple):
     def _from_kmeans(self, C: Array) -> Gaussians:
         box = self.problem.box
         if self.k > 1:
-            run = run_lloyd(
-                self.problem.passes(),
-                C,
-                stop="shift",
-                max_iter=300,
-                tol=1e-4 * box.variance,
-                n=box.n_rows,
-                name="KMeans",
-                context=None,
-            )
-            C = run.centers
+            limits = Limits(300, 1e-4 * box.variance, "KMeans")
+            C = run_lloyd(self.problem.passes(), C, limits, n=box.n_rows).centers
         return self._from_groups(self._groups(C), C)
 
     def _groups(self, C: Array) -> list[Moments]:
         statistic = Statistic(partial(leaf_groups, C), merge_groups)
-        return reduce_rows(statistic, self.problem.source, self.map_)
+        return statistics.reduce_rows(statistic, self.problem.source, self.map_)
 
     def moments(self) -> Moments:
         """The moments of all rows."""
@@ -189,10 +174,10 @@ class Beginning(NamedTuple):
         full = N > 0
         means = np.where(full[:, None], np.array([g.mean for g in own]), C)
         scatter = np.array([g.scatter for g in own])
-        if self.structure not in DENSE:
+        if self.structure not in gaussians.DENSE:
             scatter = np.diagonal(scatter, axis1=1, axis2=2)
         safe = N if self.structure.startswith("tied") else np.where(full, N, 1.0)
-        covariances = structured(scatter, safe, self.structure, self.reg)
+        covariances = gaussians.structured(scatter, safe, self.structure, self.reg)
         if not self.structure.startswith("tied"):
             pooled = self._pooled(every)
             for j in range(self.k):
@@ -202,7 +187,7 @@ class Beginning(NamedTuple):
 
     def _singular(self, C: Array) -> bool:
         try:
-            precision_roots(C, self.structure)
+            gaussians.precision_roots(C, self.structure)
         except CollapseError:
             return True
         return False
@@ -211,9 +196,9 @@ class Beginning(NamedTuple):
         """The covariance of all rows in the structure."""
         every = self.moments() if every is None else every
         p = len(every.mean)
-        scatter = every.scatter if self.structure in DENSE else np.diag(every.scatter)
-        C = structured(scatter[None], np.array([every.weight]), self.structure, self.reg)
-        return np.array(np.broadcast_to(C, shape_of(self.structure, self.k, p)))
+        scatter = every.scatter if self.structure in gaussians.DENSE else np.diag(every.scatter)
+        C = gaussians.structured(scatter[None], np.array([every.weight]), self.structure, self.reg)
+        return np.array(np.broadcast_to(C, gaussians.shape_of(self.structure, self.k, p)))
 
     def _around(self, C: Array) -> Gaussians:
         return Gaussians(np.full(self.k, 1 / self.k), np.array(C), self._pooled())
@@ -221,16 +206,14 @@ class Beginning(NamedTuple):
     def _random_rows(self, rng: Rng) -> Gaussians:
         source = self.problem.source
         if not isinstance(source, Rows):
-            raise ValueError(
-                "init_params='random' draws a number for every row and needs them in memory; use "
-                "'kmeans', 'k-means++', 'random_from_data' or 'random_parameters' with fit_blocks"
-            )
+            why = "draws a number for every row, which fit_blocks does not hold in memory"
+            raise ValueError(f"init_params='random' {why}; use another of {STARTS}")
         X, w = dense_rows(RAW, source)
         R = rng.random((len(X), self.k))
         R /= R.sum(axis=1, keepdims=True)
         with single_threaded_blas():
-            groups = [moments(X, w * R[:, j]) for j in range(self.k)]
-            every = moments(X, w)
+            groups = [statistics.moments(X, w * R[:, j]) for j in range(self.k)]
+            every = statistics.moments(X, w)
         return self._from_groups([*groups, every], np.zeros((self.k, X.shape[1])))
 
     def _random_parameters(self, rng: Rng) -> Gaussians:
@@ -239,14 +222,9 @@ class Beginning(NamedTuple):
         means = rng.uniform(box.low, box.high, (k, p))
         s = box.variance + self.reg
         s = s if s > 0 else 1.0
-        full = full_covariances(np.array(s), "tied_spherical", k, p)
-        C = {
-            "full": full,
-            "tied": full[0],
-            "diag": np.full((k, p), s),
-            "tied_diag": np.full(p, s),
-            "spherical": np.full(k, s),
-        }.get(self.structure, np.array(s))
+        shape = gaussians.shape_of(self.structure, k, p)
+        dense = self.structure in gaussians.DENSE
+        C = np.array(np.broadcast_to(s * np.eye(p), shape)) if dense else np.full(shape, s)
         return Gaussians(np.full(k, 1 / k), means, C)
 
 

@@ -18,18 +18,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.mixture.gaussian import gaussians
 from pellucid.mixture.gaussian.em import Climb, State
-from pellucid.mixture.gaussian.gaussians import (
-    DENSE,
-    CollapseError,
-    Factors,
-    Gaussians,
-    Sums,
-    expectation,
-    factors_of,
-    precision_roots,
-    shape_of,
-)
+from pellucid.mixture.gaussian.gaussians import CollapseError, Factors, Gaussians, Sums
 from pellucid.mixture.gaussian.missing_cells import expectation_missing
 from pellucid.solvers.objective import Objective
 
@@ -43,8 +34,8 @@ class Chart(NamedTuple):
 
     def vector(self, model: Gaussians) -> Array:
         """(a, mu, c) of parameters; CollapseError where a covariance is singular."""
-        roots = precision_roots(model.covariances, self.structure)
-        if self.structure in DENSE:
+        roots = gaussians.precision_roots(model.covariances, self.structure)
+        if self.structure in gaussians.DENSE:
             inverse = np.linalg.inv(np.swapaxes(roots, -1, -2))
             L = np.asarray(inverse, dtype=np.float64).reshape(-1, self.p, self.p)
             self._diagonal(L)[:] = np.log(self._diagonal(L))
@@ -58,12 +49,12 @@ class Chart(NamedTuple):
         """The parameters of a vector."""
         a, means = x[: self.k], x[self.k : self.k * (1 + self.p)].reshape(self.k, self.p)
         pi = np.exp(a - a.max())
-        if self.structure in DENSE:
+        if self.structure in gaussians.DENSE:
             L = self.triangles(x)
             S = L @ L.transpose(0, 2, 1)
             covariances = S[0] if self.structure == "tied" else S
         else:
-            shape = shape_of(self.structure, self.k, self.p)
+            shape = gaussians.shape_of(self.structure, self.k, self.p)
             covariances = np.exp(2.0 * x[self.k * (1 + self.p) :]).reshape(shape)
         return Gaussians(pi / pi.sum(), means.copy(), covariances)
 
@@ -117,11 +108,11 @@ class MixtureFit(Objective):
         with np.errstate(over="ignore"), single_threaded_blas():
             model = self.chart.model(x)
         try:
-            factors = factors_of(model, task.structure)
+            factors = gaussians.factors_of(model, task.structure)
         except CollapseError as error:
             self.why = str(error)
             return np.nan, np.zeros(len(x))
-        expect = expectation_missing if task.missing else expectation
+        expect = expectation_missing if task.missing else gaussians.expectation
         sums = expect(task.source, task.map_, factors)
         with single_threaded_blas():
             slope = self.chart.gradient(x, model.weights, factors, sums)

@@ -169,12 +169,8 @@ def lower_bound(post: Posterior, structure: str, spread: float) -> float:
     k, p = post.means.shape
     wishart = log_wishart(post.freedom, post.covariances, structure, p)
     total = k * float(wishart) if wishart.ndim == 0 else float(wishart.sum())
-    return (
-        spread
-        - total
-        - log_weight_norm(post.concentration)
-        - 0.5 * p * float(np.log(post.mean_precision).sum())
-    )
+    weights = log_weight_norm(post.concentration)
+    return spread - total - weights - 0.5 * p * float(np.log(post.mean_precision).sum())
 
 
 def evidence_constant(prior: Prior, k: int, weight: float, structure: str) -> float:

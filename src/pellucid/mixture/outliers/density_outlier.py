@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays.quantiles import quantiles
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card
@@ -61,9 +61,7 @@ class DensityOutlier(OutlierMixin, Estimator):
         self.contamination = contamination
 
     @with_callbacks
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         share = check_contamination(self.contamination)
         density = GaussianMixture(1) if self.density is None else self.density
@@ -71,18 +69,15 @@ class DensityOutlier(OutlierMixin, Estimator):
             if isinstance(density, type) or not hasattr(density, method):
                 raise ValueError(f"density must have fit and score_samples, got {density!r}")
         rows = self._check_training(X, None, sample_weight)
-        context = FitContext(
-            self, X=X, sample_weight=sample_weight, attributes=lambda _: dict(vars(self))
-        )
+        data: dict[str, Any] = {"X": X, "sample_weight": sample_weight}
+        context = FitContext(self, **data, attributes=lambda _: dict(vars(self)))
         density = clone(density)
         if sample_weight is None or is_unit(rows.w):
             self.density_ = density.fit(rows.X)
         elif has_fit_parameter(density, "sample_weight"):
             self.density_ = density.fit(rows.X, sample_weight=rows.w)
         else:
-            raise ValueError(
-                f"{type(density).__name__} takes no sample_weight; fit it without weights"
-            )
+            raise ValueError(f"{type(density).__name__} takes no sample_weight; fit it without")
         scores = np.asarray(self.density_.score_samples(rows.X), dtype=np.float64)
         w = np.ascontiguousarray(rows.w)
         self.offset_ = float(quantiles(scores.copy(), np.array([share]), w)[0])

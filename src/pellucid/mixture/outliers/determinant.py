@@ -75,9 +75,8 @@ def converge(X: Array, half: Half, h: int, floor: Array, centred: bool, steps: i
     """C steps until the subset stays or the determinant no longer falls."""
     for _ in range(steps):
         new = c_step(X, half, h, floor, centred)
-        if np.array_equal(new.rows, half.rows):
-            return half
-        if len(half.rows) == h and not new.log_determinant < half.log_determinant:
+        falls = len(half.rows) != h or new.log_determinant < half.log_determinant
+        if np.array_equal(new.rows, half.rows) or not falls:
             return half
         half = new
     return half
@@ -152,10 +151,8 @@ def minimum_determinant(X: Array, h: int, rng: Rng, centred: bool = False) -> Ha
         for part in parts:
             size = max(min(len(part), round(len(part) * h / n)), min(p + 1, len(part)))
             starts += best_halves(X[part], size, rng, floor, centred)
-        starts = sorted(
-            (converge(X, s._replace(rows=s.rows[:0]), h, floor, centred, 2) for s in starts),
-            key=_by_determinant,
-        )[: 2 * KEPT]
+        again = [converge(X, s._replace(rows=s.rows[:0]), h, floor, centred, 2) for s in starts]
+        starts = sorted(again, key=_by_determinant)[: 2 * KEPT]
     finished = [converge(X, s, h, floor, centred, 100) for s in starts]
     different = {half.rows.tobytes(): half for half in finished}
     best = sorted(different.values(), key=_by_determinant)[:POLISHED]

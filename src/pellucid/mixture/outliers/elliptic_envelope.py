@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -155,16 +155,14 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.boolean(store_precision=self.store_precision, assume_centered=self.assume_centered)
         share = check_contamination(self.contamination)
         if self.support_fraction is not None:
             check.positive(support_fraction=self.support_fraction)
             if self.support_fraction > 1:
-                raise ValueError(
-                    f"support_fraction must be in (0, 1], got {self.support_fraction!r}"
-                )
+                raise ValueError(f"support_fraction must be <= 1, got {self.support_fraction!r}")
         rows = self._check_training(X).X
         n, p = rows.shape
         if n < 2:
@@ -186,10 +184,8 @@ class EllipticEnvelope(OutlierMixin, Estimator):
             self.__dict__.pop("precision_", None)
         self._rank = found.rank
         if found.rank < p:
-            warn(
-                f"the covariance of the bulk ({h} of {n} rows) has rank {found.rank} for {p} "
-                "columns: it lies in a plane, and rows off it are far (if any row is)"
-            )
+            rank = f"rank {found.rank} for {p} columns"
+            warn(f"the covariance of the bulk ({h} of {n} rows) has {rank}: rows off it are far")
         self.offset_ = float(np.percentile(-self.dist_, 100.0 * share))
         self.training_scores_ = np.sort(-self.dist_)
         context.end()
@@ -234,9 +230,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         """1 for ordinary rows, -1 for odd ones."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Accuracy of ``predict(X)`` against y in {1, -1}; without y, the share called ordinary."""
         found = self.predict(X)
         truth = np.ones_like(found) if y is None else y

@@ -56,10 +56,8 @@ class Activation(NamedTuple):
         if self.pullback is not None:
             return self.pullback(z, a, d)
         if self.derivative is None:
-            raise ValueError(
-                f"activation {self.name!r} has no derivative: it is for fixed networks; "
-                "train with 'logistic', 'tanh' or 'relu'"
-            )
+            instead = "it is for fixed networks; train with 'logistic', 'tanh' or 'relu'"
+            raise ValueError(f"activation {self.name!r} has no derivative: {instead}")
         return d * self.derivative(z, a)
 
 
@@ -136,9 +134,8 @@ def get_activation(activation: Any, units: int | None = None) -> Activation:
         return activation
     if isinstance(activation, list | tuple):
         if units is not None and len(activation) != units:
-            raise ValueError(
-                f"activation must have one entry for each of {units} units, got {len(activation)}"
-            )
+            each = f"one entry for each of {units} units"
+            raise ValueError(f"activation must have {each}, got {len(activation)}")
         if any(isinstance(one, str) and one == "softmax" for one in activation):
             raise ValueError("activation 'softmax' belongs to a whole layer, not to one unit")
         return per_unit([get_activation(one) for one in activation])

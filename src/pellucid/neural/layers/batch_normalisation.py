@@ -51,10 +51,9 @@ def batch_norm(X: ArrayLike, gamma: Any = 1.0, beta: Any = 0.0, *, epsilon: floa
     X : array of shape (n,) or (n, p)
         The batch.
     gamma, beta : numbers, or one per column
+        Scale and shift.
     epsilon : float, default=1e-5
         Added to the variance.
-    gamma, beta
-        Scale and shift.
 
     Examples
     --------
@@ -74,10 +73,8 @@ def batch_norm(X: ArrayLike, gamma: Any = 1.0, beta: Any = 0.0, *, epsilon: floa
 def refuse_one_row(x: Array) -> None:
     """One row has no variance."""
     if x.ndim == 0 or len(x) < 2:
-        raise ValueError(
-            f"batch normalisation needs a batch of at least 2 rows, got {x.size and 1}; "
-            "choose a batch_size that leaves no batch of one row"
-        )
+        need = f"batch normalisation needs a batch of at least 2 rows, got {x.size and 1}"
+        raise ValueError(f"{need}; choose a batch_size that leaves no batch of one row")
 
 
 class BatchNorm(Layer):

@@ -8,15 +8,10 @@ from typing import Any
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Rng
+from pellucid.neural.layers import initial
 from pellucid.neural.layers.activate import Activate
 from pellucid.neural.layers.activations import Activation, get_activation
-from pellucid.neural.layers.initial import (
-    HeInit,
-    NormalInit,
-    UniformInit,
-    draw_biases,
-    draw_weights,
-)
+from pellucid.neural.layers.initial import HeInit, NormalInit, UniformInit
 from pellucid.neural.layers.layer import Layer, Params, Shape
 
 
@@ -49,8 +44,8 @@ class Affine(Layer):
         return (self.units,)
 
     def draw(self, shape: Shape, rng: Rng) -> Params:
-        W = draw_weights((shape[0], self.units), self.init, rng)
-        return (W, draw_biases(self.units, self.init, rng)) if self.use_bias else (W,)
+        W = initial.draw_weights((shape[0], self.units), self.init, rng)
+        return (W, initial.draw_biases(self.units, self.init, rng)) if self.use_bias else (W,)
 
     def forward(self, p: Params, x: Array) -> tuple[Array, Any]:
         z = x @ p[0]

@@ -47,10 +47,7 @@ class Plan(NamedTuple):
 
     def params(self, vector: Array) -> list[Params]:
         """Views of the parameters of each operation."""
-        return [
-            tuple(vector[start:stop].reshape(shape) for start, stop, shape in place)
-            for place in self.places
-        ]
+        return [tuple(vector[a:b].reshape(shape) for a, b, shape in p) for p in self.places]
 
     def noise(self, n: int, rng: Rng) -> Noise:
         """What n rows of a batch meet at random, operation by operation."""
@@ -99,9 +96,8 @@ def infer(plan: Plan, vector: Array, states: Sequence[Any], x: Array) -> Array:
 
 def row_losses(plan: Plan, t: Array, outputs: Array, before: Array) -> Array:
     """The loss of each row, from z where the last layer is the link."""
-    if plan.linked:
-        return plan.loss.rows_from_z(t, before, outputs)
-    return plan.loss.rows(t, outputs)
+    loss = plan.loss
+    return loss.rows_from_z(t, before, outputs) if plan.linked else loss.rows(t, outputs)
 
 
 def training_value(

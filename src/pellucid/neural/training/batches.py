@@ -61,10 +61,8 @@ def dense(X: Any) -> Array:
 def plan_data(X: np.ndarray, T: Array, weight: Array, shuffle: bool, seed: int) -> Data:
     """The visits of rows X with targets T (n, k)."""
     if weight.sum() > MOST_VISITS:
-        raise ValueError(
-            f"sample_weight adds up to {weight.sum():g} visits per epoch, at most {MOST_VISITS:g} "
-            "are accepted: weights count as repetitions; divide them by a number"
-        )
+        visits = f"{weight.sum():g} visits per epoch, at most {MOST_VISITS:g} are accepted"
+        raise ValueError(f"sample_weight adds up to {visits}: weights count as repetitions")
     w = None if is_unit(weight) else weight
     if X.ndim != 2:
         shuffled = plan_visits(np.ascontiguousarray(X.reshape(len(X), -1)), T[:, 0].copy(), w, seed)
@@ -88,10 +86,8 @@ def hold_out(data: Data, fraction: float, labels: IntArray | None) -> tuple[Data
         mine = order[codes[order] == code]
         held[mine[: round(fraction * len(mine))]] = True
     if held.sum() < 2 or held.all():
-        raise ValueError(
-            f"validation_fraction={fraction:g} of {n} rows leaves {int(held.sum())} to judge by: "
-            "the validation set is too small; at least 2 are needed"
-        )
+        left = f"validation_fraction={fraction:g} of {n} rows leaves {int(held.sum())} to judge by"
+        raise ValueError(f"{left}: the validation set is too small; at least 2 are needed")
     return _part(data, ~held), _part(data, held)
 
 

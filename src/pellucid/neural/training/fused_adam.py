@@ -39,10 +39,7 @@ def pieces(plan: Plan, size: int) -> tuple[IntArray, Array]:
 
 
 class FusedAdam:
-    """Mini-batch steps: gradient and update, both by threads.
-
-    ``code``: the numbers of the rule (``Rule.code``).
-    """
+    """Mini-batch steps: gradient and update by threads; ``code`` is that of the rule."""
 
     def __init__(self, plan: Plan, data: Data, penalty: Penalty, code: Any) -> None:
         self.plan, self.data, self.penalty, self.code = plan, data, penalty, code
@@ -66,15 +63,8 @@ class FusedAdam:
         parts, w = cut(self.plan, len(positions)), self.data.weights(positions)
         if len(self.gradients) != len(parts):
             self.gradients = np.empty((len(parts), self.plan.size), dtype=np.float32)
-        found = batch_parts(
-            self.plan,
-            copy,
-            lambda part: self.data.take(positions[part]),
-            parts,
-            batch_scale(self.plan, w),
-            noise,
-            self.gradients,
-        )
+        rows, scale = lambda part: self.data.take(positions[part]), batch_scale(self.plan, w)
+        found = batch_parts(self.plan, copy, rows, parts, scale, noise, self.gradients)
         l2 = self.penalty.l2 / (float(w.sum()) if self.penalty.per_row else 1.0)
         part, t, rule = len(positions) / self.data.n, memory.t + 1, self.code
 

@@ -1,7 +1,7 @@
 """L-BFGS over all rows, for small data: the solver of ``pellucid.solvers`` with our history."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,15 +29,16 @@ class _Remembered:
         return self.found[0], self.found[1].copy()
 
 
+class Limits(NamedTuple):
+    """When to stop: iterations, largest entry of the gradient, evaluations of the loss."""
+
+    max_iter: int
+    tol: float
+    max_fun: int = 15000
+
+
 def lbfgs_run(
-    trainer: Trainer,
-    start: Array,
-    *,
-    max_iter: int,
-    tol: float,
-    max_fun: int,
-    context: Any = None,
-    verbose: bool = False,
+    trainer: Trainer, start: Array, limits: Limits, context: Any = None, verbose: bool = False
 ) -> Any:
     """Minimise by L-BFGS; returns the solver's ``Minimum`` (history columns: objective, ...)."""
     if trainer.penalty.l1:
@@ -57,19 +58,13 @@ def lbfgs_run(
             if verbose:
                 tell(f"Iteration {i}, loss = {state.value:.8f}")
             asked = context is not None and context.step(i, state)
-            return asked or remembered.count >= max_fun
+            return asked or remembered.count >= limits.max_fun
 
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said in our words by the caller
-        found = LBFGS(max_iter=max_iter, tol=tol or 1e-16).minimise(f, start, context=Limit())
-    rows = [
-        {
-            "step": row["step"],
-            "objective": row["value"],
-            "gradient_norm": row["gradient_norm"],
-            "gap": row["gap"],
-            "seconds": row["seconds"],
-        }
-        for row in found.history
-    ]
+        solver = LBFGS(max_iter=limits.max_iter, tol=limits.tol or 1e-16)
+        found = solver.minimise(f, start, context=Limit())
+    names = {"step": "step", "objective": "value"}
+    names |= {name: name for name in ("gradient_norm", "gap", "seconds")}
+    rows = [{name: row[theirs] for name, theirs in names.items()} for row in found.history]
     return found._replace(history=History(rows))

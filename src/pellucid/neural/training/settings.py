@@ -32,10 +32,8 @@ def check_keywords(model: BaseEstimator) -> None:
     if isinstance(model.solver, str):
         check.one_of(SOLVERS, solver=model.solver)
     elif not isinstance(model.solver, GradientDescent):
-        raise ValueError(
-            "solver must be 'lbfgs', 'sgd', 'adam' or a GradientDescent, "
-            f"got {type(model.solver).__name__}"
-        )
+        known = "'lbfgs', 'sgd', 'adam' or a GradientDescent"
+        raise ValueError(f"solver must be {known}, got {type(model.solver).__name__}")
     if not isinstance(model.alpha, L1L2):
         check.non_negative(alpha=model.alpha)
     if isinstance(model.batch_size, str):
@@ -80,16 +78,12 @@ def hidden_layers(model: BaseEstimator) -> list[Layer]:
         return [clone(one) for one in sizes]
     for size in sizes:
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(
-                f"hidden_layer_sizes must be whole numbers > 0, layers or a Network, got {size!r}"
-            )
+            raise ValueError(f"hidden_layer_sizes takes whole numbers or layers, got {size!r}")
     names = model.activation
     names = list(names) if isinstance(names, list) else [names] * len(sizes)
     if len(names) != len(sizes):
-        raise ValueError(
-            f"activation must be one, or one for each of {len(sizes)} hidden layers, "
-            f"got {len(names)}"
-        )
+        each = f"each of {len(sizes)} hidden layers"
+        raise ValueError(f"activation must be one, or one for {each}, got {len(names)}")
     get_activation(model.activation if not isinstance(model.activation, list) else "relu")
     return [Dense(int(size), g) for size, g in zip(sizes, names, strict=True)]
 
@@ -103,14 +97,11 @@ def starting_network(
         last = given.layers[-1]
         name = get_activation(getattr(last, "activation", "identity")).name
         if name != head.activation or getattr(last, "units", None) != n_outputs:
-            raise ValueError(
-                f"the network must end with Dense({n_outputs}, {head.activation!r}) for this "
-                f"target, got {last!r}"
-            )
+            end = f"Dense({n_outputs}, {head.activation!r})"
+            raise ValueError(f"the network must end with {end} for this target, got {last!r}")
         network = Network(given.layers, loss=head.loss, n_inputs=n_inputs, random_state=rng)
-        if "plan" not in given.__dict__:
-            return network
-        return network.with_vector(given.vector, given.states)
+        drawn = "plan" not in given.__dict__
+        return network if drawn else network.with_vector(given.vector, given.states)
     layers = [*hidden_layers(model), Dense(n_outputs, head.activation)]
     return Network(layers, loss=head.loss, n_inputs=n_inputs, random_state=rng)
 
@@ -141,15 +132,6 @@ def training_settings(model: BaseEstimator, n: int) -> Settings:
             rate = Adaptive(model.learning_rate_init)
         elif model.learning_rate == "invscaling":
             rate = InverseScaling(model.learning_rate_init, model.power_t)
-    return Settings(
-        rule,
-        rate,
-        size,
-        model.max_iter,
-        model.tol,
-        "progress",
-        model.n_iter_no_change,
-        clock="rows" if isinstance(rate, InverseScaling) else "updates",
-        single=True,
-        ahead=model.solver == "sgd",
-    )
+    limits = model.max_iter, model.tol, "progress", model.n_iter_no_change
+    clock = "rows" if isinstance(rate, InverseScaling) else "updates"
+    return Settings(rule, rate, size, *limits, clock, single=True, ahead=model.solver == "sgd")

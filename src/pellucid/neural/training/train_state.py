@@ -52,16 +52,16 @@ class TrainState(NamedTuple):
     gradient: Array | None  # over all rows, where a batch is all of them
     norms: Array  # of the gradients of the dense layers
     rate: float
-    share: float  # what is left of the schedule's rate
-    waited: int
-    best: float  # the lowest objective
-    score: float
-    validation_score: float
-    best_score: float
     best_vector: Array
     best_states: tuple[Any, ...]
     rows_seen: int
-    epoch: int
+    epoch: int = 0
+    share: float = 1.0  # what is left of the schedule's rate
+    waited: int = 0
+    best: float = np.inf  # the lowest objective
+    score: float = np.nan
+    validation_score: float = np.nan
+    best_score: float = -np.inf
 
 
 def weight_parts(plan: Plan) -> list[slice]:
@@ -83,12 +83,11 @@ def in_precision(X: Any, kind: Any) -> Any:
     if X.dtype == kind or issparse(X):
         return X.astype(kind, copy=False)
     out = np.empty(X.shape, dtype=kind)
-    edges = range(0, len(X), CONVERTED)
 
     def convert(start: int) -> None:
         out[start : start + CONVERTED] = X[start : start + CONVERTED]
 
-    list(map_threads(convert, edges))
+    list(map_threads(convert, range(0, len(X), CONVERTED)))
     return out
 
 

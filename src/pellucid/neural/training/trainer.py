@@ -26,19 +26,11 @@ from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.layers.dropout import noise_source
+from pellucid.neural.training import train_state
 from pellucid.neural.training.backprop import Noise, Plan, Rows, batch_gradient, training_value
 from pellucid.neural.training.batches import Data
 from pellucid.neural.training.fused_adam import FusedAdam
-from pellucid.neural.training.train_state import (
-    Penalty,
-    Scorer,
-    Settings,
-    TrainState,
-    in_precision,
-    threshold_scale,
-    weight_mask,
-    weight_parts,
-)
+from pellucid.neural.training.train_state import Penalty, Scorer, Settings, TrainState
 from pellucid.solvers.gradient_descent import SMALLEST_RATE
 from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.rules import Memory
@@ -64,13 +56,13 @@ class Trainer:
         work = float(data.n) * plan.size
         large = settings.batch_size is not None and work >= SINGLE_WORK and not plan.couples
         self.kind: Any = np.float32 if settings.single and large else np.float64
-        data = data._replace(X=in_precision(data.X, self.kind))
+        data = data._replace(X=train_state.in_precision(data.X, self.kind))
         self.plan, self.data, self.settings, self.penalty = plan, data, settings, penalty
         self.score, self.validation = score, validation
         self.verbose, self.told = verbose, 0
         self.early_tol = early_tol  # not None: the validation score decides when to stop
-        self.mask = weight_mask(plan)
-        self.weights = weight_parts(plan)
+        self.mask = train_state.weight_mask(plan)
+        self.weights = train_state.weight_parts(plan)
         self.code = code = settings.rule.code()
         plain = not penalty.l1 and not code.decay and code.clip == np.inf
         fused = self.kind is np.float32 and code.rule == ADAM and plain
@@ -126,31 +118,12 @@ class Trainer:
         else:
             value = self.value(v, states)
         if not np.isfinite(value):
-            raise ValueError(
-                f"the loss at the start is {value}: are the inputs very large? standardise them"
-            )
+            raise ValueError(f"the loss at the start is {value}: standardise large inputs")
         self.start_value = value
         memory = self.settings.rule.start(len(v)) if memory is None else memory
-        state = TrainState(
-            v,
-            tuple(states),
-            memory,
-            value,
-            gradient,
-            self.norms(gradient),
-            float(self.settings.rate(seen if self.settings.clock == "rows" else memory.t)),
-            1.0,
-            0,
-            np.inf,
-            np.nan,
-            np.nan,
-            -np.inf,
-            v,
-            tuple(states),
-            seen,
-            0,
-        )
-        return self.judged(state)
+        rate = float(self.settings.rate(seen if self.settings.clock == "rows" else memory.t))
+        at = v, tuple(states), memory, value, gradient, self.norms(gradient), rate
+        return self.judged(TrainState(*at, v, tuple(states), seen))
 
     def value(self, vector: Array, states: Sequence[Any]) -> float:
         """The penalised loss before mini-batches begin, of at most START_ROWS rows."""
@@ -197,7 +170,7 @@ class Trainer:
         memory = memory._replace(t=t)
         if self.penalty.l1:
             l1 = self.penalty.l1 / (total if self.penalty.per_row else 1.0)
-            cut = rate * l1 * threshold_scale(self.code, memory) * self.mask
+            cut = rate * l1 * train_state.threshold_scale(self.code, memory) * self.mask
             vector[:] = soft_threshold(vector, cut)
             if self.code.rule in (MOMENTUM, NESTEROV):
                 memory.m[:] = vector - before  # the velocity is the move that was made
@@ -224,16 +197,15 @@ class Trainer:
         if np.isfinite(vector).all():
             value, gradient, saved = self.batch(vector, self.all_rows, state.epoch + 1)
             states = self.next_states(states, saved)
+        return self.after(state, vector, states, memory, value, gradient, rate)
+
+    def after(self, state: TrainState, *now: Any) -> TrainState:
+        """The state an epoch later; ``now``: vector, states, memory, objective, gradient, rate."""
+        names = ("vector", "states", "memory", "objective", "gradient", "rate")
+        state = state._replace(**dict(zip(names, now, strict=True)))
+        seen = state.rows_seen + self.data.n
         return state._replace(
-            vector=vector,
-            states=states,
-            memory=memory,
-            objective=value,
-            gradient=gradient,
-            norms=self.norms(gradient),
-            rate=rate,
-            rows_seen=state.rows_seen + self.data.n,
-            epoch=state.epoch + 1,
+            norms=self.norms(state.gradient), rows_seen=seen, epoch=state.epoch + 1
         )
 
     def next_states(self, states: tuple[Any, ...], saved: list[Any]) -> tuple[Any, ...]:
@@ -268,17 +240,7 @@ class Trainer:
             memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
             states = self.next_states(states, saved)
             daxpy(g, mean, a=part)  # mean += part g, in place
-        return state._replace(
-            vector=vector,
-            states=states,
-            memory=memory,
-            objective=value,
-            gradient=mean,
-            norms=self.norms(mean),
-            rate=float(rates[-1]),
-            rows_seen=state.rows_seen + n,
-            epoch=state.epoch + 1,
-        )
+        return self.after(state, vector, states, memory, value, mean, float(rates[-1]))
 
     def rates(self, state: TrainState, t: int, count: int) -> Array:
         if self.settings.clock == "rows":
@@ -313,9 +275,8 @@ class Trainer:
             better = not new.objective > old.best - (tol or 0.0)
         waited = 0 if better else old.waited + 1
         score = np.fmax(old.best_score, new.validation_score)
-        new = new._replace(
-            waited=waited, best=min(old.best, new.objective), best_score=float(score)
-        )
+        best = min(old.best, new.objective)
+        new = new._replace(waited=waited, best=best, best_score=float(score))
         adaptive = self.settings.rate.patience is not None
         if waited > self.settings.patience:
             if not adaptive or new.rate <= SMALLEST_RATE:
@@ -333,14 +294,8 @@ class Trainer:
         judged = self.early_tol is not None
         tol = self.early_tol if judged else self.settings.tol
         who = "Validation score" if judged else "Training loss"
-        tell(
-            f"{who} did not improve more than tol={tol or 0.0:f} for "
-            f"{self.settings.patience:.0f} consecutive epochs. {what}"
-        )
-
-    @property
-    def progress(self) -> bool:
-        return self.settings.stop == "progress"
+        epochs = f"{self.settings.patience:.0f} consecutive epochs"
+        tell(f"{who} did not improve more than tol={tol or 0.0:f} for {epochs}. {what}")
 
     def gap(self, old: TrainState, new: TrainState) -> float:
         stop, tiny = self.settings.stop, np.finfo(np.float64).tiny
@@ -354,16 +309,13 @@ class Trainer:
 
     def limit(self) -> float | None:
         """The tolerance for ``iterate``."""
-        if self.progress or self.early_tol is not None:
+        if self.settings.stop == "progress" or self.early_tol is not None:
             return 0.0 if self.settings.stop in (None, "progress") else self.settings.tol
         return None if self.settings.stop is None else self.settings.tol
 
     def record(self, state: TrainState) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "objective": state.objective,
-            "learning_rate": state.rate,
-            "gradient_norms": state.norms,
-        }
+        row: dict[str, Any] = {"objective": state.objective, "learning_rate": state.rate}
+        row["gradient_norms"] = state.norms
         if self.score is not None:
             row["score"] = state.score
         if self.validation is not None:
@@ -371,33 +323,21 @@ class Trainer:
         return row
 
     def explain(self, state: TrainState) -> str:
-        return (
-            f"the learning rate {self.last_rate:.6g} is too large; the last finite weights are "
-            "kept (cure: a smaller rate, standardised inputs)"
-        )
+        kept = "the last finite weights are kept (cure: a smaller rate, standardised inputs)"
+        return f"the learning rate {self.last_rate:.6g} is too large; {kept}"
 
     def run(self, state: TrainState, *, name: str, context: FitContext | None = None) -> Iteration:
+        how: dict[str, Any] = {"record": self.record, "explain": self.explain, "warn": False}
+        how |= {"max_iter": self.settings.max_iter, "tol": self.limit(), "context": context}
         with single_threaded_blas():  # once for all, so that the hold costs nothing per batch
-            return iterate(
-                self.step,
-                state,
-                max_iter=self.settings.max_iter,
-                tol=self.limit(),
-                record=self.record,
-                name=name,
-                context=context,
-                warn=False,
-                explain=self.explain,
-            )
+            return iterate(self.step, state, name=name, **how)
 
 
 def warn_unfinished(name: str, run: Iteration) -> None:
     """The limit came before the end, and what to do about it."""
     values = run.history["objective"]
     falling = len(values) > 1 and values[-1] < values[-2]
-    advice = (
-        "the loss still falls: raise max_iter or the learning rate, or standardise the inputs"
-        if falling
-        else "the loss no longer falls: try a smaller or decaying learning rate"
-    )
+    advice = "the loss no longer falls: try a smaller or decaying learning rate"
+    if falling:
+        advice = "the loss still falls: raise max_iter or the rate, or standardise the inputs"
     warn(f"{name}: no convergence in max_iter={run.n_iter} epochs; {advice}", ConvergenceWarning)

@@ -14,7 +14,7 @@ from pellucid.neural.network import Network
 from pellucid.neural.training.backprop import infer
 from pellucid.neural.training.batches import hold_out, plan_data
 from pellucid.neural.training.objectives import BinaryCrossEntropy, CrossEntropy
-from pellucid.neural.training.quasi_newton import lbfgs_run
+from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
 from pellucid.neural.training.train_state import Penalty, Scorer, Settings
 from pellucid.neural.training.trainer import Trainer, warn_unfinished
 from pellucid.solvers.gradient_descent import GradientDescent, get_rate
@@ -155,9 +155,8 @@ def train(
     if early_stopping is not None:
         settings = settings._replace(patience=early_stopping.n_iter_no_change - 1)
         early_tol = early_stopping.tol
-    trainer = Trainer(
-        network.plan, data, settings, get_penalty(penalty), score, validation, early_tol
-    )
+    judges = score, validation, early_tol
+    trainer = Trainer(network.plan, data, settings, get_penalty(penalty), *judges)
     run = trainer.run(trainer.start(network.vector, network.states, None, 0), name="train")
     if run.reason == "max_iter" and trainer.limit():
         warn_unfinished("train", run)
@@ -171,5 +170,5 @@ def _train_lbfgs(network: Network, x: Array, t: Array, penalty: Penalty) -> Trai
     data = plan_data(x, t, np.ones(len(x)), False, 0)
     settings = Settings(Rule(), Constant(1.0), None, 1000, 1e-8, None)
     trainer = Trainer(network.plan, data, settings, penalty)
-    found = lbfgs_run(trainer, network.vector, max_iter=1000, tol=1e-6, max_fun=15000)
+    found = lbfgs_run(trainer, network.vector, Limits(1000, 1e-6))
     return TrainResult(network.with_vector(found.x), found.history)
