@@ -170,6 +170,13 @@ def notes(tally: "Tally", application: "Application", out: Path | None) -> list[
             named = ", ".join(f"{name} {n:,}" for name, n in most[:5])
             named += ", ..." if len(most) > 5 else ""
             lines.append(f"{count:,} of {tally.rows:,} rows {text} ({named})")
+    for name, count in tally.unread.items():
+        plural = "cells that cannot be read, such as" if count > 1 else "cell that cannot be read,"
+        counts = "they count" if count > 1 else "it counts"
+        lines.append(
+            f"the column {name!r} holds {count:,} {plural} {tally.examples[name]!r}; {counts} as "
+            "missing"
+        )
     calibration = application.about.get("calibration") or {}
     asked = application.asked
     covers = asked.interval is not None or asked.sets is not None

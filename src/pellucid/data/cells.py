@@ -25,9 +25,9 @@ DTYPES = {
 Possible = frozenset[str]
 HEAD_ROWS = 200
 
-# numbers with marks between their thousands: 1,234.5 or 1.234,5 or 1 234; and with commas alone
-GROUPED = r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$"
-THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+$"
+# what would be lost in a number: leading zeros, the plus of a phone number, more than 18 digits
+CODES = r"^\s*(?:[+-]?0\d|\+\d{8})"
+LONG = r"^\s*[+-]?\d{19}"
 _DAY = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}"
 _TIME = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _ZONE = r" ?(Z|[+-]\d{2}:?\d{2})"
@@ -99,25 +99,13 @@ _CONVERT: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
 }
 
 
-def may_be_grouped(cells: pl.Series) -> bool:
-    """Whether every comma in a number could part thousands: 1,200 beside 900 is not 1.2.
-
-    >>> [may_be_grouped(pl.Series(cells)) for cells in (["1,200", "900", "?"], ["1,200", "1,5"])]
-    [True, False]
-    """
-    cell = pl.col("cell").str.strip_chars()
-    thousands = cell.str.contains(THOUSANDS)
-    decimal = cell.str.contains(",", literal=True) & converted(cell, "comma").is_not_null()
-    frame = cells.alias("cell").to_frame()
-    some, other = frame.select(thousands.any(), (decimal & ~thousands).any().alias("other")).row(0)
-    return bool(some and not other)
-
-
 def strike_out(cells: pl.Series, possible: Possible, *, decimal_comma: bool) -> Possible:
     """The kinds of ``possible`` that every cell of the column agrees with.
 
     >>> sorted(strike_out(pl.Series(["1", "2.5", "?"]), frozenset(KINDS), decimal_comma=True))
     ['float']
+    >>> sorted(strike_out(pl.Series(["07", "12"]), frozenset(KINDS), decimal_comma=True))
+    []
     """
     frame = pl.DataFrame({"cell": cells})
     filled = frame.filter(stripped(pl.col("cell")).is_not_null())
@@ -125,6 +113,10 @@ def strike_out(cells: pl.Series, possible: Possible, *, decimal_comma: bool) -> 
         return possible
     if not decimal_comma:
         possible = possible - {"comma"}
+    if "float" in possible and filled["cell"].str.contains(CODES).any():
+        possible = possible - {"int", "float", "comma"}
+    elif "float" in possible and filled["cell"].str.contains(LONG).any():
+        possible = possible - {"float", "comma"}
     if filled.height > HEAD_ROWS:  # a few cells strike out most kinds at little cost
         possible = agreeing(filled.head(HEAD_ROWS), possible)
     return agreeing(filled, possible)

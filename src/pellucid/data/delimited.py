@@ -14,6 +14,7 @@ line ends is rewritten once as Parquet in a temporary folder by the slower csv m
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from pellucid.data.cells import (
     kind_of,
     strike_out,
 )
+from pellucid.data.encodings import NotUtf8, wide_encoding
 from pellucid.data.findings import finding, unique_names
 from pellucid.data.lines import (
     CHUNK_BYTES,
@@ -47,6 +49,8 @@ DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_BYTES = 1 << 18
 LONGEST_RECORD = 1 << 27
 LOOSE_ROWS = 1 << 16
+# a cell that may be a code rather than a number (cells.CODES, LONG): its piece is read as text
+MAY_BE_CODE = re.compile(rb'(?:^|[,;\t|\n"])\s*(?:[+-]?0\d|\+\d{8}|[+-]?\d{19})')
 
 
 class Dialect(NamedTuple):
@@ -108,14 +112,11 @@ def open_csv(file: File, *, delimiter: str | None = None, limit: int | None = No
 
 
 def read_sample(file: File) -> bytes:
-    """The first lines of the file; an empty, binary or UTF-16 file is refused here."""
+    """The first lines of the file; an empty or binary file is refused here."""
     with open(file.path, "rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(
-            f"{file.name} is UTF-16 text; save it as UTF-8, or pass "
-            f"open({file.name!r}, encoding='utf-16')"
-        )
+    if wide := wide_encoding(sample[:4096]):
+        raise NotUtf8(f"{file.name} is not whole {wide.upper()} text")
     if b"\0" in sample:
         raise ValueError(
             f"{file.name} is a binary file, not a table in text; CSV, TSV, JSON, JSON lines, "
@@ -269,19 +270,18 @@ def check_utf8(file: File, text: bytes) -> None:
         raise not_utf8(file) from None
 
 
-def not_utf8(file: File) -> ValueError:
+def not_utf8(file: File) -> NotUtf8:
     """The error for the first line of the file that is not UTF-8."""
     with open(file.path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                return ValueError(
+                return NotUtf8(
                     f"{file.name}: byte 0x{line[error.start]:02x} on line {number} is not UTF-8; "
-                    "save the file as UTF-8, as `iconv -f latin1 -t utf-8` does, or in Python "
-                    f"pass open({file.name!r}, encoding='latin-1')"
+                    "most of the file is: mend the line, or save the file as UTF-8"
                 )
-    return ValueError(f"{file.name} changed while it was read; open it again")
+    return NotUtf8(f"{file.name} changed while it was read; open it again")
 
 
 def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Possible]:
@@ -289,7 +289,9 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
     kinds = [kind_of(kinds) for kinds in possible]
     settled = [kind in ("int", "float", "text") for kind in kinds]
     frame = None
-    if any(settled):  # numbers read as numbers and need no second look, unless one does not
+    if any(settled) and not MAY_BE_CODE.search(
+        text
+    ):  # numbers read as numbers and need no second look, unless one does not
         schema = {
             name: NATIVE[kind] if kind in ("int", "float") else pl.String()
             for name, kind in zip(dialect.names, kinds, strict=True)
@@ -408,6 +410,20 @@ def whole_row(file: File, line: int, row: Sequence[str], n_columns: int) -> bool
     if len(row) != n_columns:
         raise ragged(file, line, len(row), n_columns)
     return True
+
+
+def commas_as_text(table: Any, names: Sequence[str]) -> Any:
+    """The table with decimal commas of these columns left as text, for who knows what they mean."""
+    if isinstance(table, Stack):
+        parts = tuple(commas_as_text(part, names) for part in table.parts)
+        text = {n: pl.String() for n in names if any(p.schema[n] == pl.String for p in parts)}
+        return table._replace(parts=parts, schema=table.schema | text)
+    if not isinstance(table, CsvTable):
+        return table
+    columns = zip(table.dialect.names, table.possible, table.kinds, strict=True)
+    none = frozenset[str]()
+    possible = (none if kind == "comma" and n in names else old for n, old, kind in columns)
+    return table._replace(possible=tuple(possible))
 
 
 def unify(tables: Sequence[CsvTable]) -> list[CsvTable]:

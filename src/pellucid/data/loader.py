@@ -24,7 +24,8 @@ def load(
     Parameters
     ----------
     source : path, pattern, list of paths, open file, frame, dict, array, URL or connection
-        CSV, TSV, Parquet, JSON, JSON lines and Arrow files, plain or packed with gzip or zstd.
+        CSV, TSV, Parquet, JSON, JSON lines and Arrow files, plain or packed with gzip or zstd;
+        sheets of Excel and OpenDocument (``book.xlsx#Sheet``, else the first).
     target : str or list of str, optional
         The column(s) to predict.
     columns : list of str, optional
@@ -33,7 +34,7 @@ def load(
         The query, when ``source`` is a database.
     n_rows : int, optional
         Read so many rows at most.
-    format : {"auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow"}, default="auto"
+    format : {"auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow", "excel"}, default="auto"
 
     Returns
     -------

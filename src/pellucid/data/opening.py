@@ -13,6 +13,9 @@ import polars as pl
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.data.delimited import CsvTable, open_csv, unify
+from pellucid.data.encodings import NotUtf8, as_utf8
+from pellucid.data.excel import ENDINGS as EXCEL
+from pellucid.data.excel import is_workbook, open_excel, split_sheet
 from pellucid.data.findings import unique_names
 from pellucid.data.jsonlines import json_frame, open_json, open_json_lines
 from pellucid.data.spool import (
@@ -26,7 +29,7 @@ from pellucid.data.spool import (
 from pellucid.data.sql import is_database, query_frames, without_password
 from pellucid.data.table import BROKEN, File, FrameTable, first_line, scan_table, stack
 
-FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow")
+FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow", "excel")
 ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -43,10 +46,11 @@ ENDINGS = {
     ".ipc": "arrow",
     ".feather": "arrow",
     ".arrows": "arrow",
+    **dict.fromkeys(EXCEL, "excel"),
 }
-MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow"}
+MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xd0\xcf\x11\xe0": "excel"}
 OTHERS = {
-    b"PK\x03\x04": "an Excel or zip file; save the sheet as CSV",
+    b"PK\x03\x04": "a zip file; unpack it",
     b"SQLi": "an SQLite database; give the URL 'sqlite:///path' and sql='SELECT ...'",
     b"\x89HDF": "an HDF5 file; save the table as Parquet",
     b"%PDF": "a PDF file; save the table as CSV",
@@ -139,7 +143,7 @@ def find_paths(path: str) -> list[str]:
             f"{path} is a folder; give a file, or a pattern such as "
             f"{os.path.join(path, '*.parquet')!r}"
         )
-    if os.path.exists(path):
+    if os.path.exists(split_sheet(path)[0]):
         return [path]
     if glob.has_magic(path):
         found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
@@ -155,7 +159,8 @@ def open_paths(paths: Sequence[str], format: str, limit: int | None) -> Any:
     """One file, or several below each other."""
     tables: list[Any] = []
     for path in paths:
-        tables.append(open_file(File(path, path), format, limit))
+        place, sheet = split_sheet(path)
+        tables.append(open_file(File(place, path), format, limit, sheet))
         if limit is not None and sum(table.n_rows for table in tables) >= limit:
             break
     if len(tables) > 1 and all(isinstance(table, CsvTable) for table in tables):
@@ -163,7 +168,7 @@ def open_paths(paths: Sequence[str], format: str, limit: int | None) -> Any:
     return stack(tables, paths[: len(tables)])
 
 
-def open_file(file: File, format: str, limit: int | None) -> Any:
+def open_file(file: File, format: str, limit: int | None, sheet: str | None = None) -> Any:
     """The table of one file; a compressed one is unpacked to a temporary file first."""
     try:
         how = compression_of(file.path)
@@ -177,6 +182,16 @@ def open_file(file: File, format: str, limit: int | None) -> Any:
         return scan_table("parquet", file)
     if kind == "arrow":
         return open_arrow(file)
+    if kind == "excel":
+        return open_excel(file, sheet, limit)
+    try:
+        return open_text(file, kind, limit)
+    except NotUtf8 as problem:
+        return open_text(as_utf8(file, problem), kind, limit)
+
+
+def open_text(file: File, kind: str, limit: int | None) -> Any:
+    """The table of a text file in UTF-8."""
     if kind == "json":
         return open_json(file)
     if kind == "jsonl":
@@ -188,11 +203,13 @@ def guess_format(file: File) -> str:
     """By the first bytes, else the ending of the name, else the first letter."""
     with open(file.path, "rb") as stream:
         head = stream.read(4096)
+    kind = ENDINGS.get(Path(file.path).suffix.lower())
     if head[:4] in MAGIC:
         return MAGIC[head[:4]]
+    if kind == "excel" or is_workbook(file.path):
+        return "excel"
     if head[:4] in OTHERS:
         raise ValueError(f"{file.name} is {OTHERS[head[:4]]}")
-    kind = ENDINGS.get(Path(file.path).suffix.lower())
     if kind in ("parquet", "csv", "tsv", "arrow", "jsonl"):
         return kind
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -70,6 +70,8 @@ def planted(name):
     if name == "PEL113":
         mixed = [str(v) if i % 40 else "n.a." for i, v in enumerate(t["a"])]
         return t | {"a": mixed}, "y", {"a"}
+    if name == "PEL116":
+        return t | {"a": [f"${1000 * v:,.2f}" for v in t["a"]]}, "y", {"a"}
     if name == "PEL114":
         days = pl.date_range(pl.date(2020, 1, 1), pl.date(2022, 1, 1), eager=True)
         return t | {"day": days.sample(N, seed=0)}, "y", {"day"}
@@ -340,7 +342,7 @@ def test_selection_bound():
 
 
 def test_every_code_has_a_rule_a_reason_and_a_remedy():
-    wanted = [*range(101, 116), *range(201, 209), *range(301, 307), *range(401, 416),
+    wanted = [*range(101, 117), *range(201, 209), *range(301, 309), *range(401, 416),
               *range(501, 508), *range(601, 607)]  # fmt: skip
     assert list(FINDINGS) == [f"PEL{n}" for n in wanted]
     for rule in FINDINGS.values():

@@ -13,6 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pellucid
 from pellucid import NaturalSplineBasis, TableFeatures, TargetEncoder
+from pellucid.data import DataWarning
 from pellucid.study.columns.treatments import date_parts
 from pellucid.study.reading.cell_values import kind_of
 
@@ -265,7 +266,10 @@ def test_refusals(options, words):
 def test_text_in_a_number_column_is_refused_by_name():
     model = TableFeatures().fit(pl.DataFrame({"price": [1.0, 2.0]}))
     with pytest.raises(ValueError, match="'price' was numbers in training and now holds 'q'"):
-        model.transform(pl.DataFrame({"price": ["q", "1"]}))
+        model.transform(pl.DataFrame({"price": ["q", "r"]}))
+    with pytest.warns(DataWarning, match="1 cell of the column 'price' cannot be read.*'q'"):
+        Z = model.transform(pl.DataFrame({"price": ["q", "1"]}))
+    assert Z[0, 0] == 0  # the median, standardised
 
 
 def test_kinds():

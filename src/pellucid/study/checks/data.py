@@ -1,4 +1,4 @@
-"""Findings about the table itself, PEL101 to PEL115; none of them looks at the target."""
+"""Findings about the table itself, PEL101 to PEL116; none of them looks at the target."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.study.checks.findings import finding
 from pellucid.study.reading.equality import Copies
+from pellucid.study.reading.number_forms import PLAIN
 from pellucid.study.reading.profiles import NUMBERS, Column
 from pellucid.study.reading.refusals import LARGEST
 from pellucid.study.records import Finding
@@ -36,6 +37,7 @@ class Sheet(NamedTuple):
     copies: Copies
     n_rows: int
     identifiers: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()  # by the plan
 
 
 Check = Callable[[Sheet], list[Finding]]
@@ -44,7 +46,7 @@ Check = Callable[[Sheet], list[Finding]]
 def check_data(sheet: Sheet) -> list[Finding]:
     """Everything about the columns but the target's relation to them."""
     found: list[Finding] = []
-    for test in (missing, constant, repeated, levels, extremes, mixed, dates):
+    for test in (missing, constant, repeated, levels, extremes, mixed, written, dates):
         found += test(sheet)
     if sheet.identifiers:
         found.append(_identifier_finding(sheet, sheet.identifiers))
@@ -137,7 +139,7 @@ def is_identifier(column: Column, rows: BoolArray | None = None, *, rising: bool
     if n < LEAST:
         return False
     if column.kind == "category":
-        amounts = column.strays is not None and column.strays.grouped
+        amounts = column.strays is not None and column.strays.mixed
         return column.distinct > DISTINCT_SHARE * n and not amounts
     if column.kind != "whole" or column.distinct < n or column.order is None:
         return False
@@ -205,18 +207,33 @@ def extremes(sheet: Sheet) -> list[Finding]:
 
 def mixed(sheet: Sheet) -> list[Finding]:
     """PEL113: numbers and text in one column."""
-    some = {n: sheet.columns[n].strays for n in sheet.inputs if sheet.columns[n].strays}
+    some = {n: s for n, c in sheet.columns.items() if (s := c.strays) and n not in sheet.dropped}
     if not some:
         return []
     return [
         finding(
             "PEL113",
             some,
-            numeric_share={name: s.numeric_share for name, s in some.items() if s},
-            cells={name: s.cells for name, s in some.items() if s},
-            examples={name: list(s.examples) for name, s in some.items() if s},
+            numeric_share={name: s.numeric_share for name, s in some.items()},
+            cells={name: s.cells for name, s in some.items()},
+            examples={name: list(s.examples) for name, s in some.items()},
+            rows={name: list(s.rows) for name, s in some.items()},
+            read_as={name: sheet.columns[name].kind for name in some},
         )
     ]
+
+
+def written(sheet: Sheet) -> list[Finding]:
+    """PEL116: text that was read as numbers, and how; a warning where a mark was in doubt."""
+    found = []
+    some = {
+        n: c for n, c in sheet.columns.items() if c.kind in NUMBERS and c.form not in ("", PLAIN)
+    }
+    for severity, doubt in (("warning", True), ("info", False)):
+        forms = {n: c.form for n, c in some.items() if c.doubt == doubt and n not in sheet.dropped}
+        if forms:
+            found.append(finding("PEL116", forms, severity=severity, form=forms))
+    return found
 
 
 def dates(sheet: Sheet) -> list[Finding]:

@@ -128,11 +128,12 @@ FINDINGS: dict[str, Rule] = {
     "PEL113": Rule(
         "warning",
         "Numbers and text in one column",
-        "At least half of the filled cells of a text column are numbers, but not all; or a mark "
-        "parts their thousands, as in 1,234.",
-        "The column is read as text, so the order and size of its numbers are lost.",
-        "Correct the cells shown (1234.5, without a mark between the thousands), or leave them "
-        "empty; then the column is read as numbers.",
+        "At least half of the filled cells of a text column are numbers (or 95 % are dates), but "
+        "not all; or they are numbers in several units.",
+        "Above 90 % the others count as missing; below, and with several units, the column is "
+        "read as text, and the size of its numbers is lost.",
+        "Correct the cells shown (rows are counted from 1, without the header), or leave them "
+        "empty.",
     ),
     "PEL114": Rule(
         "info",
@@ -150,6 +151,14 @@ FINDINGS: dict[str, Rule] = {
         "0.01^(1/p) > 0.5.",
         "With that many columns the nearest rows are not near: local methods are not local.",
         "Trust nearest neighbours and kernels less, or reduce the columns first.",
+    ),
+    "PEL116": Rule(
+        "info",
+        "Numbers read from text",
+        "The cells of a column are numbers as people write them: thousands, currency, percent, "
+        "units; a warning when no cell shows whether 1,018 is 1018 or 1.018.",
+        "The sign, currency or unit is taken off and never changes the number: 47.1% is 47.1.",
+        "Nothing, if the form shown is right; else write plain numbers such as 1234.5.",
     ),
     "PEL201": Rule(
         "info",
@@ -213,7 +222,8 @@ FINDINGS: dict[str, Rule] = {
         "error",
         "One column gives the target away",
         "One column alone ranks the training rows with AUC >= 0.995 (one against the rest, mean "
-        "over the classes; levels coded out of fold) or |Spearman| >= 0.999.",
+        "over the classes; levels coded out of fold) or |Spearman| >= 0.999. Or it is filled in "
+        "rows of one class only, cuts a numeric target into intervals, or is a text that names it.",
         "Such a column is usually a copy of the target, or was filled in after it was known.",
         "It is left out. Name it under keep if it will be known when predictions are made.",
     ),
@@ -227,7 +237,8 @@ FINDINGS: dict[str, Rule] = {
     "PEL303": Rule(
         "info",
         "Copies of training rows in the test",
-        "Rows drawn for the test had an equal row among the training rows.",
+        "Rows drawn for the test had an equal row among the training rows; a warning where a "
+        "fifth of the rows all but repeat another in their numbers.",
         "A test row that was trained on is predicted from memory.",
         "Copies were put on one side of the split.",
     ),
@@ -252,6 +263,25 @@ FINDINGS: dict[str, Rule] = {
         "F candidates at once, is above 0.1.",
         "The best of many candidates looks better than it is.",
         "Compare fewer candidates or validate on more rows; believe the test score.",
+    ),
+    "PEL307": Rule(
+        "error",
+        "Too good to be true",
+        "The score in the folds is near perfect (a twentieth of guessing's errors, R^2 >= 0.98), "
+        "a few columns, or rows that should stay together, explain nearly all of it, and without "
+        "them it falls apart.",
+        "What explains the score may not be known when predictions are made.",
+        "Drop the columns, or name the groups. Name the columns under keep if they will be known.",
+    ),
+    "PEL308": Rule(
+        "warning",
+        "Groups found",
+        "The levels of a column own their rows: other columns hardly change within them, or every "
+        "level has one row per occasion. Nobody named it, and the split keeps its rows together.",
+        "Rows of one person or machine are alike; judged by its other rows, a model only knows "
+        "it again.",
+        "If new rows will be of the same groups, say groups='none' in the plan, or keep the "
+        "column.",
     ),
     "PEL401": Rule(
         "warning",
@@ -285,7 +315,7 @@ FINDINGS: dict[str, Rule] = {
     "PEL405": Rule(
         "warning",
         "Nothing beats guessing",
-        "No candidate is significantly better than the constant prediction.",
+        "No candidate is shown to beat the yardstick on the rows set aside.",
         "The inputs say nothing about the target that these rows could show.",
         "Find other inputs or more rows.",
     ),

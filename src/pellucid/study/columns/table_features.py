@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.multiclass import type_of_target
@@ -40,6 +41,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, plain, text_table
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
+from pellucid.data import DataWarning
 from pellucid.study.columns.treatments import (
     Curve,
     Levels,
@@ -55,12 +58,14 @@ from pellucid.study.columns.treatments import (
 )
 from pellucid.study.reading.cell_values import (
     KINDS,
+    date_form,
     dates,
-    has_decimal_commas,
     kind_of,
     levels,
+    number_form,
     numbers,
     texts,
+    unread,
 )
 
 FOLDS, SEED = 5, 0  # of the target coding: the same rows give the same code
@@ -110,6 +115,8 @@ class Drift(NamedTuple):
     rows: int = 0  # with at least one such cell
     rows_unseen: int = 0
     rows_outside: int = 0
+    unread: tuple[int, ...] = ()  # text cells in a column of numbers or dates, read as missing
+    examples: tuple[str, ...] = ()  # the first of them in each column
 
     def to_dict(self) -> dict[str, Any]:
         return plain(self._asdict())
@@ -143,10 +150,14 @@ class TableFeatures(Transformer):
         Use these columns only; None: all.
     knots : int, default=0
         Numbers become natural cubic splines with so many knots; fewer than 3: straight lines.
+    forms : dict or None, default=None
+        Column -> how its numbers or dates are written where they are text, such as "1.234,5 €" or
+        "D/M/Y"; columns of text that are not named are looked at.
 
     Attributes
     ----------
     kinds_ : list of str, the kind of every column
+    forms_ : list of str, how the text of every column of numbers or dates is written
     treatments_ : list of records, what every column becomes; None where it gives nothing
     n_features_in_, feature_names_in_ : the training table's columns
 
@@ -178,6 +189,7 @@ class TableFeatures(Transformer):
         reference: bool = False,
         columns: Sequence[str] | None = None,
         knots: int = 0,
+        forms: Mapping[str, str] | None = None,
     ) -> None:
         self.kinds = kinds
         self.scale = scale
@@ -188,6 +200,7 @@ class TableFeatures(Transformer):
         self.reference = reference
         self.columns = columns
         self.knots = knots
+        self.forms = forms
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -214,6 +227,8 @@ class TableFeatures(Transformer):
         columns = self._check_columns(X, reset=True)
         names = self._feature_names()
         self.kinds_ = self._find_kinds(columns)
+        self.forms_ = self._find_forms(columns)
+        columns = self._read(columns)
 
         def learn(j: int) -> Any:
             return self._treat(columns[j], self.kinds_[j], names[j], y is not None)
@@ -249,17 +264,44 @@ class TableFeatures(Transformer):
             for key, column in zip(keys, columns, strict=True)
         ]
 
+    def _find_forms(self, columns: Sequence[Any]) -> list[str]:
+        """The form of every column that holds numbers or dates; empty where it is not text."""
+        given = dict(self.forms or {})
+        keys = getattr(self, "feature_names_in_", range(len(columns)))
+        find = {"number": number_form, "whole": number_form, "date": date_form}
+        return [
+            given.get(key) or (find[kind](column) if kind in find else "")
+            for key, kind, column in zip(keys, self.kinds_, columns, strict=True)
+        ]
+
+    def _read(self, columns: Sequence[Any]) -> list[Any]:
+        """Columns of numbers and dates as such, whatever they are written in."""
+        forms = getattr(self, "forms_", None)
+        if forms is None:  # a model file of before there were forms
+            old = [getattr(one, "number", one) for one in self.treatments_]
+            forms = ["1234,5" if getattr(one, "comma", False) else "" for one in old]
+        read = {"number": numbers, "whole": numbers, "date": dates}
+        names = self._feature_names()
+        return [
+            read[kind](column, name, form) if kind in read else column
+            for kind, column, name, form in zip(self.kinds_, columns, names, forms, strict=True)
+        ]
+
+    def read(self, X: Any) -> list[Any]:
+        """The columns of a table, numbers and dates read in the form of the training rows."""
+        check_is_fitted(self)
+        return self._read(self._check_columns(X, reset=False))
+
     def _treat(self, column: np.ndarray, kind: str, name: str, supervised: bool) -> Any:
         """The treatment of one column; ``Wide`` where it waits for the target."""
         if kind in ("number", "whole"):
-            x, comma = numbers(column, name, comma=True), has_decimal_commas(column)
             if self.knots > 2:
-                return learn_curve(x, self.knots, comma)
-            return learn_number(x, self.scale, comma)
+                return learn_curve(column, self.knots)
+            return learn_number(column, self.scale)
         if kind == "truth" and isinstance(column, np.ndarray) and column.dtype.kind in "biufO":
             return learn_number(numbers(column, name), False)
         if kind == "date":
-            return learn_dates(dates(column, name), self.scale)
+            return learn_dates(column, self.scale)
         if kind == "text":
             return learn_words(texts(column), self.max_words, self.words)
         if kind == "list":
@@ -305,7 +347,14 @@ class TableFeatures(Transformer):
     def transform(self, X: Any) -> Any:
         """The rows of a table as numbers, (rows, features)."""
         check_is_fitted(self)
-        return self._fill(self._check_columns(X, reset=False), {})
+        raw = self._check_columns(X, reset=False)
+        columns = self._read(raw)
+        for name, one, read in zip(self._feature_names(), raw, columns, strict=True):
+            if len(cells := _unread(one, read)):
+                n = f"{len(cells)} cell{'s' if len(cells) > 1 else ''}"
+                text = f"cannot be read, such as {cells[0]!r}, and count as missing"
+                warn(f"{n} of the column {name!r} {text}", DataWarning)
+        return self._fill(columns, {})
 
     def _fill(self, columns: Sequence[Any], crossed: dict[int, Array]) -> Array:
         names = self._feature_names()
@@ -341,7 +390,9 @@ class TableFeatures(Transformer):
     def drift(self, X: Any) -> Drift:
         """Count the cells of X that are unlike the training rows: unseen levels, out of range."""
         check_is_fitted(self)
-        columns = self._check_columns(X, reset=False)
+        raw = self._check_columns(X, reset=False)
+        columns = self._read(raw)
+        lost = [_unread(*pair) for pair in zip(raw, columns, strict=True)]
         names = self._feature_names()
         n = _length(columns[0])
         any_unseen, any_outside = np.zeros(n, bool), np.zeros(n, bool)
@@ -358,6 +409,8 @@ class TableFeatures(Transformer):
             int((any_unseen | any_outside).sum()),
             int(any_unseen.sum()),
             int(any_outside.sum()),
+            tuple(map(len, lost)),
+            tuple(str(cells[0]) if len(cells) else "" for cells in lost),
         )
 
     def describe(self) -> list[tuple[str, str, str, int]]:
@@ -408,6 +461,13 @@ def _count_into(rows: BoolArray, strange: BoolArray | None) -> int:
         return 0
     rows |= strange
     return int(strange.sum())
+
+
+def _unread(raw: Any, read: Any) -> pl.Series:
+    """Filled cells of a text that are neither numbers nor dates."""
+    if raw is read or not isinstance(read, np.ndarray) or read.dtype.kind not in "fM":
+        return pl.Series([], dtype=pl.String)
+    return unread(raw, np.isnat(read) if read.dtype.kind == "M" else np.isnan(read))
 
 
 def _length(column: np.ndarray) -> int:

@@ -44,7 +44,7 @@ class Number(NamedTuple):
     indicator: bool
     low: float
     high: float
-    comma: bool = False  # text with decimal commas: 1,200 is 1.2
+    comma: bool = False  # of older model files: text with decimal commas
 
     @property
     def width(self) -> int:
@@ -54,7 +54,7 @@ class Number(NamedTuple):
         return [name, f"{name} {MISSING}"][: self.width]
 
     def fill(self, column: np.ndarray, name: str, out: Array) -> None:
-        x = numbers(column, name, comma=self.comma)
+        x = numbers(column, name)
         absent = np.isnan(x)
         if absent.any():
             x = np.where(absent, self.median, x)
@@ -65,11 +65,11 @@ class Number(NamedTuple):
             out[:, 1] = absent
 
     def strange(self, column: np.ndarray, name: str) -> Strange:
-        x = numbers(column, name, comma=self.comma)
+        x = numbers(column, name)
         return Strange(None, (x < self.low) | (x > self.high))
 
 
-def learn_number(x: Array, scale: bool, comma: bool = False) -> Number | None:
+def learn_number(x: Array, scale: bool) -> Number | None:
     """None where the column does not vary: it can teach nothing."""
     absent = np.isnan(x)
     seen = x[~absent] if absent.any() else x
@@ -82,7 +82,7 @@ def learn_number(x: Array, scale: bool, comma: bool = False) -> Number | None:
     median = float(np.median(seen))
     full = np.where(absent, median, x) if indicator else x
     shift, spread = (float(full.mean()), float(full.std())) if scale else (0.0, 1.0)
-    return Number(median, shift, spread if spread > 0 else 1.0, indicator, low, high, comma)
+    return Number(median, shift, spread if spread > 0 else 1.0, indicator, low, high)
 
 
 class Curve(NamedTuple):
@@ -119,9 +119,9 @@ def spline_functions(x: Array, knots: Array) -> Array:
     return out
 
 
-def learn_curve(x: Array, n_knots: int, comma: bool = False) -> Number | Curve | None:
+def learn_curve(x: Array, n_knots: int) -> Number | Curve | None:
     """A straight line where there are fewer than three distinct knots."""
-    number = learn_number(x, True, comma)
+    number = learn_number(x, True)
     seen = x[~np.isnan(x)]
     if number is None or len(seen) == 0:
         return number

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from pellucid.core.arrays.columns import Coded, Text, plain_column
-from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.data.cells import THOUSANDS, converted, may_be_grouped, stripped
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.data.cells import converted, stripped
 from pellucid.features.encoding.categories import find_values
-from pellucid.study.reading.dates import read_dates
+from pellucid.study.reading.dates import dates_of_form, read_dates
+from pellucid.study.reading.number_forms import PLAIN, find_form, read_amounts
 
 Column = np.ndarray | Text | Coded
 KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty")
@@ -58,17 +59,17 @@ def levels(column: np.ndarray) -> tuple[list[str | None], IntArray]:
     return list(place), codes
 
 
-def numbers(column: np.ndarray, name: str, *, comma: bool = False) -> Array:
+def numbers(column: np.ndarray, name: str, form: str = "") -> Array:
     """Cells as float64, missing ones as NaN.
 
-    In a column of text the cells that are no numbers count as missing, as in the audit; text of
-    which no more than half is numbers is refused by the name of its column. With ``comma`` it is
-    known that 1,200 is 1.2; else cells that may as well be 1200 are refused.
+    Text is read in the ``form`` of the training rows, as plain numbers or, where that leaves no
+    doubt, in a form of its own: whichever reads the most cells. Other cells count as missing; several
+    cells without a single number are refused by the name of their column.
     """
-    if isinstance(column, Text):
-        return _read_numbers(column.series.cast(pl.String), name, comma)
     if isinstance(column, Coded):
         column = plain_column(column)
+    if isinstance(column, Text):
+        return _read_numbers(column.series.cast(pl.String), name, form)
     kind = column.dtype.kind
     if kind in "fiub":
         return column.astype(np.float64, copy=False)
@@ -76,72 +77,82 @@ def numbers(column: np.ndarray, name: str, *, comma: bool = False) -> Array:
         seconds = column.astype("m8[us]" if kind == "m" else "M8[us]").astype(np.float64) / 1e6
         seconds[np.isnat(column)] = np.nan
         return seconds
-    try:
-        cells = [np.nan if label(cell) is None else float(cell) for cell in column.tolist()]
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"column {name!r} was numbers in training and now holds {_first_text(column)!r}; "
-            "numbers or missing cells are accepted"
-        ) from None
-    return np.array(cells, dtype=np.float64)
+    return _read_numbers(_as_text(column), name, form)
 
 
-def has_decimal_commas(column: Column) -> bool:
-    """Whether text reads as more numbers with a decimal comma than with a point.
+def _as_text(column: np.ndarray) -> pl.Series:
+    """Python objects as text, missing cells as null."""
+    return pl.Series([label(cell) for cell in column.tolist()], dtype=pl.String)
 
-    >>> has_decimal_commas(Text(pl.Series(["1,5", "2"]), None)), has_decimal_commas(np.ones(2))
-    (True, False)
+
+def number_form(column: Column) -> str:
+    """How the numbers of a column of text are written; empty for other columns.
+
+    >>> number_form(Text(pl.Series(["1,5", "2"]), None)), number_form(np.ones(2))
+    ('1234,5', '')
     """
     if not isinstance(column, Text):
-        return False
-    series = column.series.cast(pl.String)
-    if not series.str.contains(",", literal=True).any():
-        return False
-    count = [converted(pl.col("cell"), kind).count().alias(kind) for kind in ("float", "comma")]
-    point, comma = series.alias("cell").to_frame().select(count).row(0)
-    return bool(comma > point)
+        return ""
+    found = find_form(_distinct(column.series.cast(pl.String)))
+    return PLAIN if found is None else found.form
 
 
-def _read_numbers(series: pl.Series, name: str, known: bool) -> Array:
-    """Numbers in text, with a decimal point or comma; true is 1 and false 0."""
-    frame, cell = series.alias("cell").to_frame(), pl.col("cell")
-    truth = frame.select(converted(cell, "bool").cast(pl.Float64)).to_series()
-    point = frame.select(converted(cell, "float").cast(pl.Float64)).to_series()
-    comma = frame.select(converted(cell, "comma").cast(pl.Float64)).to_series()
-    read = max((point, comma, truth), key=lambda cells: cells.count())
-    if read is comma and not known and may_be_grouped(frame["cell"]):
-        amount = frame.filter(stripped(cell).str.contains(THOUSANDS))["cell"][0]
-        raise ValueError(
-            f"column {name!r} holds {amount!r}; write numbers without a mark between the "
-            "thousands, as 1234.5"
+def unread(column: Column, absent: BoolArray) -> pl.Series:
+    """The filled cells of a text that count as missing."""
+    if isinstance(column, Text):
+        series = column.series.cast(pl.String)
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "OU":
+        series = _as_text(column)
+    else:
+        return pl.Series([], dtype=pl.String)
+    kept = _stripped(series)
+    return kept.filter(pl.Series(absent) & kept.is_not_null())
+
+
+def _stripped(series: pl.Series) -> pl.Series:
+    frame = series.alias("cell").to_frame()
+    return frame.select(stripped(pl.col("cell")).alias("cell")).to_series()
+
+
+def _distinct(series: pl.Series) -> pl.DataFrame:
+    return _stripped(series).drop_nulls().value_counts(name="count")
+
+
+def _read_numbers(series: pl.Series, name: str, form: str) -> Array:
+    """Numbers in text; true is 1 and false 0."""
+    cells = _stripped(series)
+    read = read_amounts(cells, form or PLAIN)
+    least = cells.null_count()
+    if read.null_count() > least and form and form != PLAIN:
+        read = max(read, read_amounts(cells, PLAIN), key=lambda one: one.count())
+    if read.null_count() > least:  # true and false, or a form of its own
+        truth = (
+            cells.to_frame().select(converted(pl.col("cell"), "bool").cast(pl.Float64)).to_series()
         )
-    filled = frame.filter(stripped(cell).is_not_null())
-    if filled.height and 2 * read.count() <= filled.height:
-        stray = frame.filter(stripped(cell).is_not_null() & read.is_null())["cell"][0]
+        found = find_form(_distinct(cells))
+        own = read if found is None else read_amounts(cells, found.form)
+        if found is not None and found.doubt and own.count() > read.count():
+            amount = cells.filter(cells.str.contains(r"\d[.,]\d{3}\b"))[0]
+            raise ValueError(
+                f"column {name!r} holds {amount!r}, which may be thousands or decimals; write "
+                "numbers without a mark between the thousands, as 1234.5"
+            )
+        read = max(read, truth, own, key=lambda one: one.count())
+    if cells.count() > 1 and read.count() == 0:
         raise ValueError(
-            f"column {name!r} was numbers in training and now holds {stray!r}; "
+            f"column {name!r} was numbers in training and now holds {cells.drop_nulls()[0]!r}; "
             "numbers or missing cells are accepted"
         )
     return np.asarray(read.fill_null(np.nan).to_numpy())
 
 
-def _first_text(column: np.ndarray) -> Any:
-    for cell in column.tolist():
-        if label(cell) is not None:
-            try:
-                float(cell)
-            except (TypeError, ValueError):
-                return cell
-    return None
-
-
-def dates(column: np.ndarray, name: str) -> Any:
-    """Cells as datetime64[us]; text is read in the usual ways to write dates, what cannot be is
-    missing; whole numbers such as 20240131 are days."""
+def dates(column: np.ndarray, name: str, form: str = "") -> Any:
+    """Cells as datetime64[us]; text is read in the ``form`` of the training rows, else in the usual
+    ways to write dates, what cannot be is missing; whole numbers such as 20240131 are days."""
     if isinstance(column, Coded):
         column = plain_column(column)
     if isinstance(column, Text):
-        return _read_dates(column.series.cast(pl.String))
+        return _read_dates(column.series.cast(pl.String), form)
     if column.dtype.kind == "M":
         return column.astype("M8[us]")
     if column.dtype.kind in "fiub":
@@ -149,7 +160,16 @@ def dates(column: np.ndarray, name: str) -> Any:
     cells = [None if label(cell) is None else cell for cell in column.tolist()]
     if all(cell is None or isinstance(cell, datetime.date) for cell in cells):
         return np.array([_moment(cell) for cell in cells], dtype="M8[us]")
-    return _read_dates(pl.Series([None if cell is None else str(cell) for cell in cells]))
+    return _read_dates(_as_text(column), form)
+
+
+def date_form(column: Column) -> str:
+    """How the dates of a column of text are written; empty for other columns."""
+    if not isinstance(column, Text):
+        return ""
+    cells = _distinct(column.series.cast(pl.String))["cell"]
+    found = read_dates(cells, cells) if len(cells) else None
+    return "" if found is None else found.form
 
 
 def _moment(cell: object) -> Any:
@@ -169,8 +189,11 @@ def _numbered_days(column: np.ndarray, name: str) -> Any:
     return text.str.to_date("%Y%m%d", strict=False).to_numpy().astype("M8[us]")
 
 
-def _read_dates(series: Any) -> Any:
+def _read_dates(series: pl.Series, form: str) -> Any:
     filled = series.drop_nulls().unique()
+    known = dates_of_form(series, form) if form else None
+    if known is not None and 2 * (known.null_count() - series.null_count()) < len(filled):
+        return known.to_numpy().astype("M8[us]")
     found = read_dates(series, filled) if len(filled) else None
     if found is not None:
         return found.cells.to_numpy().astype("M8[us]")

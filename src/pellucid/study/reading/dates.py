@@ -1,10 +1,11 @@
 """Dates in text: the usual ways to write them, read as datetimes.
 
 ISO dates and times (and Y/M/D) first, as the loader reads them; then day first, month first and
-month names, each with or without a time of day. The way that reads the most cells is taken, and
-what it leaves is tried the other ways, so that a column of several formats is read too. Whether
-01/02 is a day or a month first is decided by the cells that leave no doubt; without one it is taken
-as day first, and the form says that it is not certain.
+month names, each with or without a weekday and a time of day. The way that reads the most cells is
+taken, and what it leaves is tried the other ways, so that a column of several formats is read too.
+Whether 01/02 is a day or a month first is decided once for the column, by the cells that leave no
+doubt; without one it is taken as day first, and the form says that it is not certain. Years of two
+digits are 1969 to 2068.
 """
 
 from typing import NamedTuple
@@ -15,26 +16,32 @@ from pellucid.data.cells import converted
 from pellucid.study.reading.number_summary import Ordered
 
 SHARE = 0.95  # of the cells must be dates
+DAY_FIRST = {"D/M/Y": "%d/%m/%Y", "D-M-Y": "%d-%m-%Y", "D/M/y": "%d/%m/%y"}
+MONTH_FIRST = {"M/D/Y": "%m/%d/%Y", "M-D-Y": "%m-%d-%Y", "M/D/y": "%m/%d/%y"}
 FORMS = {
     "D.M.Y": "%d.%m.%Y",
-    "D/M/Y": "%d/%m/%Y",
-    "M/D/Y": "%m/%d/%Y",
-    "D-M-Y": "%d-%m-%Y",
+    **DAY_FIRST,
+    **MONTH_FIRST,
+    "Y.M.D": "%Y.%m.%d",
     "D Mon Y": "%d %b %Y",
     "D Month Y": "%d %B %Y",
     "D-Mon-Y": "%d-%b-%Y",
     "Mon D, Y": "%b %d, %Y",
     "Month D, Y": "%B %d, %Y",
-    "M/D/y": "%m/%d/%y",
     "D.M.y": "%d.%m.%y",
     "D-Mon-y": "%d-%b-%y",
+    "Mon Y": "%d %b %Y",  # the first of the month is put in front
+    "Month Y": "%d %B %Y",
+    "M/Y": "%d %m/%Y",
+    "YYYYMMDD": "%Y%m%d",
 }
-TIMES = ("", " %H:%M", " %H:%M:%S")
+_TIME = r"[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(\.\d+)?)?(?: ?([AaPp])\.?[Mm]\.?)?$"
 _DATE_LIKE = (
-    r"^(\d{4}[-/]\d{1,2}([-/]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
-    r"|\d{1,2}[ -][A-Za-z]{3,9}[ -](\d{4}|\d{2})|[A-Za-z]{3,9} \d{1,2}, ?\d{4})"
-    r"([T ]+\d{1,2}:\d{2}.*)?$"
+    r"^([A-Za-z]{3,9},? )?(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
+    r"|\d{1,2}\.?[ -][A-Za-z]{3,9}[ -](\d{4}|\d{2})|[A-Za-z]{3,9} \d{1,2},? ?\d{4}"
+    r"|[A-Za-z]{3,9}\.? \d{4}|\d{1,2}/\d{4})([T ]+\d{1,2}:\d{2}.*)?$"
 )
+_UNDECIDED = " (or M/D/Y: no cell decides)"
 
 
 class Dates(NamedTuple):
@@ -54,7 +61,9 @@ def read_dates(series: pl.Series, probes: pl.Series) -> Dates | None:
         return None
     read = {name: _parsed(probes, name) for name in ("ISO", "Y-M", *FORMS)}
     hits = {name: int(cells.is_not_null().sum()) for name, cells in read.items()}
-    names = [name for name in sorted(hits, key=lambda name: -hits[name]) if hits[name]]
+    day, month = (sum(hits[name] for name in some) for some in (DAY_FIRST, MONTH_FIRST))
+    other = DAY_FIRST if month > day else MONTH_FIRST
+    names = [name for name in sorted(hits, key=lambda name: -hits[name]) if name not in other]
     chosen, left = list[str](), pl.Series([True] * len(probes))
     for name in names:
         if (left & read[name].is_not_null()).any():
@@ -62,21 +71,30 @@ def read_dates(series: pl.Series, probes: pl.Series) -> Dates | None:
             left = left & read[name].is_null()
     if left.sum() > (1 - SHARE) * len(probes):
         return None
-    cells = _parsed(series, chosen[0])
-    for name in chosen[1:]:
-        cells = cells.fill_null(_parsed(series, name)) if cells.null_count() else cells
+    cells = dates_of_form(series, " or ".join(chosen))
     if cells.null_count() - series.null_count() > (1 - SHARE) * len(series):
         return None
-    form = " or ".join(chosen)
-    if "D/M/Y" in chosen and hits["M/D/Y"] == hits["D/M/Y"]:
-        form += " (or M/D/Y: no cell decides)"
-    return Dates(cells.alias(series.name), form)
+    return Dates(cells, " or ".join(chosen) + _UNDECIDED * (day == month > 0))
+
+
+def dates_of_form(series: pl.Series, form: str) -> pl.Series:
+    """Cells read in a form that was found before; null where they are written otherwise.
+
+    >>> dates_of_form(pl.Series(["02/01/24 1:05 pm"]), "M/D/y")[0].isoformat()
+    '2024-02-01T13:05:00'
+    """
+    first, *others = form.removesuffix(_UNDECIDED).split(" or ")
+    cells = _parsed(series, first)
+    for name in others:
+        if cells.null_count() > series.null_count():
+            cells = cells.fill_null(_parsed(series, name))
+    return cells.alias(series.name)
 
 
 def _parsed(series: pl.Series, name: str) -> pl.Series:
     """Cells read in one form; null where they are written otherwise."""
+    frame = series.rename("cell").str.strip_chars().to_frame()
     cell = pl.col("cell")
-    frame = series.rename("cell").to_frame()
     if name == "ISO":
         zoned = converted(cell, "utc").dt.replace_time_zone(None)
         read = pl.coalesce(converted(cell, "datetime"), zoned)
@@ -84,19 +102,41 @@ def _parsed(series: pl.Series, name: str) -> pl.Series:
         month = pl.when(cell.str.contains(r"^\d{4}-\d{2}$")).then(cell + "-01")
         read = month.str.to_datetime("%Y-%m-%d", time_unit="us", strict=False)
     else:
-        date = FORMS[name]
-        plain = cell.str.replace(r"[T ]+(\d{1,2}:\d{2}(:\d{2})?)$", " ${1}")
-        if date.endswith("%Y"):  # two digits are not a year in full
-            plain = pl.when(plain.str.contains(r"\d{4}( |$)")).then(plain)
-        else:
-            plain = pl.when(~plain.str.contains(r"\d{4}")).then(plain)
-        read = pl.coalesce(
-            plain.str.to_datetime(date + time, time_unit="us", strict=False)
-            if time
-            else plain.str.to_date(date, strict=False).cast(pl.Datetime("us"))
-            for time in TIMES
+        day = cell.str.replace(_TIME, "").str.replace(
+            r"^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? ", ""
         )
+        read = _day(day, name) + _time_of_day(cell)
     return frame.select(read.cast(pl.Datetime("us")).alias("cell")).to_series()
+
+
+def _day(day: pl.Expr, name: str) -> pl.Expr:
+    form = FORMS[name]
+    year = r"^\d{4}[-/.]|\d{4}$"
+    full = day.str.contains(year) if "%Y" in form else ~day.str.contains(r"\d{4}")
+    if name == "D.M.y":  # 2.4.11 is a version
+        full = day.str.contains(r"^\d{2}\.\d{2}\.\d{2}$")
+    if name in ("Mon Y", "Month Y", "M/Y"):
+        full = day.str.contains(r"^(?:[A-Za-z]+\.?|\d{1,2}/)\s?\d{4}$")
+        day = pl.lit("1 ") + day
+    if "%b" in form or "%B" in form:  # 5. Jan 2024, Jan. 5 2024
+        day = day.str.replace(r"([A-Za-z\d])\.", "${1}")
+        day = day.str.replace(r"^([A-Za-z]+ \d{1,2}) (\d{4})$", "${1}, ${2}")
+    moment = pl.when(full).then(day).str.to_date(form, strict=False)
+    return moment.cast(pl.Datetime("us"))
+
+
+def _time_of_day(cell: pl.Expr) -> pl.Expr:
+    """The time behind a date as a duration; zero without one, null for 25:00."""
+    part = cell.str.extract_groups(_TIME)
+    hour, minute, second = (
+        part.struct.field(str(i)).cast(pl.Int64, strict=False).fill_null(0) for i in (1, 2, 3)
+    )
+    fraction = part.struct.field("4").cast(pl.Float64, strict=False).fill_null(0.0)
+    half = part.struct.field("5").str.to_lowercase()
+    clock = pl.when(half.is_null()).then(hour).otherwise(hour % 12 + 12 * (half == "p"))
+    valid = (hour < 24) & (minute < 60) & (second < 60) & (half.is_null() | hour.is_between(1, 12))
+    size = (clock * 3600 + minute * 60 + second) * 1_000_000 + (fraction * 1e6).cast(pl.Int64)
+    return pl.when(valid).then(pl.duration(microseconds=size))
 
 
 def whole_dates(series: pl.Series, order: Ordered) -> pl.Series | None:

@@ -7,9 +7,10 @@
     list      lists, or cells such as ``a;b`` whose labels return in other cells
     empty     nothing at all
 
-Text is judged by its distinct cells. Text that is numbers throughout is numbers, unless it has
-leading zeros (codes); when at least 90 % of the cells are numbers of more than 20 different sizes,
-the others count as missing and are kept as ``strays``. One sort per numeric column gives every
+Text is judged by its distinct cells. Text that is numbers throughout, however people write them
+(``number_forms``), is numbers; when at least 90 % of the cells are numbers of more than 20
+different sizes, the others count as missing and are kept as ``strays``. Codes stay text: leading
+zeros, phone numbers, whole numbers of more than 15 digits. One sort per numeric column gives every
 statistic of it (``numeric``).
 """
 
@@ -21,8 +22,15 @@ import polars as pl
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
-from pellucid.data.cells import GROUPED, MISSING, converted, may_be_grouped
+from pellucid.data.cells import MISSING
 from pellucid.study.reading.dates import read_dates, whole_dates
+from pellucid.study.reading.number_forms import (
+    LONG,
+    find_form,
+    look_like_amounts,
+    marks_of,
+    read_amounts,
+)
 from pellucid.study.reading.number_summary import Ordered, ordered
 from pellucid.study.records import ColumnProfile
 
@@ -36,12 +44,13 @@ SAFE = 2.0**53  # whole numbers up to here are exact as float64
 
 
 class Strays(NamedTuple):
-    """Cells of a column of numbers that are none."""
+    """Cells of a column of numbers or dates that are none."""
 
     numeric_share: float
     cells: int
     examples: tuple[str, ...]
-    grouped: bool = False  # numbers after all, with marks between the thousands
+    rows: tuple[int, ...] = ()  # where the examples stand first, counted from 1
+    mixed: bool = False  # numbers after all, written in several ways or units
 
 
 class Column(NamedTuple):
@@ -56,8 +65,9 @@ class Column(NamedTuple):
     order: Ordered | None = None
     counts: tuple[tuple[str, int], ...] = ()
     strays: Strays | None = None
-    form: str = ""  # how dates were written
+    form: str = ""  # how the numbers or dates of a text were written
     words: float = 0.0  # mean number of words of the distinct texts
+    doubt: bool = False  # no cell says whether 1,018 is 1018 or 1.018
 
     @property
     def filled(self) -> int:
@@ -65,15 +75,40 @@ class Column(NamedTuple):
 
 
 def read_columns(frame: pl.DataFrame) -> dict[str, Column]:
-    """Every column of a frame, read; columns are shared out to threads."""
+    """Every column of a frame, read; columns are shared out to threads.
+
+    Where the cells of a column leave open what a comma means, the other columns decide.
+    """
     series = frame.rechunk().get_columns()
-    if frame.width * frame.height < 100_000:
-        return {s.name: read_column(s) for s in series}
-    return dict(zip(frame.columns, map_threads(read_column, series), strict=True))
+    few = frame.width * frame.height < 100_000
+    found = map(read_column, series) if few else map_threads(read_column, series)
+    columns = dict(zip(frame.columns, found, strict=True))
+    clear = (marks_of(c.form) for c in columns.values() if _is_clear(c))
+    if {marks.decimal for marks in clear} == {","}:
+        columns |= {n: read_column(frame[n], ",") for n, c in columns.items() if c.doubt}
+    return columns
 
 
-def read_column(series: pl.Series) -> Column:
-    """The kind of a column and its cells in that kind.
+def _is_clear(column: Column) -> bool:
+    """Whether text shows what points and commas mean in it."""
+    shows = column.kind in NUMBERS and column.form and not column.doubt
+    return bool(shows) and (marks_of(column.form).decimal == "," or column.form[1] in ",.")
+
+
+def typed_frame(frame: pl.DataFrame, columns: dict[str, Column]) -> pl.DataFrame:
+    """The frame with text that is numbers or dates as such, and long whole numbers as text.
+
+    >>> frame = pl.DataFrame({"price": ["$1,200", "$900"]})
+    >>> typed_frame(frame, read_columns(frame))["price"].to_list()
+    [1200, 900]
+    """
+    text = [c for n, c in columns.items() if frame[n].dtype == pl.String and c.form]
+    long = [c for n, c in columns.items() if frame[n].dtype.is_integer() and c.kind == "category"]
+    return frame.with_columns([c.cells for c in (*text, *long)])
+
+
+def read_column(series: pl.Series, decimal: str = "") -> Column:
+    """The kind of a column and its cells in that kind; ``decimal`` where a mark is in doubt.
 
     >>> read_column(pl.Series("a", ["1", "2.5", None])).kind
     'number'
@@ -90,7 +125,7 @@ def read_column(series: pl.Series) -> Column:
     if dtype in (pl.List, pl.Array):
         return _lists(series)
     if dtype == pl.String:
-        return _text(series)
+        return _text(series, decimal=decimal)
     if dtype in (pl.Categorical, pl.Enum):
         return _text(series.cast(pl.String), coded=True)
     return _text(pl.Series(series.name, [None if c is None else str(c) for c in series.to_list()]))
@@ -112,6 +147,8 @@ def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
     order = ordered(x)
     if order.n == 0 and order.infinite == 0:
         return Column(series.name, "empty", series, len(series), 0)
+    if series.dtype.is_integer() and 2 * int((np.abs(x) >= 10.0**LONG).sum()) > order.n:
+        return _text(series.cast(pl.String), coded=True)
     distinct = order.distinct + order.infinite_kinds
     if series.dtype.is_integer() and max(abs(order.low), abs(order.high)) >= SAFE:
         distinct = series.n_unique() - (series.null_count() > 0)
@@ -183,20 +220,20 @@ def ranked(counts: pl.DataFrame) -> tuple[tuple[str, int], ...]:
 # --- text
 
 
-def _text(series: pl.Series, coded: bool = False) -> Column:
+def _text(series: pl.Series, coded: bool = False, decimal: str = "") -> Column:
     """Text: numbers, truth values, dates, lists, sentences or levels."""
     counts = series.rename("cell").value_counts(name="count").drop_nulls("cell")
     trimmed = counts["cell"].str.strip_chars()
     if (trimmed != counts["cell"]).any() or trimmed.is_in(MISSING).any():
         cell = pl.col(series.name).str.strip_chars()
         mark = pl.when(cell.is_in(MISSING)).then(None).otherwise(cell)
-        return _text(series.to_frame().select(mark.alias(series.name)).to_series(), coded)
+        return _text(series.to_frame().select(mark.alias(series.name)).to_series(), coded, decimal)
     if not counts.height:
         return Column(series.name, "empty", series, len(series), 0)
     probes = counts if counts.height <= PROBES else _some(series)
     strays = None
     if not coded:
-        number = _as_numbers(series, counts, probes)
+        number = _as_numbers(series, counts, probes, decimal)
         if isinstance(number, Column):
             return number
         strays = number
@@ -204,7 +241,10 @@ def _text(series: pl.Series, coded: bool = False) -> Column:
             return _truth(series.str.to_lowercase() == "true")
         dates = read_dates(series, probes["cell"])
         if dates is not None:
-            return _dates(dates.cells, dates.form)
+            left = series.filter(dates.cells.is_null() & series.is_not_null())
+            lost = left.rename("cell").value_counts(name="count")
+            share = 1 - len(left) / max(1, len(series) - series.null_count())
+            return _dates(dates.cells, dates.form, _strays(series, lost, share))
     words = float(probes["cell"].str.count_matches(r"\S+").mean())  # type: ignore[arg-type]
     kind = "category"
     filled = len(series) - series.null_count()
@@ -232,54 +272,41 @@ def _some(series: pl.Series) -> pl.DataFrame:
 
 
 def _as_numbers(
-    series: pl.Series, counts: pl.DataFrame, probes: pl.DataFrame
+    series: pl.Series, counts: pl.DataFrame, probes: pl.DataFrame, decimal: str
 ) -> Column | Strays | None:
     """A column of numbers, what is stray in a mixture, or None for other text."""
-    shares = {
-        kind: probes.select(
-            (pl.col("count") * converted(pl.col("cell"), kind).is_not_null()).sum()
-            / pl.col("count").sum()
-        ).item()
-        for kind in ("float", "comma")
-    }
-    kind = max(shares, key=lambda name: (shares[name], name == "float"))
-    if probes["cell"].str.contains(r"^[+-]?0\d").any():
+    found = find_form(probes, decimal)
+    if found is None:
         return None
-    if shares[kind] < HALF or (kind == "comma" and may_be_grouped(probes["cell"])):
-        return _grouped(counts, probes, shares["float"])
-    judged = counts.with_columns(converted(pl.col("cell"), kind).alias("number"))
+    judged = counts.with_columns(read_amounts(counts["cell"], found.form).alias("number"))
     stray = judged.filter(pl.col("number").is_null())
     n, total = int(stray["count"].sum()), int(counts["count"].sum())
     share = 1 - n / total
-    if share < HALF:
-        return None
-    examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
-    grouped = n > 0 and bool(stray["cell"].str.contains(GROUPED).any()) and _are_amounts(counts)
-    strays = Strays(share, n, examples, grouped) if n else None
+    mixed = n > 0 and look_like_amounts(probes, MOSTLY, QUANTITIES)
+    strays = _strays(series, stray, share, mixed)
     if n == 0 or (share >= MOSTLY and judged["number"].n_unique() > QUANTITIES):
-        number = converted(pl.col(series.name), kind).alias(series.name)
-        return _numbers(series.to_frame().select(number).to_series(), strays)
-    return strays
+        column = _numbers(read_amounts(series, found.form), strays)
+        if column.kind == "date":
+            return column
+        exact = (
+            column.kind == "whole"
+            and column.order
+            and max(abs(column.order.low), abs(column.order.high)) < SAFE
+        )
+        cells = column.cells.cast(pl.Int64) if exact else column.cells
+        return column._replace(cells=cells, form=found.form, doubt=found.doubt)
+    return strays if share >= HALF or mixed else None
 
 
-def _grouped(counts: pl.DataFrame, probes: pl.DataFrame, plain: float) -> Strays | None:
-    """What is stray where numbers are written in groups of three digits, such as 1,234,567.89."""
-    if not _are_amounts(probes):
+def _strays(
+    series: pl.Series, stray: pl.DataFrame, share: float, mixed: bool = False
+) -> Strays | None:
+    """The cells that could not be read, with the commonest as examples and their rows."""
+    if not stray.height:
         return None
-    number = converted(pl.col("cell"), "float").is_not_null()
-    stray = counts.filter(pl.col("cell").str.contains(GROUPED) | ~number)
     examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
-    return Strays(plain, int(stray["count"].sum()), examples, grouped=True)
-
-
-def _are_amounts(counts: pl.DataFrame) -> bool:
-    """Whether some cells have marks between thousands and most others are numbers."""
-    cell, count = pl.col("cell"), pl.col("count")
-    grouped = cell.str.contains(GROUPED)
-    number = grouped | converted(cell, "float").is_not_null()
-    share = (count * number).sum() / count.sum()
-    some, mostly = counts.select(grouped.any(), (share >= MOSTLY).alias("mostly")).row(0)
-    return bool(some and mostly)
+    rows = tuple(int((series == cell).arg_max() or 0) + 1 for cell in examples)
+    return Strays(share, int(stray["count"].sum()), examples, rows, mixed)
 
 
 def is_list(counts: pl.DataFrame, probes: pl.DataFrame) -> bool:

@@ -114,7 +114,7 @@ def sketch_columns(frame: pl.DataFrame, kinds: dict[str, str]) -> dict[str, dict
 def sketch(column: np.ndarray, kind: str, name: str) -> dict[str, Any]:
     """Sorted numbers, or counts of levels; nothing but counts of cells for texts and lists."""
     if kind in ("number", "whole", "date"):
-        x = moments(column, name) if kind == "date" else numbers(column, name, comma=True)
+        x = moments(column, name) if kind == "date" else numbers(column, name)
         seen = np.sort(x[~np.isnan(x)])
         n, missing = len(seen), len(x) - len(seen)
         if n > POINTS:
@@ -159,7 +159,7 @@ def drift_report(
         Level of the tests over all columns.
     """
     strange = features.drift(frame)
-    columns = frame_columns(frame)
+    columns = features.read(frame)
     found = []
     for j, (name, column) in enumerate(zip(strange.names, columns, strict=True)):
         old = training.get(name)
@@ -195,7 +195,7 @@ def sketch_all(column: np.ndarray, kind: str, name: str) -> dict[str, Any]:
         known = {v: c for v, c in zip(found, counts, strict=True) if v is not None}
         n = sum(known.values())
         return {"kind": kind, "n": n, "missing": len(codes) - n, "levels": known, "rest": 0}
-    x = moments(column, name) if kind == "date" else numbers(column, name, comma=True)
+    x = moments(column, name) if kind == "date" else numbers(column, name)
     seen = np.sort(x[~np.isnan(x)])
     return {"kind": kind, "n": len(seen), "missing": len(x) - len(seen), "points": seen}
 

@@ -18,6 +18,7 @@ import polars as pl
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, is_classifier
 
+from pellucid.core.arrays.columns import Text
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.records import plain
@@ -30,6 +31,7 @@ from pellucid.study.errors import TaskError
 from pellucid.study.judging.decision_rule import least_cost
 from pellucid.study.judging.final_score import say, score_table
 from pellucid.study.judging.measure import Scorer, make_scorer
+from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.equality import digest
 from pellucid.study.reading.profiles import read_columns
 from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
@@ -165,14 +167,26 @@ def known_rows(
 ) -> tuple[pl.DataFrame, int, Task]:
     """The rows that have a target, how many have none, and the task."""
     task = task_of(model, frame, target)
-    if task.kind in NUMBERS:
-        for name in task.target:
-            if not frame[name].dtype.is_numeric() and frame[name].dtype != pl.Boolean:
-                raise ValueError(f"the target {name!r} must be numbers, it is {frame[name].dtype}")
+    frame = number_targets(frame, task, take_apart(model).about.get("forms", {}))
     known = labelled_rows(frame, task)
     if not known.any():
         raise TaskError(f"no row has a value in the target {task.target[0]!r}")
     return frame.filter(known), int((~known).sum()), task
+
+
+def number_targets(frame: pl.DataFrame, task: Task, forms: dict[str, str]) -> pl.DataFrame:
+    """The frame with targets that are numbers in text read in the form of the study."""
+    for name in task.target:
+        kind = frame[name].dtype
+        if kind == pl.String and (task.kind in NUMBERS or name in forms):
+            try:
+                read = numbers(Text(frame[name], None), name, forms.get(name, ""))
+            except ValueError as error:
+                raise ValueError(f"the target {name!r} must be numbers: {error}") from error
+            frame = frame.with_columns(pl.Series(name, read).fill_nan(None))
+        elif task.kind in NUMBERS and not kind.is_numeric() and kind != pl.Boolean:
+            raise ValueError(f"the target {name!r} must be numbers, it is {kind}")
+    return frame
 
 
 def task_of(model: BaseEstimator, frame: pl.DataFrame, target: str | Sequence[str] | None) -> Task:

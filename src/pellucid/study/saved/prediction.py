@@ -18,6 +18,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array
 from pellucid.data.block import table_blocks
+from pellucid.data.delimited import commas_as_text
 from pellucid.study.columns.table_features import Drift, TableFeatures
 from pellucid.study.judging.conformal import label_sets, limits
 
@@ -109,6 +110,8 @@ class Application:
         self.parts = take_apart(model)
         self.about = self.parts.about
         self.columns = needed_columns(model)
+        forms = getattr(self.parts.features, "forms_", ())
+        self.written = [n for n, form in zip(self.columns or (), forms, strict=False) if form]
         self.classes: Any = getattr(self.parts.last, "classes_", None)
         self.is_classifier = is_classifier(self.parts.last) and self.classes is not None
         self.several = isinstance(self.classes, list) or self.about.get("kind") == "multilabel"
@@ -280,6 +283,8 @@ class Tally(NamedTuple):
     rows_outside: int = 0
     unseen: dict[str, int] = {}  # noqa: RUF012  never written to
     outside: dict[str, int] = {}  # noqa: RUF012
+    unread: dict[str, int] = {}  # noqa: RUF012  cells of text where numbers or dates belong
+    examples: dict[str, str] = {}  # noqa: RUF012  the first of them, by column
 
     def add(self, n: int, found: Drift | None) -> "Tally":
         if found is None:
@@ -290,6 +295,8 @@ class Tally(NamedTuple):
             self.rows_outside + found.rows_outside,
             _plus(self.unseen, found.names, found.unseen),
             _plus(self.outside, found.names, found.outside),
+            _plus(self.unread, found.names, found.unread),
+            {n: e for n, e in zip(found.names, found.examples, strict=True) if e} | self.examples,
         )
 
 
@@ -317,6 +324,7 @@ def predict_blocks(
     """
     wanted = list(table.schema) if application.columns is None else application.columns
     columns = list(dict.fromkeys([*wanted, *copy]))
+    table = commas_as_text(table, application.written)
     for X, _ in table_blocks(table, None, columns, None, BLOCK_ROWS, where):
         inputs = X.select(wanted)
         answers = application.answer(inputs)

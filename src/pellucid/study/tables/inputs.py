@@ -13,6 +13,7 @@ from pellucid.data.loader import known_columns
 from pellucid.study import TableFeatures, audit
 from pellucid.study.errors import OptionError, TaskError
 from pellucid.study.reading.cell_values import numbers
+from pellucid.study.reading.profiles import read_columns, typed_frame
 from pellucid.study.reading.refusals import extreme_cell
 
 USELESS = {"PEL102": "it does not vary", "PEL105": "it names the rows"}
@@ -48,7 +49,7 @@ class Inputs(NamedTuple):
         """Cells that hold nothing; in a column of numbers also what is no number."""
         if self.kinds[name] not in ("number", "whole"):
             return np.asarray(self.frame[name].is_null().to_numpy())
-        return np.isnan(numbers(frame_columns(self.frame.select(name))[0], name, comma=True))
+        return np.isnan(numbers(frame_columns(self.frame.select(name))[0], name))
 
     def about(self, source: str, seed: int) -> dict[str, Any]:
         """What a record says of its table: ``source`` names it, ``seed`` is the one used."""
@@ -72,6 +73,7 @@ def open_inputs(
     if extreme := extreme_cell(frame, drop):
         raise TaskError(extreme)
     seen = audit(frame)
+    frame = typed_frame(frame, read_columns(frame))
     left_out = dict.fromkeys(drop, "dropped on request")
     for found in seen.findings:
         if found.code in USELESS:

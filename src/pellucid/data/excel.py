@@ -1,0 +1,108 @@
+"""Excel and OpenDocument sheets (.xlsx, .xlsm, .xlsb, .xls, .ods), read by python-calamine.
+
+The first sheet is read, or the one named as in ``book.xlsx#Sheet``. Its first row holds the names;
+rows above it with a single cell are titles and are skipped with a finding. A cell becomes the text
+that a CSV file would have, and the types are decided by the same rules (``cells``).
+"""
+
+import datetime
+import os
+import zipfile
+from typing import Any
+
+import polars as pl
+
+from pellucid.core.arrays import check
+from pellucid.data.cells import KINDS, kind_of, strike_out
+from pellucid.data.delimited import convert
+from pellucid.data.findings import finding, unique_names
+from pellucid.data.table import File, FrameTable, first_line
+
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def split_sheet(path: str) -> tuple[str, str | None]:
+    """The path of a workbook and the name of its sheet.
+
+    >>> split_sheet("sales.xlsx#May"), split_sheet("a#b.csv")
+    (('sales.xlsx', 'May'), ('a#b.csv', None))
+    """
+    book, mark, sheet = path.rpartition("#")
+    if mark and not os.path.exists(path) and book.lower().endswith(ENDINGS):
+        return book, sheet
+    return path, None
+
+
+def is_workbook(path: str) -> bool:
+    """Whether a file is a zip archive with the parts of a workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return bool(
+                {"xl/workbook.xml", "xl/workbook.bin", "content.xml"} & {*archive.namelist()}
+            )
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def open_excel(file: File, sheet: str | None = None, limit: int | None = None) -> FrameTable:
+    """The table of one sheet."""
+    rows = [row for row in read_sheet(file, sheet) if any(cell is not None for cell in row)]
+    if not rows:
+        raise ValueError(f"{file.name} is empty: a row with column names is needed")
+    filled = [sum(cell is not None for cell in row) for row in rows]
+    top = next((i for i, n in enumerate(filled) if n > 1), 0)
+    if top:
+        finding(f"{file.name}: {top} title row{'s' * (top > 1)} above the names skipped")
+    names, body = rows[top], rows[top + 1 :][:limit]
+    used = [
+        j
+        for j, name in enumerate(names)
+        if name is not None or any(row[j] is not None for row in body)
+    ]
+    unique = unique_names([names[j] or "" for j in used], file.name)
+    columns = [
+        pl.Series(name, [row[j] for row in body], pl.String)
+        for j, name in zip(used, unique, strict=True)
+    ]
+    kinds = {c.name: kind_of(strike_out(c, frozenset(KINDS), decimal_comma=False)) for c in columns}
+    return FrameTable(convert(pl.DataFrame(columns), kinds))
+
+
+def read_sheet(file: File, sheet: str | None) -> list[list[str | None]]:
+    """The cells of a sheet as text; None where a cell is empty."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook, PasswordError
+    except ImportError:
+        raise ImportError(
+            'python-calamine is needed for Excel files: pip install "pellucid[excel]"'
+        ) from None
+    try:
+        book = CalamineWorkbook.from_path(file.path)
+    except PasswordError:
+        raise ValueError(f"{file.name} is protected by a password; save it without one") from None
+    except (CalamineError, OSError) as error:
+        raise ValueError(f"{file.name} is not a whole Excel file: {first_line(error)}") from None
+    names = list(book.sheet_names)
+    if sheet is not None and sheet not in names:
+        near = check.hint(sheet, names) or f"; the sheets are {', '.join(map(repr, names))}"
+        raise ValueError(f"{file.name} has no sheet {sheet!r}{near}")
+    cells = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python()
+    return [[cell_text(cell) for cell in row] for row in cells]
+
+
+def cell_text(cell: Any) -> str | None:
+    """A cell as CSV would write it.
+
+    >>> [cell_text(v) for v in (3.0, 0.5, True, "", "007", datetime.date(2024, 1, 5))]
+    ['3', '0.5', 'true', None, '007', '2024-01-05']
+    """
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime):
+        midnight = cell.time() == datetime.time()
+        return cell.date().isoformat() if midnight else cell.isoformat(sep=" ")
+    return str(cell)
