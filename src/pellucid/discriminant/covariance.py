@@ -23,6 +23,11 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Rows, is_unit
 
+MOMENTS_ONLY = (
+    "partial_fit knows the moments only; shrinkage='auto' and covariance estimators need all rows "
+    "at once: use fit"
+)
+
 
 class Sphere(NamedTuple):
     """T with T'ST = I, and the logarithm of the determinant of S on the directions kept."""
@@ -122,10 +127,8 @@ def check_shrinkage(shrinkage: Any, estimator: BaseEstimator, words: tuple[str, 
     if isinstance(estimator, str):
         check.one_of(words, covariance_estimator=estimator)
     elif estimator is not None and not hasattr(estimator, "fit"):
-        raise ValueError(
-            f"covariance_estimator must be None, one of {', '.join(map(repr, words))} or have fit, "
-            f"got {estimator!r}"
-        )
+        known = ", ".join(map(repr, words))
+        raise ValueError(f"covariance_estimator must be {known} or have fit, got {estimator!r}")
     if shrinkage is None:
         return
     if isinstance(shrinkage, str):

@@ -52,12 +52,10 @@ class GaussianDensity(Estimator):
             weight, mean, scatter = moments(rows.X, rows.w)
             covariance = scatter / weight + self.reg_covar * np.eye(len(mean))
             found = sphere(covariance, 0.0)
-        p = len(mean)
-        if found.whitening.shape[1] < p:
-            raise LinAlgError(
-                f"the covariance of {rows.n_rows} rows in {p} columns is singular; "
-                f"raise reg_covar (now {self.reg_covar:g})"
-            )
+        if found.whitening.shape[1] < len(mean):
+            where = f"{rows.n_rows} rows in {len(mean)} columns"
+            now = f"raise reg_covar (now {self.reg_covar:g})"
+            raise LinAlgError(f"the covariance of {where} is singular; {now}")
         self.mean_, self.covariance_ = mean, covariance
         self.whitening_, self.log_determinant_ = found.whitening, found.log_determinant
         return self

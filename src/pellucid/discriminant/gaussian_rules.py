@@ -24,6 +24,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum_classes
+from pellucid.inference.decisions.linear_rule import all_classes, encode_known
 
 Scores = Callable[[Array], Array]  # rows (n, p) -> (n, K)
 
@@ -51,20 +52,13 @@ def log_prior(priors: Array) -> Array:
         return np.log(priors)
 
 
-def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
-    """The code of each label in sorted ``classes``; an unknown label is refused.
-
-    >>> encode_known(np.array([5, 3]), np.array([3, 5]))
-    array([1, 0])
-    """
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    unknown = classes[codes] != y
-    if unknown.any():
+def check_two_classes(model: Classifier, n_rows: int) -> None:
+    """Refuse a target of one class."""
+    if len(model.classes_) < 2:
         raise ValueError(
-            f"The target label(s) {np.unique(y[unknown]).tolist()} in y do not exist in the "
-            f"initial classes {classes.tolist()}"
+            f"{type(model).__name__} needs at least 2 classes, got 1 class in {n_rows} samples "
+            f"(n_samples={n_rows})"
         )
-    return codes.astype(np.intp)
 
 
 class GaussianDiscriminant(Classifier):
@@ -115,21 +109,14 @@ class GaussianDiscriminant(Classifier):
         self._check_parameters()
         deferred = sample_weight is None  # NaN and inf show in the sums
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self._fit_rows(rows, map_threads)
         context.end()
         return self
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
-        K = len(self.classes_)
-        if K < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {rows.n_rows} "
-                f"samples (n_samples={rows.n_rows})"
-            )
+        check_two_classes(self, rows.n_rows)
         stat = self._statistic(rows, map_)
         reason = self._too_little(stat)
         if reason is not None:
@@ -150,7 +137,7 @@ class GaussianDiscriminant(Classifier):
         """
         self._check_parameters()
         first = not hasattr(self, "class_count_")
-        labels = self._all_classes(classes, first)
+        labels = all_classes(self, classes, first)
         matrix = self._check_matrix(X, reset=first, finite=True)
         codes = encode_known(check_labels(y, len(matrix), self), labels)
         rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
@@ -170,19 +157,6 @@ class GaussianDiscriminant(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "priors_")
 
-    def _all_classes(self, classes: ArrayLike | None, first: bool) -> Any:
-        if classes is None:
-            if first:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return self.classes_
-        labels = np.unique(np.asarray(classes))
-        if not first and not np.array_equal(labels, self.classes_):
-            raise ValueError(
-                f"classes={labels.tolist()} is not the same as on the last call to partial_fit, "
-                f"was: {self.classes_.tolist()}"
-            )
-        return labels
-
     def _statistic(self, rows: Source, map_: Map) -> ClassScatter:
         stat = sum_classes(rows, map_, len(self.classes_), self._keeps_each())
         if not self._is_finite(stat) and isinstance(rows, Rows):
@@ -198,18 +172,13 @@ class GaussianDiscriminant(Classifier):
             raise ValueError("the squares of X overflow float64; scale the columns down")
 
     def _too_little(self, stat: ClassScatter) -> str | None:
-        present = int((stat.weight > 0).sum())
-        total = float(stat.weight.sum())
+        present, total = int((stat.weight > 0).sum()), float(stat.weight.sum())
         if present < 2:
-            return (
-                f"{type(self).__name__} needs rows of at least 2 classes, got {present} class of "
-                "positive sample_weight"
-            )
+            name = type(self).__name__
+            return f"{name} needs rows of at least 2 classes, got {present} of positive weight"
         if total <= present:
-            return (
-                "The number of samples must be more than the number of classes, "
-                f"got {total:g} and {present}"
-            )
+            counts = f"got {total:g} and {present}"
+            return f"The number of samples must be more than the number of classes, {counts}"
         if self.priors is not None and present < len(stat.weight):
             missing = self.classes_[np.argmin(stat.weight > 0)]
             return f"class {missing} has a prior but no rows; leave it out or give it rows"
@@ -232,16 +201,10 @@ class GaussianDiscriminant(Classifier):
         scatter = self.class_scatter_
         if len(scatter) != (len(self.class_count_) if each else 1):
             if each or len(scatter) == 0:
-                raise ValueError(
-                    "the fit kept no scatter matrix that partial_fit could add to with these "
-                    "parameters; start again with partial_fit and the same parameters"
-                )
+                raise ValueError("the fit kept no scatter to add to: start again with partial_fit")
             scatter = scatter.sum(axis=0, keepdims=True)
         mean = np.where(self.class_count_[:, None] > 0, self.means_, 0.0)
         return ClassScatter(self.class_count_, mean, scatter)
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     # --- prediction ---
 
@@ -295,6 +258,20 @@ class GaussianDiscriminant(Classifier):
             return found if finish is None else finish(found)
 
         return np.concatenate(list(map_threads(leaf, range(0, len(X), LEAF_ROWS))))
+
+    def _columns(self, free: tuple[int, ...]) -> str:
+        """The names of some columns, ten at most."""
+        names = self._feature_names()
+        more = f" and {len(free) - 10} more" if len(free) > 10 else ""
+        return ", ".join(names[j] for j in free[:10]) + more
+
+    def _prior_words(self) -> str:
+        return f"priors: {'shares of the classes' if self.priors is None else 'given'}"
+
+    def _numbers(self) -> dict[str, Any]:
+        """The numbers that every card of the family has."""
+        rows, K = float(self.class_count_.sum()), len(self.classes_)
+        return {"rows": rows, "classes": K, "features": self.n_features_in_}
 
     def _code(self, label: Hashable) -> int:
         found = np.flatnonzero(self.classes_ == label)

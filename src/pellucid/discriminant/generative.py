@@ -22,7 +22,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.discriminant.gaussian_rules import checked_priors, log_posterior, log_prior
+from pellucid.discriminant import gaussian_rules
 
 
 class GenerativeClassifier(Classifier):
@@ -64,59 +64,52 @@ class GenerativeClassifier(Classifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight)
+        gaussian_rules.check_two_classes(self, rows.n_rows)
         K = len(self.classes_)
-        if K < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {rows.n_rows} "
-                f"samples (n_samples={rows.n_rows})"
-            )
         context = FitContext(
             self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: dict(vars(self))
         )
         weight = np.bincount(rows.y, rows.w, minlength=K).astype(np.float64)
         if not (weight > 0).all():
-            raise ValueError(
-                f"class {self.classes_[np.argmin(weight > 0)]} has no row of positive weight"
-            )
-        self.priors_ = checked_priors(self.priors, weight)
+            label = self.classes_[np.argmin(weight > 0)]
+            raise ValueError(f"class {label} has no row of positive weight")
+        self.priors_ = gaussian_rules.checked_priors(self.priors, weight)
         self.densities_ = [self._fit_density(rows, k) for k in range(K)]
         context.end()
         return self
 
     def _fit_density(self, rows: Rows, k: int) -> Any:
-        label = self.classes_[k]
-        given = self.density
+        label, given = self.classes_[k], self.density
         if isinstance(given, dict):
             keys = {label, label.item()} & given.keys()
             if not keys:
                 raise ValueError(f"density names no estimator for class {label}")
             given = given[keys.pop()]
-        for method in ("fit", "score_samples"):
-            if isinstance(given, type) or not hasattr(given, method):
-                raise ValueError(f"density must have fit and score_samples, got {given!r}")
-        density = clone(given)
-        own = rows.y == k
+        complete = hasattr(given, "fit") and hasattr(given, "score_samples")
+        if isinstance(given, type) or not complete:
+            raise ValueError(f"density must have fit and score_samples, got {given!r}")
+        density, own = clone(given), rows.y == k
         if is_unit(rows.w):
             return density.fit(rows.X[own])
         if not has_fit_parameter(density, "sample_weight"):
-            raise ValueError(
-                f"{type(density).__name__} takes no sample_weight; fit it without weights"
-            )
+            name = type(density).__name__
+            raise ValueError(f"{name} takes no sample_weight; fit it without weights")
         own &= rows.w > 0
         return density.fit(rows.X[own], sample_weight=rows.w[own])
 
-    def _joint(self, X: ArrayLike) -> Array:
+    def _log_joint(self, X: ArrayLike) -> Array:
         X = self._check_input(X)
         logs = np.column_stack([density.score_samples(X) for density in self.densities_])
-        joint = log_prior(self.priors_) + logs
+        return gaussian_rules.log_prior(self.priors_) + logs
+
+    def _joint(self, X: ArrayLike) -> Array:
+        joint = self._log_joint(X)
         nowhere = ~np.isfinite(joint).any(axis=1)
-        return np.where(nowhere[:, None], log_prior(self.priors_), joint)
+        return np.where(nowhere[:, None], gaussian_rules.log_prior(self.priors_), joint)
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
-        return self._labels(self._joint(X))
-
-    def _labels(self, joint: Array) -> Any:
+        joint = self._joint(X)
         if joint.shape[1] == 2:  # an even chance is classes_[1]
             return self.classes_[(joint[:, 1] >= joint[:, 0]).astype(np.intp)]
         return self.classes_[joint.argmax(axis=1)]
@@ -128,7 +121,7 @@ class GenerativeClassifier(Classifier):
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """log p(k | x), shape (n, K)."""
-        return log_posterior(self._joint(X))
+        return gaussian_rules.log_posterior(self._joint(X))
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """p(k | x), shape (n, K)."""
@@ -136,9 +129,7 @@ class GenerativeClassifier(Classifier):
 
     def score_samples(self, X: ArrayLike) -> Array:
         """log p(x) = log sum_k pi_k f_k(x), shape (n,)."""
-        X = self._check_input(X)
-        logs = np.column_stack([density.score_samples(X) for density in self.densities_])
-        return logsumexp(log_prior(self.priors_) + logs, axis=1)
+        return logsumexp(self._log_joint(X), axis=1)
 
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y): a class from the priors, then a row from its density's ``sample``."""
@@ -172,11 +163,8 @@ def draw(density: Any, n: int, seed: int) -> Array:
     if "random_state" in inspect.signature(density.sample).parameters:
         rows = density.sample(n, random_state=seed)
     else:
-        known = "random_state" in density.get_params()
-        before = density.get_params().get("random_state")
-        if known:
-            density.set_params(random_state=seed)
+        before = {name: v for name, v in density.get_params().items() if name == "random_state"}
+        density.set_params(**dict.fromkeys(before, seed))
         rows = density.sample(n)
-        if known:
-            density.set_params(random_state=before)
+        density.set_params(**before)
     return np.asarray(rows[0] if isinstance(rows, tuple) else rows, dtype=np.float64).reshape(n, -1)

@@ -103,17 +103,8 @@ class DiscriminantLadder:
     @property
     def rows(self) -> list[tuple[Any, ...]]:
         """The table, one tuple per rung."""
-        return [
-            (
-                r.name,
-                r.assumption,
-                r.n_parameters,
-                "yes" if r.estimable else r.reason,
-                r.error,
-                r.standard_error,
-            )
-            for r in self.rungs
-        ]
+        answers = ("yes" if rung.estimable else rung.reason for rung in self.rungs)
+        return [(*r[:3], said, *r[5:]) for r, said in zip(self.rungs, answers, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain lists, numbers and texts."""
@@ -166,9 +157,8 @@ def kurtosis_test(rows: Rows, stat: ClassScatter) -> float:
         T = sphere(stat.scatter[k] / n, 0.0).whitening
         r = T.shape[1]
         d2 = (((rows.X[rows.y == k] - stat.mean[k]) @ T) ** 2).sum(axis=1)
-        z += float(
-            ((d2**2).mean() - r * (r + 2) * (n - 1) / (n + 1)) / np.sqrt(8 * r * (r + 2) / n)
-        )
+        usual = r * (r + 2) * (n - 1) / (n + 1)
+        z += float(((d2**2).mean() - usual) / np.sqrt(8 * r * (r + 2) / n))
         used += 1
     return z / np.sqrt(used) if used else np.nan
 
@@ -279,16 +269,12 @@ def _normality(z: float) -> tuple[str, bool]:
 
 
 def _recommend(rungs: list[Rung]) -> str:
-    open_ = [rung for rung in rungs if rung.estimable]
-    if not open_:
-        raise ValueError(
-            "no rung can be estimated: a column is constant within the classes or a class has "
-            "too few rows"
-        )
-    order = {rung.name: i for i, rung in enumerate(rungs)}
-    complexity = [rung.n_parameters + order[rung.name] / 100 for rung in open_]
-    errors, spreads = [r.error for r in open_], [r.standard_error for r in open_]
-    return open_[one_standard_error(errors, spreads, complexity, greater_is_better=False)].name
+    placed = [(i, rung) for i, rung in enumerate(rungs) if rung.estimable]
+    if not placed:
+        raise ValueError("no rung can be estimated: constant columns, or a class of too few rows")
+    complexity = [rung.n_parameters + i / 100 for i, rung in placed]
+    errors, spreads = [r.error for _, r in placed], [r.standard_error for _, r in placed]
+    return placed[one_standard_error(errors, spreads, complexity, greater_is_better=False)][1].name
 
 
 def _notes(rows: Rows, recommended: str, box: BoxM, normal: bool) -> tuple[str, ...]:
@@ -298,18 +284,18 @@ def _notes(rows: Rows, recommended: str, box: BoxM, normal: bool) -> tuple[str, 
         notes.append(f"Box's M finds unequal covariances{doubt}: linear rungs lean on the folds")
     few = [j for j in range(rows.X.shape[1]) if len(np.unique(rows.X[:1000, j])) <= 2]
     if few:
-        notes.append(
+        last = (
             f"column {few[0]} has two values at most, which no Gaussian describes: logistic "
             "regression assumes less and is the safer choice"
         )
     elif not normal:
-        notes.append(
+        last = (
             "the rows are not Gaussian within the classes: logistic regression assumes less, is "
             "less moved by outliers, and is the safer choice"
         )
     else:
-        notes.append(
+        last = (
             f"nothing speaks against Gaussian classes: {recommended} uses the data more fully "
             "than logistic regression would"
         )
-    return tuple(notes)
+    return (*notes, last)

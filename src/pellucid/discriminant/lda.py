@@ -32,6 +32,7 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.discriminant.covariance import (
+    MOMENTS_ONLY,
     Sphere,
     check_shrinkage,
     deviations,
@@ -59,7 +60,7 @@ WIDE = 500  # columns from which no p x p matrix is made of fewer rows
 class Within(NamedTuple):
     """The covariance within the classes, and that of all rows where it defines the directions."""
 
-    covariance: Array  # (p, p)
+    covariance: Array | None  # (p, p); None where it is too large to be made
     total: Array | None
 
 
@@ -221,10 +222,7 @@ class LinearDiscriminantAnalysis(
 
     def _not_yet(self, stat: ClassScatter) -> str | None:
         if self.shrinkage == "auto" or not self._from_moments():
-            raise ValueError(
-                "partial_fit knows the moments only; shrinkage='auto' and covariance estimators "
-                "need all rows at once: use fit"
-            )
+            raise ValueError(MOMENTS_ONLY)
         return None if np.diagonal(pooled(stat)).any() else "no column varies within the classes"
 
     def _from_moments(self) -> bool:
@@ -233,9 +231,8 @@ class LinearDiscriminantAnalysis(
     def _statistic(self, rows: Source, map_: Map) -> ClassScatter:
         p = self.n_features_in_
         wide = isinstance(rows, Rows) and rows.n_rows <= p and p > WIDE
-        if not (wide and self.solver == "svd" and self.shrinkage is None and self._from_moments()):
-            return super()._statistic(rows, map_)
-        if self._divisor() == "weighted":
+        simple = self.solver == "svd" and self.shrinkage is None and self._from_moments()
+        if not (wide and simple) or self._divisor() == "weighted":
             return super()._statistic(rows, map_)
         assert isinstance(rows, Rows)
         self._refuse_nonfinite(rows.X)
@@ -248,10 +245,8 @@ class LinearDiscriminantAnalysis(
         K, p = stat.mean.shape
         most = min(K - 1, p)
         if self.n_components is not None and self.n_components > most:
-            raise ValueError(
-                "n_components cannot be larger than min(n_features, n_classes - 1) = "
-                f"{most}, got {self.n_components}"
-            )
+            limit = f"min(n_features, n_classes - 1) = {most}"
+            raise ValueError(f"n_components cannot be larger than {limit}, got {self.n_components}")
         center = priors @ stat.mean
         if len(stat.scatter) == 0:
             assert isinstance(rows, Rows)
@@ -264,7 +259,7 @@ class LinearDiscriminantAnalysis(
             spread = covariance @ found.whitening
         self._warn_null(found, stat)
         T = found.whitening
-        axes = self._directions(T, stat, priors, center, covariance, total)
+        axes = self._directions(T, stat, priors, Within(covariance, total))
         most = self.n_components or most
         if self.reduced:
             rule = linear_rule(axes.scalings[:, :most], stat.mean, center, priors)
@@ -274,10 +269,8 @@ class LinearDiscriminantAnalysis(
             rule = linear_rule(T, stat.mean, np.zeros(p), priors)
         self.coef_, self.intercept_ = two_class_rule(rule) if K == 2 else rule
         self.scalings_, self.xbar_, self.rank_ = axes.scalings, center, axes.scalings.shape[1]
-        self.eigenvalues_, self.explained_variance_ratio_ = (
-            axes.eigenvalues[:most],
-            axes.ratio[:most],
-        )
+        self.eigenvalues_ = axes.eigenvalues[:most]
+        self.explained_variance_ratio_ = axes.ratio[:most]
         self.whitening_, self.spread_, self.log_determinant_ = T, spread, found.log_determinant
         self.n_parameters_ = (K - 1) * (p + 1)
         self.__dict__.pop("covariance_", None)
@@ -309,9 +302,8 @@ class LinearDiscriminantAnalysis(
         S = pooled_covariance(stat, priors, self._divisor(), self._by_prior())
         if self.shrinkage is None:
             return Within(S, total)
-        return Within(
-            shrunk(S, self.shrinkage), None if total is None else shrunk(total, self.shrinkage)
-        )
+        s = self.shrinkage
+        return Within(shrunk(S, s), None if total is None else shrunk(total, s))
 
     def _ledoit_wolf(
         self, stat: ClassScatter, priors: Array, total: Array | None, rows: Source, map_: Map
@@ -319,9 +311,8 @@ class LinearDiscriminantAnalysis(
         n = stat.weight
         each = stat.scatter / np.where(n > 0, n, 1.0)[:, None, None]
         fourths = sum_norm_fourths(rows, map_, stat.mean, deviations(each))
-        S = sum(
-            priors[k] * ledoit_wolf(each[k], n[k], fourths[k]) for k in np.flatnonzero(priors * n)
-        )
+        there = np.flatnonzero(priors * n)
+        S = sum(priors[k] * ledoit_wolf(each[k], n[k], fourths[k]) for k in there)
         if total is None:
             return Within(S, None)
         center = n @ stat.mean / n.sum()
@@ -329,36 +320,25 @@ class LinearDiscriminantAnalysis(
         return Within(S, ledoit_wolf(total, n.sum(), fourth[0]))
 
     def _directions(
-        self,
-        T: Array,
-        stat: ClassScatter,
-        priors: Array,
-        center: Array,
-        covariance: Array | None,
-        total: Array | None,
+        self, T: Array, stat: ClassScatter, priors: Array, given: Within
     ) -> Coordinates:
         scale = stat.weight.sum() / ((stat.weight > 0).sum() - 1)
-        if total is not None and covariance is not None:
-            return scatter_directions(T, total - covariance, scale)
+        if given.total is not None and given.covariance is not None:
+            return scatter_directions(T, given.total - given.covariance, scale)
         tol = self.tol if self.solver == "svd" else 1e-12
-        return sphered_means(T, stat.mean, center, priors * scale, tol)
+        return sphered_means(T, stat.mean, priors @ stat.mean, priors * scale, tol)
 
     def _warn_null(self, found: Sphere, stat: ClassScatter) -> None:
         p, r = found.whitening.shape
         if r == 0:
-            raise ValueError(
-                "no column varies within the classes: the covariance is zero and no direction "
-                "can be judged"
-            )
+            raise ValueError("no column varies within the classes: no direction can be judged")
         if r == p:
             return
         if stat.weight.sum() - (stat.weight > 0).sum() < p:
             why = f"{stat.weight.sum():g} rows cannot show the spread of {p} columns"
         else:
-            names = self._feature_names()
-            shown = ", ".join(names[j] for j in found.free[:10])
-            more = f" and {len(found.free) - 10} more" if len(found.free) > 10 else ""
-            why = f"columns {shown}{more} are collinear or constant within the classes"
+            shown = self._columns(found.free)
+            why = f"columns {shown} are collinear or constant within the classes"
         warn(
             f"{why}: {p - r} of {p} directions have no spread and are left out; "
             "shrinkage > 0 would keep them",
@@ -486,9 +466,7 @@ class LinearDiscriminantAnalysis(
         shrink = "" if self.shrinkage is None else f", shrunk towards tr(S)/p I by {self.shrinkage}"
         used = self._n_features_out if self.reduced else r
         numbers = {
-            "rows": float(self.class_count_.sum()),
-            "classes": len(self.classes_),
-            "features": p,
+            **self._numbers(),
             "parameters": self.n_parameters_,
             "directions": used,
             "eigenvalues": ", ".join(f"{value:.6g}" for value in self.eigenvalues_[:5]),
@@ -499,8 +477,7 @@ class LinearDiscriminantAnalysis(
             representation="argmax_k x'S^-1 m_k - m_k'S^-1 m_k/2 + log pi_k, linear in x"
             + (f", in the first {used} discriminant coordinates" if self.reduced else ""),
             evaluation="likelihood of Gaussian classes with one covariance; "
-            f"covariance {kind}{shrink}; priors: "
-            + ("shares of the classes" if self.priors is None else "given"),
+            f"covariance {kind}{shrink}; {self._prior_words()}",
             optimisation="closed form: one pass for the class moments, then the covariance is "
             f"sphered ({p - r} directions without spread left out)",
             numbers=numbers,

@@ -22,13 +22,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
-from pellucid.discriminant.covariance import (
-    check_shrinkage,
-    deviations,
-    estimated_covariances,
-    ledoit_wolf,
-    shrunk,
-)
+from pellucid.discriminant import covariance
 from pellucid.discriminant.moments import ClassScatter, pooled, sum_norm_fourths
 from pellucid.discriminant.quadratic import QuadraticRule, principal_axes
 
@@ -107,11 +101,10 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
         check.non_negative(tol=self.tol, reg_param=self.reg_param)
         if self.reg_param > 1:
             raise ValueError(f"reg_param must be at most 1, got {self.reg_param!r}")
-        check_shrinkage(self.shrinkage, self.covariance_estimator, ("unbiased",))
+        covariance.check_shrinkage(self.shrinkage, self.covariance_estimator, ("unbiased",))
 
     def _unbiased(self) -> bool:
-        kind = self.covariance_estimator
-        return isinstance(kind, str) and kind == "unbiased"
+        return isinstance(self.covariance_estimator, str)
 
     def _from_moments(self) -> bool:
         return self.covariance_estimator is None or self._unbiased()
@@ -124,10 +117,7 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
 
     def _not_yet(self, stat: ClassScatter) -> str | None:
         if self.shrinkage == "auto" or not self._from_moments():
-            raise ValueError(
-                "partial_fit knows the moments only; shrinkage='auto' and covariance estimators "
-                "need all rows at once: use fit"
-            )
+            raise ValueError(covariance.MOMENTS_ONLY)
         n, p = stat.weight[stat.weight > 0], stat.mean.shape[1]
         if self._regularised():
             return None if (n > 1).all() else "a class has one row"
@@ -143,19 +133,18 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
         if not self._from_moments():
             if not isinstance(rows, Rows):
                 raise ValueError("a covariance estimator needs rows in memory: use fit")
-            S = np.array(estimated_covariances(self.covariance_estimator, rows, len(n)))
+            S = np.array(covariance.estimated_covariances(self.covariance_estimator, rows, len(n)))
         else:
             divisor = np.where(n > 0, n - 1 if self._unbiased() else n, 1.0)
             S = stat.scatter / divisor[:, None, None]
         S[n == 0] = pooled(stat) / n.sum()  # never predicted: its prior is 0
         if self.shrinkage == "auto":
             assert rows is not None
-            fourths = sum_norm_fourths(rows, map_, stat.mean, deviations(S))
-            S = np.array(
-                [ledoit_wolf(*one) for one in zip(S, np.maximum(n, 1), fourths, strict=True)]
-            )
+            fourths = sum_norm_fourths(rows, map_, stat.mean, covariance.deviations(S))
+            each = zip(S, np.maximum(n, 1), fourths, strict=True)
+            S = np.array([covariance.ledoit_wolf(*one) for one in each])
         elif self.shrinkage is not None:
-            S = np.array([shrunk(one, self.shrinkage) for one in S])
+            S = np.array([covariance.shrunk(one, self.shrinkage) for one in S])
         return (1 - self.reg_param) * S + self.reg_param * np.eye(p)
 
     def _singular(self, stat: ClassScatter, k: int, free: tuple[int, ...]) -> str:
@@ -189,14 +178,11 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
             representation="argmax_k -log|S_k|/2 - (x - m_k)'S_k^-1(x - m_k)/2 + log pi_k, "
             "quadratic in x",
             evaluation=f"likelihood of Gaussian classes, covariances {kind}, reg_param = "
-            f"{self.reg_param:g}, shrinkage = {self.shrinkage}; priors: "
-            + ("shares of the classes" if self.priors is None else "given"),
+            f"{self.reg_param:g}, shrinkage = {self.shrinkage}; {self._prior_words()}",
             optimisation="closed form: one pass for the class moments, an eigendecomposition per "
             "class",
             numbers={
-                "rows": float(self.class_count_.sum()),
-                "classes": len(self.classes_),
-                "features": self.n_features_in_,
+                **self._numbers(),
                 "parameters": self.n_parameters_,
                 "smallest class": float(self.class_count_.min()),
                 "largest condition": max(float(s[0] / s[-1]) for s in self.scalings_),

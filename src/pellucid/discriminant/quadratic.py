@@ -37,11 +37,6 @@ def squared_distances(X: Array, means: Array, whitening: Array) -> Array:
     return found
 
 
-def quadratic_scores(X: Array, means: Array, whitening: Array, constant: Array) -> Array:
-    """constant_k - (x - m_k)'S_k^-1(x - m_k)/2."""
-    return constant - 0.5 * squared_distances(X, means, whitening)
-
-
 class QuadraticRule(GaussianDiscriminant):
     """Base: a subclass gives the covariances of the classes; the rest follows."""
 
@@ -84,16 +79,13 @@ class QuadraticRule(GaussianDiscriminant):
     def _report(self, covariances: Array) -> None:
         """Set the attributes that show the covariances."""
 
-    def _columns(self, free: tuple[int, ...]) -> str:
-        names = self._feature_names()
-        more = f" and {len(free) - 10} more" if len(free) > 10 else ""
-        return ", ".join(names[j] for j in free[:10]) + more
+    def _distances(self) -> Scores:
+        return partial(squared_distances, means=self.means_, whitening=self.whitening_)
 
     def _score_function(self) -> Scores:
         constant = log_prior(self.priors_) - 0.5 * self.log_determinants_
-        return partial(
-            quadratic_scores, means=self.means_, whitening=self.whitening_, constant=constant
-        )
+        distances = self._distances()
+        return lambda X: constant - 0.5 * distances(X)
 
     def _discriminant_function(self) -> Scores:
         return self._score_function()
@@ -101,15 +93,12 @@ class QuadraticRule(GaussianDiscriminant):
     def _joint_function(self) -> Scores:
         half = 0.5 * self.n_features_in_ * np.log(2 * np.pi)
         constant = log_prior(self.priors_) - 0.5 * self.log_determinants_ - half
-        return partial(
-            quadratic_scores, means=self.means_, whitening=self.whitening_, constant=constant
-        )
+        distances = self._distances()
+        return lambda X: constant - 0.5 * distances(X)
 
     def mahalanobis(self, X: ArrayLike) -> Array:
         """Squared Mahalanobis distance of each row to each class mean, shape (n, K)."""
-        return self._evaluate(
-            X, lambda: partial(squared_distances, means=self.means_, whitening=self.whitening_)
-        )
+        return self._evaluate(X, self._distances)
 
     def explain(self, X: ArrayLike) -> Array:
         """-(x - m_k)_j [S_k^-1(x - m_k)]_j/2, shape (n, K, p): the discriminant by feature.

@@ -165,11 +165,13 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
         present = stat.weight > 0
         if self.alpha > 0 and (stat.weight[present] <= 1).any():
             return "a class has one row"
-        given = class_covariances(stat, self.divisor, self.covariance_type)
         p = stat.mean.shape[1]
-        S = regularised(given, self.alpha, self.gamma, self.target)
-        full = all(sphere(one, 0.0).whitening.shape[1] == p for one in S)
+        full = all(sphere(S, 0.0).whitening.shape[1] == p for S in self._blended(stat))
         return None if full else "a covariance is singular"
+
+    def _blended(self, stat: ClassScatter) -> Array:
+        given = class_covariances(stat, self.divisor, self.covariance_type)
+        return regularised(given, self.alpha, self.gamma, self.target)
 
     def _covariances(
         self, stat: ClassScatter, priors: Array, rows: Source | None, map_: Map
@@ -180,8 +182,7 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
                 f"class {self.classes_[np.argmax(alone)]} has one row and no covariance of its "
                 f"own; set alpha to 0 (now {self.alpha:g}) or give it more rows"
             )
-        given = class_covariances(stat, self.divisor, self.covariance_type)
-        return regularised(given, self.alpha, self.gamma, self.target)
+        return self._blended(stat)
 
     def _singular(self, stat: ClassScatter, k: int, free: tuple[int, ...]) -> str:
         given = class_covariances(stat, self.divisor, self.covariance_type)
@@ -212,22 +213,18 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
-        blend = (
-            "(1 - gamma) (alpha S_k + (1 - alpha) S) + gamma tr/p I"
-            if self.target == "class"
-            else "alpha S_k + (1 - alpha) ((1 - gamma) S + gamma tr(S)/p I)"
-        )
+        blend = {
+            "class": "(1 - gamma) (alpha S_k + (1 - alpha) S) + gamma tr/p I",
+            "pooled": "alpha S_k + (1 - alpha) ((1 - gamma) S + gamma tr(S)/p I)",
+        }[self.target]
         return Card(
             representation="argmax_k -log|C_k|/2 - (x - m_k)'C_k^-1(x - m_k)/2 + log pi_k with "
             f"C_k = {blend}, {self.covariance_type}",
-            evaluation="likelihood of Gaussian classes, regularised by alpha = "
-            f"{self.alpha:g} and gamma = {self.gamma:g}; divisor {self.divisor}; priors: "
-            + ("shares of the classes" if self.priors is None else "given"),
+            evaluation=f"likelihood of Gaussian classes, regularised by alpha = {self.alpha:g} and "
+            f"gamma = {self.gamma:g}; divisor {self.divisor}; {self._prior_words()}",
             optimisation="closed form: one pass for the class moments, a sphere per class",
             numbers={
-                "rows": float(self.class_count_.sum()),
-                "classes": len(self.classes_),
-                "features": self.n_features_in_,
+                **self._numbers(),
                 "alpha": self.alpha,
                 "gamma": self.gamma,
                 "parameters": self.n_parameters_,

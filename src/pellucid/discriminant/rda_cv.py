@@ -15,6 +15,7 @@ Cost of the grid: n K p^2 per alpha, n K p per gamma.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import product
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -32,18 +33,11 @@ from pellucid.core.loops.statistics import Rows, is_unit, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
+from pellucid.discriminant import rda
 from pellucid.discriminant.covariance import sphere
-from pellucid.discriminant.gaussian_rules import checked_priors, log_prior
+from pellucid.discriminant.gaussian_rules import check_two_classes, checked_priors, log_prior
 from pellucid.discriminant.moments import ClassScatter, merge_class_scatter, sum_classes
 from pellucid.discriminant.quadratic import squared_distances
-from pellucid.discriminant.rda import (
-    TARGETS,
-    TYPES,
-    Covariances,
-    RegularizedDiscriminantAnalysis,
-    class_covariances,
-    regularised,
-)
 
 
 class Fold(NamedTuple):
@@ -80,15 +74,9 @@ def make_folds(rows: Rows, splits: list[tuple[Any, Any]], n_classes: int) -> lis
         stats = [sum_classes(train, map_threads, n_classes, True) for train in trains]
         return [Fold(stat, test) for stat, test in zip(stats, tests, strict=True)]
     own = [sum_classes(test, map_threads, n_classes, True) for test in tests]
-    folds = []
-    for f, test in enumerate(tests):
-        stat = None
-        for g, other in enumerate(own):
-            if g != f:
-                stat = other if stat is None else merge_class_scatter(stat, other)
-        assert stat is not None
-        folds.append(Fold(stat, test))
-    return folds
+    others = [own[:f] + own[f + 1 :] for f in range(len(own))]
+    stats = [reduce(merge_class_scatter, parts) for parts in others]
+    return [Fold(stat, test) for stat, test in zip(stats, tests, strict=True)]
 
 
 def spherical_candidates(X: Array, m: Array, S: Array, gammas: Array) -> tuple[Array, Array]:
@@ -124,20 +112,20 @@ def diagonal_candidates(X: Array, m: Array, V: Array) -> tuple[Array, Array]:
     return (X - m) ** 2 @ (1 / V), logs
 
 
-def scores_for_alpha(given: Covariances, m: Array, X: Array, alpha: float, grid: Grid) -> Array:
+def scores_for_alpha(given: rda.Covariances, m: Array, X: Array, alpha: float, grid: Grid) -> Array:
     """-(log|S_k| + d_k)/2 of the rows for every gamma, (K, n, G); NaN where singular."""
     K, G = len(m), len(grid.gammas)
     found = np.empty((K, len(X), G))
     if grid.covariance_type == "full" and grid.target == "class":
-        S = regularised(given, alpha, 0.0, "class")
+        S = rda.regularised(given, alpha, 0.0, "class")
         parts = [spherical_candidates(X, m[k], S[k], grid.gammas) for k in range(K)]
     else:
-        S = np.array([regularised(given, alpha, g, grid.target) for g in grid.gammas])  # (G,K,p,p)
+        S = np.array(
+            [rda.regularised(given, alpha, g, grid.target) for g in grid.gammas]
+        )  # (G,K,p,p)
         if grid.covariance_type == "full":
             each = [[one_candidate(X, m[k], S[g, k]) for g in range(G)] for k in range(K)]
-            parts = [
-                (np.hstack([d for d, _ in row]), np.array([c for _, c in row])) for row in each
-            ]
+            parts = [(np.hstack(d), np.array(c)) for d, c in (zip(*e, strict=True) for e in each)]
         else:
             V = np.diagonal(S, axis1=2, axis2=3)  # (G, K, p)
             parts = [diagonal_candidates(X, m[k], V[:, k].T) for k in range(K)]
@@ -151,7 +139,7 @@ def fold_accuracy(fold: Fold, alpha: float, grid: Grid, priors: Any) -> Array:
     stat, test = fold
     if alpha > 0 and ((stat.weight > 0) & (stat.weight <= 1)).any():
         return np.full(len(grid.gammas), np.nan)
-    given = class_covariances(stat, grid.divisor, grid.covariance_type)
+    given = rda.class_covariances(stat, grid.divisor, grid.covariance_type)
     prior = log_prior(stat.weight / stat.weight.sum() if priors is None else priors)
     scores = scores_for_alpha(given, stat.mean, test.X, alpha, grid) + prior[:, None, None]
     answers = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)  # (n, G)
@@ -256,12 +244,8 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         grid = self._grid()
         rows = self._check_training(X, y, sample_weight)
+        check_two_classes(self, rows.n_rows)
         K = len(self.classes_)
-        if K < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {rows.n_rows} "
-                f"samples (n_samples={rows.n_rows})"
-            )
         if np.count_nonzero(np.bincount(rows.y, rows.w, minlength=K)) < 2:
             raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class")
         context = FitContext(
@@ -273,19 +257,15 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         a, g = self._choose(scores, grid)
         self.scores_, self.alphas_, self.gammas_ = scores, grid.alphas, grid.gammas
         self.alpha_, self.gamma_ = float(grid.alphas[a]), float(grid.gammas[g])
-        self.model_ = RegularizedDiscriminantAnalysis(
-            self.alpha_,
-            self.gamma_,
-            covariance_type=self.covariance_type,
-            target=self.target,
-            priors=priors,
-        ).fit(rows.X, self.classes_[rows.y], sample_weight=sample_weight)
+        model = rda.RegularizedDiscriminantAnalysis(self.alpha_, self.gamma_, priors=priors)
+        model.set_params(covariance_type=self.covariance_type, target=self.target)
+        self.model_ = model.fit(rows.X, self.classes_[rows.y], sample_weight=sample_weight)
         context.end()
         return self
 
     def _grid(self) -> Grid:
-        check.one_of(TYPES, covariance_type=self.covariance_type)
-        check.one_of(TARGETS, target=self.target)
+        check.one_of(rda.TYPES, covariance_type=self.covariance_type)
+        check.one_of(rda.TARGETS, target=self.target)
         check.one_of(("best", "one_standard_error"), rule=self.rule)
         if isinstance(self.cv, Real):
             check.whole(at_least=2, cv=self.cv)
@@ -315,44 +295,38 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         best = one_standard_error(mean.round(12), error, simpler, greater_is_better=True)
         return divmod(best, len(grid.gammas))
 
-    def _inner(self, X: ArrayLike) -> tuple[RegularizedDiscriminantAnalysis, Array]:
+    def _ask(self, method: str, X: ArrayLike) -> Any:
+        """What the chosen model says of checked rows."""
         rows = self._check_input(X)
-        return self.model_, rows
+        return getattr(self.model_, method)(rows)
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
-        model, rows = self._inner(X)
-        return model.predict(rows)
+        return self._ask("predict", X)
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """p(k | x), shape (n, K)."""
-        model, rows = self._inner(X)
-        return model.predict_proba(rows)
+        return self._ask("predict_proba", X)
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """log p(k | x), shape (n, K)."""
-        model, rows = self._inner(X)
-        return model.predict_log_proba(rows)
+        return self._ask("predict_log_proba", X)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Discriminants (n, K); for two classes the log-odds of ``classes_[1]``, (n,)."""
-        model, rows = self._inner(X)
-        return model.decision_function(rows)
+        return self._ask("decision_function", X)
 
     def discriminants(self, X: ArrayLike) -> Array:
         """delta_k(x), shape (n, K)."""
-        model, rows = self._inner(X)
-        return model.discriminants(rows)
+        return self._ask("discriminants", X)
 
     def mahalanobis(self, X: ArrayLike) -> Array:
         """Squared Mahalanobis distance to each class mean, shape (n, K)."""
-        model, rows = self._inner(X)
-        return model.mahalanobis(rows)
+        return self._ask("mahalanobis", X)
 
     def score_samples(self, X: ArrayLike) -> Array:
         """log p(x), shape (n,)."""
-        model, rows = self._inner(X)
-        return model.score_samples(rows)
+        return self._ask("score_samples", X)
 
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y) from the chosen model."""
@@ -381,12 +355,8 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         check_is_fitted(self)
         inner = self.model_.card()
         A, G, F = self.scores_.shape
-        score = float(
-            self.scores_[
-                np.searchsorted(self.alphas_, self.alpha_),
-                np.searchsorted(self.gammas_, self.gamma_),
-            ].mean()
-        )
+        chosen = self.alphas_.tolist().index(self.alpha_), self.gammas_.tolist().index(self.gamma_)
+        score = float(self.scores_[chosen].mean())
         return inner._replace(
             optimisation=f"{A} x {G} pairs (alpha, gamma) judged by accuracy on {F} folds from "
             f"merged moments, rule {self.rule!r}; then in closed form",

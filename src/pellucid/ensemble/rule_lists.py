@@ -28,7 +28,7 @@ from pellucid.ensemble.forest.forest_model import ForestEstimator
 from pellucid.tree.cart import CartTree
 from pellucid.tree.multiway.multiway_model import MultiwayBase
 from pellucid.tree.multiway.pessimistic import pessimistic_errors
-from pellucid.tree.rules import Condition, Rule, conjunction, export_rules
+from pellucid.tree.rules import Condition, Rule, conjunction, export_rules, leaf_label
 
 MOST = 1000  # candidates with the greatest support that a pruned list chooses from
 EVERYWHERE = (-np.inf, np.inf)
@@ -61,19 +61,10 @@ class RuleList(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain numbers, text and lists, ready for JSON."""
-        return plain(
-            {
-                "rules": [
-                    {
-                        "conditions": [tuple(c) for c in r.conditions],
-                        "label": r.label,
-                        "counts": r.counts,
-                    }
-                    for r in self.rules
-                ],
-                "default": self.default,
-            }
-        )
+        rules = [
+            {**r._asdict(), "conditions": [tuple(c) for c in r.conditions]} for r in self.rules
+        ]
+        return plain({"rules": rules, "default": self.default})
 
     def __str__(self) -> str:
         lines = [
@@ -102,10 +93,7 @@ def read_columns(X: ArrayLike, names: Sequence[str]) -> dict[str, Any]:
 
 def holds(conditions: Sequence[Condition], columns: dict[str, Any], n: int) -> BoolArray:
     """Which rows satisfy all conditions; a missing cell satisfies none."""
-    found = np.ones(n, bool)
-    for condition in conditions:
-        found &= satisfied(condition, columns)
-    return found
+    return np.logical_and.reduce([np.ones(n, bool), *(satisfied(c, columns) for c in conditions)])
 
 
 def satisfied(condition: Condition, columns: dict[str, Any]) -> BoolArray:
@@ -132,6 +120,11 @@ def box_of(rule: Rule) -> dict[str, Any]:
     return box
 
 
+def set_features(rule: Rule) -> set[str]:
+    """The features of which a rule names values."""
+    return {c.feature for c in rule.conditions if c.op in ("=", "in")}
+
+
 def simplify_rules(rules: Sequence[Rule]) -> list[Rule]:
     """Fewer rules that say the same, for rules that exclude each other (those of one tree).
 
@@ -148,22 +141,12 @@ def simplify_rules(rules: Sequence[Rule]) -> list[Rule]:
     >>> [str(r) for r in simplify_rules([Rule((low,), "a", (3.0,)), Rule((high,), "a", (1.0,))])]
     ['TRUE -> a']
     """
-    kept = [
-        (
-            box_of(r),
-            r.label,
-            np.array(r.counts),
-            {c.feature for c in r.conditions if c.op in ("=", "in")},
-        )
-        for r in rules
-    ]
-    changed = True
-    while changed:
-        changed = False
+    kept = [(box_of(r), r.label, np.array(r.counts), set_features(r)) for r in rules]
+    before = len(kept) + 1
+    while len(kept) < before:
+        before = len(kept)
         for feature in sorted({f for entry in kept for f in entry[0]}):
-            fewer = merged_along(kept, feature)
-            changed = changed or len(fewer) < len(kept)
-            kept = fewer
+            kept = merged_along(kept, feature)
     return [
         Rule(conditions_of(box, sets), label, tuple(counts.tolist()))
         for box, label, counts, sets in kept
@@ -355,7 +338,7 @@ def rule_list(
     if not forest and not prune:
         rules = simplify_rules(export_rules(model, feature_names=names))
         ordered = sorted(rules, key=lambda rule: -sum(rule.counts))
-        return RuleList(tuple(ordered), _usual(model), names)
+        return RuleList(tuple(ordered), leaf_label(model, 0), names)  # as if nothing were asked
     if not is_classifier(model) or model.n_outputs_ > 1 if forest else not is_classifier(model):
         raise ValueError("rules are pruned by their errors: one target of classes is needed")
     if X is None or y is None:
@@ -365,17 +348,8 @@ def rule_list(
     rules = sorted(rules, key=lambda rule: -sum(rule.counts))
     candidates = list(dict.fromkeys(tuple(sorted(r.conditions, key=str)) for r in rules))[:MOST]
     columns = read_columns(X, names)
-    labels, codes = np.unique(
-        check_labels(y, len(next(iter(columns.values()))), model), return_inverse=True
-    )
+    y = check_labels(y, len(next(iter(columns.values()))), model)
+    labels, codes = np.unique(y, return_inverse=True)
     seen = Evidence(columns, codes, labels.tolist(), confidence_factor, {})
     kept, default = chosen(candidates, seen)
     return RuleList(tuple(kept), default, names)
-
-
-def _usual(model: BaseEstimator) -> Any:
-    """What the tree would answer without any question."""
-    value = model.tree_.value[0]
-    if not is_classifier(model):
-        return float(value[0, 0])
-    return model.classes_[int(np.argmax(value[0]))].item()

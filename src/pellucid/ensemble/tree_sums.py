@@ -88,9 +88,9 @@ def table_of(model: BaseEstimator, X: ArrayLike) -> Array:
 
 def _known_levels(model: BaseEstimator, rows: Array) -> Array:
     """Codes that are no level of their column count as missing."""
-    nodes = model.tree_ if isinstance(model, CartTree) else model.forest_
-    for j in np.flatnonzero(nodes.levels).tolist():
-        rows[~((rows[:, j] >= 0) & (rows[:, j] < nodes.levels[j])), j] = np.nan
+    levels = _levels(model)
+    for j in np.flatnonzero(levels).tolist():
+        rows[~((rows[:, j] >= 0) & (rows[:, j] < levels[j])), j] = np.nan
     return rows
 
 
@@ -132,11 +132,8 @@ def _tree(model: BaseEstimator) -> TreeSum:
     n = tree.node_count
     value = np.ascontiguousarray(tree.value.reshape(n, -1))
     asked = tree.feature, tree.threshold, tree.missing_go_to_left, tree.children_right
-    weight, constant = (
-        tree.weighted_n_node_samples,
-        (np.zeros(1, np.int64), np.zeros(value.shape[1])),
-    )
-    nodes = np.array([0, n]), *asked, *set_rows(tree), weight
+    nodes = np.array([0, n]), *asked, *set_rows(tree), tree.weighted_n_node_samples
+    constant = np.zeros(1, np.int64), np.zeros(value.shape[1])
     return TreeSum(*nodes, value, *constant, tree.n_features, _scale(model))
 
 
@@ -149,15 +146,12 @@ def _score(model: BaseEstimator) -> str:
 
 def _boosting(model: BaseEstimator) -> TreeSum:
     if not isinstance(model.init_, BestConstant):
-        raise ValueError(
-            "the start of the boosting must be a constant (init=None or 'zero'), "
-            f"got init={model.init!r}"
-        )
+        start = "the start of the boosting must be a constant (init=None or 'zero')"
+        raise ValueError(f"{start}, got init={model.init!r}")
     K = model.n_trees_per_iteration_
     found = _flat(model.forest_, model.learning_rate * model.forest_.value, _score(model))
-    return found._replace(
-        column=np.arange(found.n_trees) % K, constant=np.array(model.init_.scores, np.float64)
-    )
+    constant = np.array(model.init_.scores, np.float64)
+    return found._replace(column=np.arange(found.n_trees) % K, constant=constant)
 
 
 def _hist(model: BaseEstimator) -> TreeSum:

@@ -21,7 +21,6 @@ from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
@@ -38,7 +37,15 @@ from pellucid.features.encoding.categories import (
     value_matrix,
 )
 from pellucid.naive_bayes.count_kernels import count_categories, score_categories
-from pellucid.naive_bayes.counts import LEAST_ALPHA, ZeroCountWarning, log_class_prior, log_shares
+from pellucid.naive_bayes.counts import (
+    LEAST_ALPHA,
+    RAISED_ALPHA,
+    ZeroCountWarning,
+    class_prior,
+    log_class_prior,
+    log_shares,
+    zero_count,
+)
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 
@@ -208,9 +215,7 @@ class CategoricalNB(NaiveBayes):
         cells = Cells(find_values(self._check_columns(X, reset=True)))
         c = self._check_target(y, cells.shape[0])
         w = check_weights(sample_weight, cells)
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self._solve(category_counts(cells.found, c, w, len(self.classes_)))
         context.end()
         return self
@@ -234,9 +239,8 @@ class CategoricalNB(NaiveBayes):
         check.boolean(force_alpha=self.force_alpha)
         counts = self._with_codes(counts)
         alphas = self._alphas(counts.tables)
-        log_prior = log_class_prior(
-            counts.total, self.fit_prior, self.class_prior, self.prior_alpha
-        )
+        given = self.fit_prior, self.class_prior, self.prior_alpha
+        log_prior = log_class_prior(counts.total, *given)
         self.class_count_, self.categories_, self.category_count_ = counts
         self.class_log_prior_ = log_prior
         self.n_categories_ = np.array([len(v) for v in counts.values])
@@ -257,9 +261,8 @@ class CategoricalNB(NaiveBayes):
                 f"(integral, shape ({p},)), got {self.min_categories!r}"
             )
         codes = []
-        for j, (values, size) in enumerate(
-            zip(counts.values, np.broadcast_to(least, p), strict=True)
-        ):
+        sizes = np.broadcast_to(least, p)
+        for j, (values, size) in enumerate(zip(counts.values, sizes, strict=True)):
             numbers = values.dtype.kind in "biuf"
             if not numbers or (values < 0).any() or (values != np.floor(values)).any():
                 raise ValueError(
@@ -289,10 +292,7 @@ class CategoricalNB(NaiveBayes):
                     )
         least = min((float(np.min(a)) for a in found if np.size(a)), default=1.0)
         if not self.force_alpha and least < LEAST_ALPHA:
-            warn(
-                f"alpha too small will result in numeric errors, setting alpha = "
-                f"{LEAST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged."
-            )
+            warn(RAISED_ALPHA)
             found = [np.maximum(a, LEAST_ALPHA) for a in found]
         return found
 
@@ -303,13 +303,10 @@ class CategoricalNB(NaiveBayes):
         if n_zeros:
             j = next(j for j, zero in enumerate(zeros) if zero.any())
             k, v = np.argwhere(zeros[j])[0]
-            value = self.categories_[j][v : v + 1].tolist()[0]
-            warn(
-                f"class {self.classes_[k].item()!r} gives {self._column_name(j)} = {value!r} the "
-                f"probability 0: one such cell rules the class out ({n_zeros} such triples of "
-                "class, feature and value); alpha > 0 softens it",
-                ZeroCountWarning,
-            )
+            value, name = self.categories_[j][v : v + 1].tolist()[0], self._column_name(j)
+            cell = f"class {self.classes_[k].item()!r} gives {name} = {value!r}"
+            triples = f"{n_zeros} such triples of class, feature and value"
+            warn(zero_count(cell, triples), ZeroCountWarning)
 
     def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
         """Rows to predict as places among the categories (n, p); -1 is left out."""
@@ -355,16 +352,7 @@ class CategoricalNB(NaiveBayes):
             out[:, j] = self.categories_[j][drawn]
         return out
 
-    @property
-    def class_prior_(self) -> Array:
-        """The prior of each class."""
-        return np.exp(self.class_log_prior_)
-
-    def _log_prior(self) -> Array:
-        return self.class_log_prior_
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+    class_prior_ = class_prior
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K = len(self.classes_)
@@ -388,8 +376,7 @@ class CategoricalNB(NaiveBayes):
         >>> CategoricalNB().fit([["a"], ["b"]], [0, 1]).card().numbers["parameters"]
         3
         """
-        check_is_fitted(self)
-        K = len(self.classes_)
+        numbers, K = self._numbers(), len(self.classes_)
         what = f"{self.alpha:g}" if isinstance(self.alpha, Real) else "given for each feature"
         values = "in the whole data" if self.levels == "data" else "seen in the class"
         return Card(
@@ -398,10 +385,5 @@ class CategoricalNB(NaiveBayes):
             f"pseudo-counts alpha = {what}; V counts the values {values}; prior pseudo-rows "
             f"{self.prior_alpha:g}",
             optimisation="closed form, one pass over the rows; the maximum is unique",
-            numbers={
-                "rows": float(self.class_count_.sum()),
-                "classes": K,
-                "features": self.n_features_in_,
-                "parameters": int(K * (self.n_categories_ - 1).sum() + K - 1),
-            },
+            numbers=numbers | {"parameters": int(K * (self.n_categories_ - 1).sum() + K - 1)},
         )

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
@@ -46,11 +45,26 @@ from pellucid.naive_bayes.count_kernels import (
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
 
 LEAST_ALPHA = 1e-10  # what ``force_alpha=False`` raises smaller pseudo-counts to
+RAISED_ALPHA = (
+    f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
+    "Use `force_alpha=True` to keep alpha unchanged."
+)
 SPARSE_PARTS = 8  # at most so many sums of the size (K, p) at a time
 
 
 class ZeroCountWarning(UserWarning):
     """A probability of 0 is left in the model: one such value rules a class out."""
+
+
+def zero_count(cell: str, places: str) -> str:
+    """The warning for a cell ("class k gives x = v") that has no count."""
+    return (
+        f"{cell} the probability 0: one such cell rules the class out ({places}); alpha > 0 "
+        "softens it"
+    )
+
+
+class_prior = property(lambda self: np.exp(self.class_log_prior_), doc="The prior of each class.")
 
 
 class LogTables(NamedTuple):
@@ -177,9 +191,8 @@ def log_shares(numerator: Array, total: Array, n_values: int) -> Array:
     """The logarithm of ``shares``, -inf for 0, as a difference of logarithms."""
     known = total > 0
     with np.errstate(divide="ignore"):
-        return np.where(
-            known, np.log(numerator) - np.log(np.where(known, total, 1.0)), -np.log(n_values)
-        )
+        logs = np.log(numerator) - np.log(np.where(known, total, 1.0))
+    return np.where(known, logs, -np.log(n_values))
 
 
 def check_alpha(alpha: ArrayLike | None, force_alpha: bool, shape: tuple[int, int]) -> Any:
@@ -201,10 +214,7 @@ def check_alpha(alpha: ArrayLike | None, force_alpha: bool, shape: tuple[int, in
                 f"{shape[1:]} or {shape} (n_classes, n_features), got {value.shape}"
             )
     if not force_alpha and np.min(value) < LEAST_ALPHA:
-        warn(
-            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
-            "Use `force_alpha=True` to keep alpha unchanged."
-        )
+        warn(RAISED_ALPHA)
         return np.maximum(value, LEAST_ALPHA)
     return value
 
@@ -226,8 +236,7 @@ def log_class_prior(
         if given.shape != (K,):
             size = len(given) if given.ndim == 1 else f"shape {given.shape}"
             raise ValueError(
-                f"Number of priors must match number of classes: {K} needed in class_prior, "
-                f"got {size}"
+                f"Number of priors must match number of classes: {K} needed, got {size}"
             )
         if given.dtype.kind not in "iuf" or not (np.isfinite(given) & (given >= 0)).all():
             raise ValueError(f"class_prior must hold numbers >= 0, got {class_prior!r}")
@@ -283,9 +292,7 @@ class CountNB(NaiveBayes):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight, defer_finite=True)
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self._solve(self._counts(rows, map_threads))
         context.end()
         return self
@@ -320,24 +327,13 @@ class CountNB(NaiveBayes):
         self.class_count_, self.class_log_prior_ = counts.total, log_prior
         found = self._smooth(counts, alpha)
         if found is not None:
-            k, j = np.argwhere(found[0])[0]
-            warn(
-                f"class {self.classes_[k].item()!r} gives {self._column_name(int(j))} "
-                f"{found[1]} the probability 0: one such cell rules the class out "
-                f"({int(found[0].sum())} such pairs of class and feature); alpha > 0 softens it",
-                ZeroCountWarning,
-            )
+            zero, what = found
+            k, j = np.argwhere(zero)[0]
+            cell = f"class {self.classes_[k].item()!r} gives {self._column_name(int(j))} {what}"
+            pairs = f"{int(zero.sum())} such pairs of class and feature"
+            warn(zero_count(cell, pairs), ZeroCountWarning)
 
-    @property
-    def class_prior_(self) -> Array:
-        """The prior of each class."""
-        return np.exp(self.class_log_prior_)
-
-    def _log_prior(self) -> Array:
-        return self.class_log_prior_
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+    class_prior_ = class_prior
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K, p = len(self.classes_), self.n_features_in_
@@ -352,15 +348,6 @@ class CountNB(NaiveBayes):
         threshold = self._threshold()
         B = X if np.isnan(threshold) else (threshold < X).astype(np.float64)
         return contributions(self._tables(), B, np.isnan(X))
-
-    def _numbers(self) -> dict[str, Any]:
-        """What every card of the family says."""
-        check_is_fitted(self)
-        return {
-            "rows": float(self.class_count_.sum()),
-            "classes": len(self.classes_),
-            "features": self.n_features_in_,
-        }
 
     def _alpha_text(self) -> str:
         return f"{self.alpha:g}" if isinstance(self.alpha, Real) else "given for each feature"

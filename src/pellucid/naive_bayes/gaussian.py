@@ -29,7 +29,6 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
@@ -198,9 +197,8 @@ def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
         raise ValueError(f"priors must be numbers, one per class, got {priors!r}") from None
     if prior.shape != (n_classes,):
         given = len(prior) if prior.ndim == 1 else f"shape {prior.shape}"
-        raise ValueError(
-            f"Number of priors must match number of classes: {n_classes} needed, got {given}"
-        )
+        needed = f"{n_classes} needed, got {given}"
+        raise ValueError(f"Number of priors must match number of classes: {needed}")
     if (prior < 0).any():
         raise ValueError(f"Priors must be non-negative, got {prior.min():g}")
     if not np.isclose(prior.sum(), 1.0):
@@ -273,9 +271,7 @@ class GaussianNB(NaiveBayes):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         rows = self._check_training(X, y, sample_weight, defer_finite=True)
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self._solve(self._moments(rows, map_threads))
         context.end()
         return self
@@ -335,24 +331,20 @@ class GaussianNB(NaiveBayes):
         partly = fit.unseen & present & ~nowhere
         if partly.any():
             k, where = self._first(partly)
-            found.append(
-                (
-                    UnseenFeatureWarning,
-                    f"{where} has no value in class {k!r}: its mean and variance over all classes "
-                    f"stand in ({partly.sum()} such pairs of class and feature)",
-                )
+            message = (
+                f"{where} has no value in class {k!r}: its mean and variance over all classes "
+                f"stand in ({partly.sum()} such pairs of class and feature)"
             )
+            found.append((UnseenFeatureWarning, message))
         constant = fit.constant & present
         if constant.any():
             k, where = self._first(constant)
-            found.append(
-                (
-                    ZeroVarianceWarning,
-                    f"{where} is constant in class {k!r}, a point mass: any other value there "
-                    f"rules the class out ({constant.sum()} such pairs of class and feature); "
-                    "var_smoothing > 0 softens it unless all features are constant",
-                )
+            message = (
+                f"{where} is constant in class {k!r}, a point mass: any other value there rules "
+                f"the class out ({constant.sum()} such pairs of class and feature); "
+                "var_smoothing > 0 softens it unless all features are constant"
             )
+            found.append((ZeroVarianceWarning, message))
         return found
 
     def _first(self, cells: BoolArray) -> tuple[Any, str]:
@@ -364,8 +356,9 @@ class GaussianNB(NaiveBayes):
         per_class = {"class_count_": (K,), "class_prior_": (K,)}
         return per_class | {"theta_": (K, p), "var_": (K, p), "moments_": (3, K, p)}
 
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+    def _log_prior(self) -> Array:
+        with np.errstate(divide="ignore"):  # a class of prior 0 has log prior -inf
+            return np.log(self.class_prior_)
 
     def _density(self) -> LogDensity:
         return log_density(self.class_prior_, self.theta_, self.var_)
@@ -408,32 +401,25 @@ class GaussianNB(NaiveBayes):
         >>> model.card().numbers["parameters"]
         5
         """
-        check_is_fitted(self)
-        moments = self._stored_moments()
+        numbers, moments = self._numbers(), self._stored_moments()
         K, p = self.theta_.shape
         spread = "var_j, the same in every class" if self.shared_variance else "var_cj"
         given = "given" if self.priors is not None else "shares of the classes"
-        total = float(moments.total.sum())
+        free = (0 if self.priors is not None else K - 1) + K * p
         value = log_likelihood(self._density(), moments)
         rule = "linear" if self.shared_variance else "quadratic"
         return Card(
             representation=f"p(x, c) = pi_c prod_j N(x_j; theta_cj, {spread}), a {rule} rule in x",
-            evaluation=(
-                "maximise sum_i w_i log p(x_i, c_i) over the cells that are not missing; no "
-                f"penalty; priors: {given}; then epsilon = {self.var_smoothing:g} max_j var(x_j) "
-                f"= {self.epsilon_:.6g} is added to every variance"
-            ),
+            evaluation="maximise sum_i w_i log p(x_i, c_i) over the cells that are not missing; no "
+            f"penalty; priors: {given}; then epsilon = {self.var_smoothing:g} max_j var(x_j) "
+            f"= {self.epsilon_:.6g} is added to every variance",
             optimisation="closed form, one pass over the rows; the maximum is unique",
             numbers={
-                "rows": total,
-                "classes": K,
-                "features": p,
-                "parameters": (0 if self.priors is not None else K - 1)
-                + K * p
-                + (p if self.shared_variance else K * p),
+                **numbers,
+                "parameters": free + (p if self.shared_variance else K * p),
                 "missing cells": float((moments.total[:, None] - moments.weight).sum()),
                 "epsilon": self.epsilon_,
                 "log_likelihood": value,
-                "mean_log_likelihood": value / total,
+                "mean_log_likelihood": value / numbers["rows"],
             },
         )

@@ -16,8 +16,59 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import Coded, Text, plain_column
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.threads import map_threads
 from pellucid.naive_bayes.densities import find_family
+
+
+@jit
+def place_numbers(X, columns, values, starts, unseen):
+    """Put the place of X[i, j] among values[starts_t:starts_t+1] into X[i, j], j = columns_t.
+
+    A cell that is not there becomes NaN, and ``unseen[t]`` one such value unless it was NaN.
+    """
+    for i in range(len(X)):
+        for t in range(len(columns)):
+            x = X[i, columns[t]]
+            low, high = starts[t], starts[t + 1]
+            while low < high:  # the first value >= x
+                middle = (low + high) // 2
+                if values[middle] < x:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < starts[t + 1] and values[low] == x:
+                X[i, columns[t]] = low - starts[t]
+            else:
+                if x == x:
+                    unseen[t] = x
+                X[i, columns[t]] = np.nan
+
+
+def places(X: Array, columns: list[int], known: list[Array]) -> tuple[Array, Array]:
+    """A copy of X with places in ``columns``; and for each of them an unknown value, or NaN.
+
+    >>> out, unseen = places(np.array([[5.0], [7.0]]), [0], [np.array([3.0, 5.0])])
+    >>> out.ravel(), unseen
+    (array([ 1., nan]), array([7.]))
+    """
+    out = np.empty_like(X)
+    at: IntArray = np.array(columns, dtype=np.intp)
+    values = np.concatenate([np.asarray(v, dtype=np.float64) for v in known])
+    starts = np.cumsum([0, *(len(v) for v in known)]).astype(np.intp)
+
+    def leaf(start: int) -> Array:
+        rows, unseen = out[start : start + LEAF_ROWS], np.full(len(columns), np.nan)
+        rows[:] = X[start : start + LEAF_ROWS]
+        place_numbers(rows, at, values, starts, unseen)
+        return unseen
+
+    found = np.array(list(map_threads(leaf, range(0, len(X), LEAF_ROWS))))
+    first = np.argmin(np.isnan(found), axis=0)  # of the first leaf that has one
+    return out, found[first, np.arange(len(columns))]
+
 
 NUMBERS = ("gaussian", "bernoulli", "poisson", "exponential")
 SMOOTH = ("kde", "histogram")
@@ -57,11 +108,8 @@ def kind_of(value: Any, where: str) -> Kind:
         return Kind(FAMILY + word)
     if hasattr(value, "fit") and hasattr(value, "score_samples") and not isinstance(value, type):
         return Kind(ESTIMATOR, value)
-    if (
-        hasattr(value, "fit")
-        and hasattr(value, "logpdf")
-        and isinstance(getattr(value, "name", None), str)
-    ):
+    family = hasattr(value, "fit") and hasattr(value, "logpdf")
+    if family and isinstance(getattr(value, "name", None), str):
         return kind_of(FAMILY + value.name, where)
     raise ValueError(
         f"distributions of {where} must be a word, a continuous family of scipy.stats or an "
@@ -79,14 +127,11 @@ def natural_kind(column: Array) -> Kind:
         return Kind("categorical")
     if column.dtype.kind == "b":
         return Kind("bernoulli")
-    if column.dtype.kind in "iuf":
-        return Kind("gaussian")
-    if column.dtype.kind == "O" and all(
-        cell is None or (isinstance(cell, Real) and not isinstance(cell, bool))
-        for cell in column.tolist()
-    ):
-        return Kind("gaussian")
-    return Kind("categorical")
+    numbers = column.dtype.kind in "iuf"
+    if column.dtype.kind == "O":
+        cells = [cell for cell in column.tolist() if cell is not None]
+        numbers = all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in cells)
+    return Kind("gaussian" if numbers else "categorical")
 
 
 def resolve(distributions: Any, columns: Sequence[Any], names: Any) -> list[Kind]:
@@ -109,10 +154,8 @@ def resolve(distributions: Any, columns: Sequence[Any], names: Any) -> list[Kind
             j = int(key)
         else:
             known = ", ".join(repr(name) for name in labels[:8]) or "no names"
-            raise ValueError(
-                f"distributions names the column {key!r}; X has columns 0..{len(columns) - 1} "
-                f"and {known}"
-            )
+            there = f"X has columns 0..{len(columns) - 1} and {known}"
+            raise ValueError(f"distributions names the column {key!r}; {there}")
         if j in given:
             raise ValueError(f"distributions names column {j} twice")
         given[j] = kind_of(value, f"column {key!r}")
@@ -145,13 +188,13 @@ def _is_number(cell: Any) -> bool:
 def refuse_outside(x: Array, kind: str, where: str) -> None:
     """Training cells must lie in the support: 0 and 1, counts, or numbers >= 0."""
     if kind == "bernoulli":
-        outside, accepted = ~((x == 0) | (x == 1)), "0 and 1"
+        inside, accepted = (x == 0) | (x == 1), "0 and 1"
     elif kind == "poisson":
-        outside, accepted = ~((x >= 0) & (x == np.floor(x))), "whole numbers >= 0"
+        inside, accepted = (x >= 0) & (x == np.floor(x)), "whole numbers >= 0"
     elif kind == "exponential":
-        outside, accepted = ~(x >= 0), "numbers >= 0"
+        inside, accepted = x >= 0, "numbers >= 0"
     else:
         return
-    outside &= ~np.isnan(x)
+    outside = ~(inside | np.isnan(x))
     if outside.any():
         raise ValueError(f"{where} is {kind} and holds {accepted} only, got {x[outside][0]:g}")

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
@@ -34,6 +33,7 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import Found, find_values, look_up
+from pellucid.naive_bayes import densities
 from pellucid.naive_bayes.categorical import (
     CategoryCounts,
     category_counts,
@@ -42,19 +42,12 @@ from pellucid.naive_bayes.categorical import (
     merge_categories,
 )
 from pellucid.naive_bayes.count_kernels import score_categories
-from pellucid.naive_bayes.counts import ZeroCountWarning, log_class_prior, log_shares
-from pellucid.naive_bayes.densities import (
-    EstimatorColumn,
-    ExponentialColumn,
-    GaussianColumn,
-    HistogramColumn,
-    PoissonColumn,
-    TableColumn,
-    class_cells,
-    fit_family,
-    fit_histogram,
-    fit_kernels,
-    log_density,
+from pellucid.naive_bayes.counts import (
+    ZeroCountWarning,
+    class_prior,
+    log_class_prior,
+    log_shares,
+    zero_count,
 )
 from pellucid.naive_bayes.gaussian import (
     TINY,
@@ -70,11 +63,11 @@ from pellucid.naive_bayes.kinds import (
     NUMBERS,
     Kind,
     as_numbers,
+    places,
     refuse_outside,
     resolve,
 )
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
-from pellucid.naive_bayes.places import places
 
 
 class MixedCounts(NamedTuple):
@@ -120,9 +113,8 @@ def leaf_mixed(rows: Rows, kinds: list[str], names: list[str], n_classes: int) -
     found = find_values([rows.X[:, j] for j in others]) if others else None
     whole = len(numbers) == rows.X.shape[1]
     part = Rows(rows.X if whole else rows.X.take(numbers, axis=1), rows.y, rows.w)
-    return MixedCounts(
-        class_moments(part, n_classes), count_found(found, rows.y, rows.w, n_classes)
-    )
+    counts = count_found(found, rows.y, rows.w, n_classes)
+    return MixedCounts(class_moments(part, n_classes), counts)
 
 
 def pooled_mean(weight: Array, mean: Array) -> Array:
@@ -130,6 +122,12 @@ def pooled_mean(weight: Array, mean: Array) -> Array:
     total = weight.sum()
     everywhere = (weight @ mean) / total if total > 0 else np.nan
     return np.where(weight > 0, mean, everywhere)
+
+
+def fit_density(model: BaseEstimator, x: Array, w: Array) -> Any:
+    """A copy of a density estimator fitted to the cells of a class; None where there are none."""
+    weights = {} if (w == 1.0).all() else {"sample_weight": w}
+    return clone(model).fit(x[:, None], **weights) if len(x) else None
 
 
 class MixedNB(NaiveBayes):
@@ -225,9 +223,7 @@ class MixedNB(NaiveBayes):
         table, kinds = self._open(X, first=True)
         c = self._check_target(y, table.shape[0])
         rows = Rows(table, c, check_weights(sample_weight, table))
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self._solve(kinds, self._counts(rows, kinds), rows)
         context.end()
         return self
@@ -241,9 +237,8 @@ class MixedNB(NaiveBayes):
     def _reduce(self, rows: Source, kinds: list[Kind], map_: Map) -> MixedCounts:
         """The statistic of rows of numbers, leaf by leaf."""
         names = [self._column_name(j) for j in range(len(kinds))]
-        summarise = partial(
-            leaf_mixed, kinds=[k.name for k in kinds], names=names, n_classes=len(self.classes_)
-        )
+        words, K = [kind.name for kind in kinds], len(self.classes_)
+        summarise = partial(leaf_mixed, kinds=words, names=names, n_classes=K)
         return reduce_rows(Statistic(summarise, merge_mixed), rows, map_)
 
     def _open(self, X: Any, *, first: bool) -> tuple[Any, list[Kind]]:
@@ -345,24 +340,22 @@ class MixedNB(NaiveBayes):
         _, W, m, S = counts.moments
         numbers = [j for j, kind in enumerate(kinds) if kind.is_number]
         normal = [q for q, j in enumerate(numbers) if kinds[j].name == "gaussian"]
-        gaussian = fit_gaussian_nb(
-            ClassMoments(counts.moments.total, W[:, normal], m[:, normal], S[:, normal]),
-            None,
-            self.var_smoothing,
-            False,
-        )
+        moments = ClassMoments(counts.moments.total, W[:, normal], m[:, normal], S[:, normal])
+        gaussian = fit_gaussian_nb(moments, None, self.var_smoothing, False)
         tables = iter(zip(counts.categories.values, counts.categories.tables, strict=True))
         found: list[Any] = []
         for j, kind in enumerate(kinds):
             if kind.name == "gaussian":
                 i = normal.index(numbers.index(j))
-                found.append(GaussianColumn(gaussian.theta[:, i], gaussian.var[:, i]))
+                found.append(densities.GaussianColumn(gaussian.theta[:, i], gaussian.var[:, i]))
             elif kind.is_number:
                 q = numbers.index(j)
                 found.append(self._number_column(kind.name, W[:, q], m[:, q]))
             elif kind.name == "categorical":
                 values, table = next(tables)
-                found.append(TableColumn(values, fit_categorical(table, self.alpha, "data")))
+                found.append(
+                    densities.TableColumn(values, fit_categorical(table, self.alpha, "data"))
+                )
             else:
                 assert rows is not None  # blocks and batches refuse these kinds
                 found.append(self._kept_column(j, kind, rows))
@@ -373,46 +366,39 @@ class MixedNB(NaiveBayes):
             ones = W * m
             N = np.column_stack([np.maximum(W - ones, 0.0), ones])
             total = W[:, None] + 2 * self.alpha
-            return TableColumn(np.array([0.0, 1.0]), log_shares(N + self.alpha, total, 2))
+            return densities.TableColumn(np.array([0.0, 1.0]), log_shares(N + self.alpha, total, 2))
         mean = pooled_mean(W, m)
         if kind == "poisson":
-            return PoissonColumn(mean)
-        return ExponentialColumn(np.where(mean == 0, TINY, mean))
+            return densities.PoissonColumn(mean)
+        return densities.ExponentialColumn(np.where(mean == 0, TINY, mean))
 
     def _kept_column(self, j: int, kind: Kind, rows: Rows) -> Any:
         table, K = rows.X, len(self.classes_)
         x = table[:, j].copy() if isinstance(table, np.ndarray) else table.kept[j]
-        cells = class_cells(x, rows.y, rows.w, K)
+        cells = densities.class_cells(x, rows.y, rows.w, K)
         seen = np.bincount(rows.y, np.where(np.isnan(x), 0.0, rows.w), K).astype(np.float64)
         self._warn_unseen(j, seen, self.class_count_ > 0)
         if kind.name == "histogram":
-            return fit_histogram(cells, self.class_count_, self.alpha)
+            return densities.fit_histogram(cells, self.class_count_, self.alpha)
         if kind.name.startswith(FAMILY):
-            return fit_family(kind.name.removeprefix(FAMILY), cells, self._column_name(j))
+            return densities.fit_family(kind.name.removeprefix(FAMILY), cells, self._column_name(j))
         if kind.name == ESTIMATOR:
-            return EstimatorColumn(
-                [self._density_of(kind.model, x, w) for x, w in zip(*cells[:2], strict=True)]
-            )
-        column, flat = fit_kernels(cells)
+            pairs = zip(*cells[:2], strict=True)
+            return densities.EstimatorColumn([fit_density(kind.model, x, w) for x, w in pairs])
+        column, flat = densities.fit_kernels(cells)
         self._warn_flat(j, flat & (seen > 0))
         return column
-
-    def _density_of(self, model: BaseEstimator, x: Array, w: Array) -> Any:
-        if not len(x):
-            return None
-        unit = (w == 1.0).all()
-        return clone(model).fit(x[:, None], **({} if unit else {"sample_weight": w}))
 
     # --- corners ---------------------------------------------------------------------------
 
     def _warn_corners(self, j: int, kind: str, column: Array) -> None:
         """Say what the data do not: point masses, unseen columns, probabilities of 0."""
         present = self.class_count_ > 0
-        if isinstance(column, TableColumn | HistogramColumn):
+        if isinstance(column, densities.TableColumn | densities.HistogramColumn):
             self._warn_zeros(j, column, present)
-        elif isinstance(column, PoissonColumn):
+        elif isinstance(column, densities.PoissonColumn):
             self._warn_zero_rate(j, (column.rate == 0) & present)
-        elif isinstance(column, ExponentialColumn):
+        elif isinstance(column, densities.ExponentialColumn):
             self._warn_flat(j, (column.scale == TINY) & present)
         if kind in ("gaussian", "poisson", "exponential"):
             q = sum(Kind(name).is_number for name in self.distributions_[:j])
@@ -427,55 +413,39 @@ class MixedNB(NaiveBayes):
         return self.classes_[marked].tolist()[0]
 
     def _warn_unseen(self, j: int, weight: Array, present: BoolArray) -> None:
-        unseen = (weight == 0) & present
+        unseen, name = (weight == 0) & present, self._column_name(j)
         if not (weight > 0).any():
-            message = f"{self._column_name(j)} has no value at all: it is left out"
+            warn(f"{name} has no value at all: it is left out", UnseenFeatureWarning)
         elif unseen.any():
-            k = self._label(unseen)
-            message = (
-                f"{self._column_name(j)} has no value in class {k!r}: its density over all "
-                "classes stands in"
-            )
-        else:
-            return
-        warn(message, UnseenFeatureWarning)
+            where = f"{name} has no value in class {self._label(unseen)!r}"
+            warn(f"{where}: its density over all classes stands in", UnseenFeatureWarning)
 
     def _warn_flat(self, j: int, flat: BoolArray) -> None:
         if flat.any():
-            k = self._label(flat)
-            warn(
-                f"{self._column_name(j)} is constant in class {k!r}, a point mass: other values "
-                "there nearly rule the class out",
-                ZeroVarianceWarning,
-            )
+            where = f"{self._column_name(j)} is constant in class {self._label(flat)!r}"
+            what = "a point mass: other values there nearly rule the class out"
+            warn(f"{where}, {what}", ZeroVarianceWarning)
 
     def _warn_zeros(self, j: int, column: Any, present: BoolArray) -> None:
-        table = isinstance(column, TableColumn)
+        table = isinstance(column, densities.TableColumn)
         zeros = (column.log_prob if table else column.log_height) == -np.inf
         zeros &= present[:, None]
         if not zeros.any():
             return
-        label = self._label(zeros.any(axis=1))
         v = np.argwhere(zeros)[0][1]
         if table:
             what = f"= {column.values[v : v + 1].tolist()[0]!r}"
         else:
             what = f"in [{column.edges[v]:g}, {column.edges[v + 1]:g}]"
-        warn(
-            f"class {label!r} gives {self._column_name(j)} {what} the probability 0: one such cell "
-            f"rules the class out ({int(zeros.sum())} such pairs of class and value); alpha > 0 "
-            "softens it",
-            ZeroCountWarning,
-        )
+        cell = f"class {self._label(zeros.any(axis=1))!r} gives {self._column_name(j)} {what}"
+        pairs = f"{int(zeros.sum())} such pairs of class and value"
+        warn(zero_count(cell, pairs), ZeroCountWarning)
 
     def _warn_zero_rate(self, j: int, zero: BoolArray) -> None:
         if zero.any():
-            k = self._label(zero)
-            warn(
-                f"class {k!r} gives {self._column_name(j)} = 1 the probability 0: only zeros were "
-                "counted there, so the rate is 0 and any count rules the class out",
-                ZeroCountWarning,
-            )
+            cell = f"class {self._label(zero)!r} gives {self._column_name(j)} = 1"
+            why = "only zeros were counted there, so the rate is 0 and any count rules it out"
+            warn(f"{cell} the probability 0: {why}", ZeroCountWarning)
 
     # --- prediction ------------------------------------------------------------------------
 
@@ -526,17 +496,15 @@ class MixedNB(NaiveBayes):
         return np.where(place < 0, np.nan, place)[found.codes[i]]
 
     def _warn_unknown(self, j: int, value: Any) -> None:
-        warn(
-            f"{self._column_name(j)} holds {value!r}, which the fit never saw: its factor is left "
-            "out"
-        )
+        what = f"{self._column_name(j)} holds {value!r}"
+        warn(f"{what}, which the fit never saw: its factor is left out")
 
     def _joint_log_likelihood(self) -> Callable[[Array], Array]:
         """Gaussian columns and tables by compiled sweeps, the others one by one."""
         log_prior = self._log_prior()
         kinds = list(map(type, self.densities_))
-        normal = [j for j, kind in enumerate(kinds) if kind is GaussianColumn]
-        tables = [j for j, kind in enumerate(kinds) if kind is TableColumn]
+        normal = [j for j, kind in enumerate(kinds) if kind is densities.GaussianColumn]
+        tables = [j for j, kind in enumerate(kinds) if kind is densities.TableColumn]
         others = [j for j in range(len(kinds)) if j not in normal and j not in tables]
         constants = None
         if normal:
@@ -558,13 +526,13 @@ class MixedNB(NaiveBayes):
                 score_categories(codes, table, starts, np.zeros(len(log_prior)), part)
                 out += part
             for j in others:
-                out += log_density(self.densities_[j], X[:, j])
+                out += densities.log_density(self.densities_[j], X[:, j])
             return out
 
         return joint
 
     def _contributions(self, X: Array) -> Array:
-        parts = [log_density(column, X[:, j]) for j, column in enumerate(self.densities_)]
+        parts = [densities.log_density(column, X[:, j]) for j, column in enumerate(self.densities_)]
         return np.stack(parts, axis=-1)
 
     def _draw(self, codes: IntArray, rng: Rng) -> Any:
@@ -575,16 +543,7 @@ class MixedNB(NaiveBayes):
             out[:, j] = x
         return out
 
-    @property
-    def class_prior_(self) -> Array:
-        """The prior of each class."""
-        return np.exp(self.class_log_prior_)
-
-    def _log_prior(self) -> Array:
-        return self.class_log_prior_
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+    class_prior_ = class_prior
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K = len(self.classes_)
@@ -598,15 +557,20 @@ class MixedNB(NaiveBayes):
         if len(self.densities_) != p or len(self.distributions_) != p:
             raise ValueError(f"densities_ and distributions_ must have {p} entries each")
         for column in self.densities_:
-            if isinstance(column, TableColumn):
+            if isinstance(column, densities.TableColumn):
                 fits = column.log_prob.shape == (K, len(column.values))
-            elif isinstance(column, HistogramColumn):
+            elif isinstance(column, densities.HistogramColumn):
                 fits = column.log_height.shape == (K, len(column.edges) - 1)
             else:  # one entry per class
                 fits = len(column[-1]) == K and all(
                     np.shape(part) == (K,)
                     for part in column
-                    if isinstance(column, GaussianColumn | PoissonColumn | ExponentialColumn)
+                    if isinstance(
+                        column,
+                        densities.GaussianColumn
+                        | densities.PoissonColumn
+                        | densities.ExponentialColumn,
+                    )
                 )
             if not fits:
                 raise ValueError(f"{type(column).__name__} does not fit {K} classes")
@@ -617,10 +581,10 @@ class MixedNB(NaiveBayes):
         >>> MixedNB().fit([[1.0], [2.0], [6.0], [7.0]], [0, 0, 1, 1]).card().numbers["parameters"]
         5
         """
-        check_is_fitted(self)
-        K = len(self.classes_)
+        numbers = self._numbers()
         kinds = sorted(set(self.distributions_))
         counts = ", ".join(f"{self.distributions_.count(kind)} {kind}" for kind in kinds)
+        free = sum(column.n_parameters() for column in self.densities_)
         return Card(
             representation=f"p(x, k) = pi_k prod_j f_jk(x_j) with columns: {counts}",
             evaluation="maximise the likelihood of each column within each class, missing cells "
@@ -628,10 +592,5 @@ class MixedNB(NaiveBayes):
             f"max_j var(x_j) = {self.epsilon_:.6g} added to the gaussian variances",
             optimisation="one pass over the rows, closed forms (families of scipy.stats: its "
             "search; estimators: their own fit)",
-            numbers={
-                "rows": float(self.class_count_.sum()),
-                "classes": K,
-                "features": self.n_features_in_,
-                "parameters": K - 1 + sum(column.n_parameters() for column in self.densities_),
-            },
+            numbers=numbers | {"parameters": len(self.classes_) - 1 + free},
         )

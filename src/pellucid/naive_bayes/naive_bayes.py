@@ -10,7 +10,7 @@ every class gives density 0 tells nothing: its posterior is the prior.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.inference.decisions.linear_rule import all_classes, encode_known
 from pellucid.naive_bayes.count_kernels import cut_rows
 
 Finish = Callable[[Array, Array, Any], None]  # joint (n, K), log prior (K,), where to write
@@ -156,6 +157,12 @@ class NaiveBayes(Classifier):
         """
         return self._contributions(self._check_input(X))
 
+    def _numbers(self) -> dict[str, Any]:
+        """The numbers that every card of the family has."""
+        check_is_fitted(self)
+        rows, K = float(self.class_count_.sum()), len(self.classes_)
+        return {"rows": rows, "classes": K, "features": self.n_features_in_}
+
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (X, y) from the fitted model: a class from the prior, then each feature."""
         check_is_fitted(self)
@@ -177,7 +184,7 @@ class NaiveBayes(Classifier):
         ``classes`` lists all labels and is needed in the first call unless ``fit`` came before.
         """
         first = not self.__sklearn_is_fitted__()
-        labels = self._all_classes(classes, first)
+        labels = all_classes(self, classes, first)
         matrix = self._check_batch(X, first)
         codes = encode_known(check_labels(y, matrix.shape[0], self), labels)
         rows = Rows(matrix, codes, check_weights(sample_weight, matrix))
@@ -193,22 +200,8 @@ class NaiveBayes(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "class_count_")
 
-    def _all_classes(self, classes: ArrayLike | None, first: bool) -> Any:
-        if classes is None:
-            if first:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return self.classes_
-        labels = np.unique(np.asarray(classes))
-        if not first and not np.array_equal(labels, self.classes_):
-            raise ValueError(
-                f"classes={listed(labels)} is not the same as on the last call "
-                f"to partial_fit, was: {listed(self.classes_)}"
-            )
-        return labels
-
     def _log_prior(self) -> Array:
-        with np.errstate(divide="ignore"):  # a class of prior 0 has log prior -inf
-            return np.log(self.class_prior_)
+        return self.class_log_prior_
 
     def _evaluate(
         self, X: Any, finish: Finish, *, per_class: bool = False, dtype: Any = np.float64
@@ -230,28 +223,3 @@ class NaiveBayes(Classifier):
         if not all(list(map_threads(leaf, range(0, n, LEAF_ROWS)))):
             self._refuse_nonfinite(X)  # an infinite cell leaves no finite joint density in its row
         return out
-
-
-def listed(labels: Iterable[Any]) -> str:
-    """Labels for a message.
-
-    >>> listed(np.array(["a", "b"]))
-    "['a', 'b']"
-    """
-    return str(np.asarray(labels).tolist())
-
-
-def encode_known(y: np.ndarray, classes: np.ndarray) -> IntArray:
-    """The code of each label in sorted ``classes``; an unknown label is refused.
-
-    >>> encode_known(np.array([5, 3]), np.array([3, 5]))
-    array([1, 0])
-    """
-    codes = np.searchsorted(classes, y)
-    unknown = classes[np.minimum(codes, len(classes) - 1)] != y
-    if unknown.any():
-        raise ValueError(
-            f"The target label(s) {listed(np.unique(y[unknown]))} in y do not exist "
-            f"in the initial classes {listed(classes)}"
-        )
-    return codes.astype(np.intp)

@@ -30,10 +30,10 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.features.text.count_vectorizer import given_vocabulary
 from pellucid.features.text.terms import Terms, grams, scan
+from pellucid.inference.decisions.linear_rule import encode_known
 from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.complement import ComplementNB
 from pellucid.naive_bayes.multinomial import MultinomialNB
-from pellucid.naive_bayes.naive_bayes import encode_known
 
 MODELS = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB, "complement": ComplementNB}
 LETTERS = 2  # a word is two or more word characters
@@ -125,9 +125,7 @@ class TextNB(Classifier):
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         found = self._terms(X)
         labels = check_labels(y, len(found.ends), self)
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         self.classes_, _ = encode_labels(labels)
         self.vocabulary_ = self._words(found, {})
         self.model_ = MODELS[self.model](alpha=self.alpha, fit_prior=self.fit_prior)
@@ -188,9 +186,7 @@ class TextNB(Classifier):
         check.boolean(lowercase=self.lowercase)
         low, high = self.ngram_range
         if not 1 <= low <= high:
-            raise ValueError(
-                f"ngram_range must be (low, high) with 1 <= low <= high, got {low, high}"
-            )
+            raise ValueError(f"ngram_range must be (low, high), 1 <= low <= high, got {low, high}")
         if isinstance(X, str | bytes):
             raise ValueError("a list of texts is needed, got one text: put it into a list")
         texts = list(X)
@@ -198,44 +194,38 @@ class TextNB(Classifier):
             raise ValueError("there is no text (0 sample(s)): at least one is needed")
         for i, text in enumerate(texts):
             if not isinstance(text, str):
-                raise ValueError(
-                    f"a text is needed, got {text!r} of type {type(text).__name__} in row {i}; "
-                    "fill missing texts first"
-                )
+                what = f"{text!r} of type {type(text).__name__} in row {i}"
+                raise ValueError(f"a text is needed, got {what}; fill missing texts first")
         return cut_words(texts, self.lowercase, self.ngram_range)
 
-    def _counted(self, X: ArrayLike) -> Any:
+    def _ask(self, method: str, X: ArrayLike) -> Any:
+        """What the model of the counts says of the texts."""
         check_is_fitted(self)
-        return count_matrix(self._terms(X), self.vocabulary_)
+        return getattr(self.model_, method)(count_matrix(self._terms(X), self.vocabulary_))
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
-        return self.model_.predict(self._counted(X))
+        return self._ask("predict", X)
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """P(k | text), shape (n, K)."""
-        counts = self._counted(X)
-        return self.model_.predict_proba(counts)
+        return self._ask("predict_proba", X)
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """log P(k | text), shape (n, K)."""
-        counts = self._counted(X)
-        return self.model_.predict_log_proba(counts)
+        return self._ask("predict_log_proba", X)
 
     def predict_joint_log_proba(self, X: ArrayLike) -> Array:
         """log p(text, k), shape (n, K), not normalised."""
-        counts = self._counted(X)
-        return self.model_.predict_joint_log_proba(counts)
+        return self._ask("predict_joint_log_proba", X)
 
     def score_samples(self, X: ArrayLike) -> Array:
         """The log evidence of each text, shape (n,)."""
-        counts = self._counted(X)
-        return self.model_.score_samples(counts)
+        return self._ask("score_samples", X)
 
     def explain(self, X: ArrayLike) -> Array:
         """The part of every word of the vocabulary in the joint, shape (n, K, n_words)."""
-        counts = self._counted(X)
-        return self.model_.explain(counts)
+        return self._ask("explain", X)
 
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[list[str], Any]:
         """Draw (texts, labels); the words of a text are in the order of the vocabulary."""
@@ -282,9 +272,6 @@ class TextNB(Classifier):
         """Logarithm of the prior of each class."""
         return self.model_.class_log_prior_
 
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
-
     def _check_state(self) -> None:
         if hasattr(self, "model_"):
             columns = sorted(self.vocabulary_.values())
@@ -301,9 +288,6 @@ class TextNB(Classifier):
         inner = self.model_.card()
         low, high = self.ngram_range
         runs = "words" if high == 1 else f"runs of {low} to {high} words"
-        return Card(
-            representation=f"a text is the counts x of its {runs}; {inner.representation}",
-            evaluation=inner.evaluation,
-            optimisation=inner.optimisation,
-            numbers=inner.numbers | {"words": len(self.vocabulary_)},
-        )
+        said = f"a text is the counts x of its {runs}; {inner.representation}"
+        numbers = inner.numbers | {"words": len(self.vocabulary_)}
+        return inner._replace(representation=said, numbers=numbers)

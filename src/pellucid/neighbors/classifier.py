@@ -170,22 +170,12 @@ class KNeighborsClassifier(VotingModel):
     def card(self) -> Card:
         """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
-        k = self.n_neighbors
-        spreads = self._spreads()
-        uneven = next(iter(spreads.values()), 1.0) > 10
-        return Card(
-            f"the training rows: a row gets the label of most of its {k} nearest (lazy, "
-            "instance-based, local; no form assumed; consistent as k grows and k/n falls)",
-            f"votes sum w_i [y_i = c] with {self.weights or 'uniform'} weights, nearness is "
-            f"{self.effective_metric_}; all inputs count alike",
-            f"nothing is minimised; search by {self._fit_method}, equal distances in row order",
-            {
-                "rows": self.n_samples_fit_,
-                "inputs": self.n_features_in_,
-                "neighbours": k,
-                "classes": len(self.classes_),
-                **spreads,
-                **edge(self),
-            },
-            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        counts = {"neighbours": self.n_neighbors, "classes": len(self.classes_)}
+        return self._card(
+            f"the label of most of its {self.n_neighbors} nearest (lazy, instance-based, local; no "
+            "form assumed; consistent as k grows and k/n falls)",
+            "votes sum w_i [y_i = c] with",
+            "all inputs count alike",
+            "equal distances in row order",
+            {**counts, **self._spreads(), **edge(self)},
         )

@@ -12,6 +12,7 @@ from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count
 from pellucid.core.runtime.warn import warn
@@ -65,10 +66,8 @@ def known_distances(X: Any) -> Array:
         X = full
     if (X < 0).any():
         row, column = np.argwhere(X < 0)[0]
-        raise ValueError(
-            f"Negative values in data passed to a precomputed metric: distances must be >= 0, "
-            f"got {X[row, column]!r} in row {row}, column {column}"
-        )
+        found = f"{X[row, column]!r} in row {row}, column {column}"
+        raise ValueError(f"Negative values in data passed to a precomputed metric: got {found}")
     return X
 
 
@@ -100,8 +99,7 @@ class NeighborsModel(Estimator):
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _check_parameters(self) -> None:
-        word = isinstance(self.n_neighbors, str)
-        if word:
+        if isinstance(self.n_neighbors, str):
             check.one_of(("all",), n_neighbors=self.n_neighbors)
         elif self.n_neighbors is not None:
             check.whole(n_neighbors=self.n_neighbors)
@@ -118,17 +116,13 @@ class NeighborsModel(Estimator):
         """Keep the training rows and choose how to search them."""
         if self._precomputed:
             if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    "Precomputed matrix must be square: distances between all training rows, "
-                    f"got shape {X.shape}"
-                )
+                raise ValueError(f"Precomputed matrix must be square, got shape {X.shape}")
             X = known_distances(X)
         self.__dict__.pop("_index", None)
         self._fit_X = X
         self.n_samples_fit_ = int(X.shape[0])
-        self.effective_metric_, self.effective_metric_params_ = effective(
-            self.metric, self.p, self.metric_params
-        )
+        found = effective(self.metric, self.p, self.metric_params)
+        self.effective_metric_, self.effective_metric_params_ = found
         self._fit_method = self._method(self._index_metric)
         if isinstance(self.algorithm, LSHIndex):  # a loaded model draws the same tables again
             self._seed = int(generator(self.algorithm.random_state).integers(2**62))
@@ -136,10 +130,8 @@ class NeighborsModel(Estimator):
             _ = self._index
         k = self.n_neighbors
         if isinstance(k, Integral) and int(k) > self.n_samples_fit_ and not self._lenient:
-            raise ValueError(
-                f"n_neighbors must be at most the number of training rows "
-                f"(n_samples = {self.n_samples_fit_}), got {k}"
-            )
+            there = f"the number of training rows (n_samples = {self.n_samples_fit_})"
+            raise ValueError(f"n_neighbors must be at most {there}, got {k}")
 
     _lenient = False  # whether more neighbours than rows may be asked for
 
@@ -170,10 +162,8 @@ class NeighborsModel(Estimator):
             return "lsh"
         trees = metric.order is not None
         if self.algorithm == "kd_tree" and not trees:
-            raise ValueError(
-                f"algorithm='kd_tree' needs a metric of Minkowski's form, got {self.metric!r}; "
-                "use algorithm='brute'"
-            )
+            what = f"a metric of Minkowski's form, got {self.metric!r}"
+            raise ValueError(f"algorithm='kd_tree' needs {what}; use algorithm='brute'")
         if issparse(self._fit_X):
             if self.algorithm in ("kd_tree", "ball_tree"):
                 warn(f"algorithm={self.algorithm!r} does not read sparse rows: brute is used")
@@ -201,6 +191,18 @@ class NeighborsModel(Estimator):
         """Checked queries, or distances if the metric is precomputed."""
         X = self._check_matrix(X, reset=False, finite=True)
         return known_distances(X) if self._precomputed else X
+
+    def _card(self, answer: str, loss: str, rest: str, exact: str, numbers: dict[str, Any]) -> Card:
+        """The card of a prediction by near rows; unequal columns are warned of."""
+        uneven = next(iter(self._spreads().values()), 1.0) > 10
+        near = f"{self.weights or 'uniform'} weights, nearness is {self.effective_metric_}"
+        return Card(
+            f"the training rows: a row gets {answer}",
+            f"{loss} {near}; {rest}",
+            f"nothing is minimised; search by {self._fit_method}, {exact}",
+            {"rows": self.n_samples_fit_, "inputs": self.n_features_in_, **numbers},
+            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        )
 
     def _spreads(self) -> dict[str, float]:
         """How unequal the columns are: the widest rules a distance."""

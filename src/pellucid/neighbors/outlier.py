@@ -43,10 +43,8 @@ def local_density(distance: Array, index: IntArray, reach: Array) -> Array:
 def _for_new_rows(name: str) -> Any:
     def check_novelty(self: "LocalOutlierFactor") -> bool:
         if not self.novelty:
-            raise AttributeError(
-                f"{name} is not available when novelty=False; use fit_predict and "
-                "negative_outlier_factor_ for the training rows, novelty=True for new ones"
-            )
+            cure = "use fit_predict for the training rows, novelty=True for new ones"
+            raise AttributeError(f"{name} is not available when novelty=False; {cure}")
         return True
 
     return check_novelty
@@ -54,10 +52,7 @@ def _for_new_rows(name: str) -> Any:
 
 def _for_training_rows(self: "LocalOutlierFactor") -> bool:
     if self.novelty:
-        raise AttributeError(
-            "fit_predict is not available when novelty=True; use novelty=False to judge the "
-            "training rows"
-        )
+        raise AttributeError("fit_predict is not available when novelty=True")
     return True
 
 
@@ -140,9 +135,7 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         else:
             check.positive(contamination=self.contamination)
             if self.contamination > 0.5:
-                raise ValueError(
-                    f"contamination must be 'auto' or in (0, 0.5], got {self.contamination!r}"
-                )
+                raise ValueError(f"contamination must be in (0, 0.5], got {self.contamination!r}")
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
         self._set_rows(rows.X)
@@ -150,10 +143,8 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         if n < 2:
             raise ValueError("a local outlier factor needs at least 2 rows, got n_samples = 1")
         if self.n_neighbors > n:
-            warn(
-                f"n_neighbors={self.n_neighbors} is greater than the number of rows ({n}): "
-                f"{n - 1} are used"
-            )
+            asked = f"n_neighbors={self.n_neighbors} is greater than the number of rows ({n})"
+            warn(f"{asked}: {n - 1} are used")
         self.n_neighbors_ = max(1, min(self.n_neighbors, n - 1))
         distance, index = nearest(self, None, self.n_neighbors_)
         self._reach = np.ascontiguousarray(distance[:, -1])

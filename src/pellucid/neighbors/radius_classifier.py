@@ -32,7 +32,6 @@ from pellucid.neighbors.search.radius_search import (
     pair_weights,
     radius_neighbors,
     radius_neighbors_graph,
-    reach,
 )
 from pellucid.neighbors.voting import VotingModel, by_nearest
 
@@ -166,9 +165,7 @@ class RadiusNeighborsClassifier(VotingModel):
         several = isinstance(label, list | tuple | np.ndarray) and np.ndim(label) > 0
         labels = list(label) if several else [label] * len(columns)
         if len(labels) != len(columns):
-            raise ValueError(
-                f"outlier_label needs {len(columns)} labels, one per output, got {label!r}"
-            )
+            raise ValueError(f"outlier_label needs one of {len(columns)} outputs, got {label!r}")
         for one, (classes, _) in zip(labels, columns, strict=True):
             if np.ndim(one) > 0:
                 raise TypeError(f"outlier_label of one output must be a scalar, got {one!r}")
@@ -185,11 +182,9 @@ class RadiusNeighborsClassifier(VotingModel):
             w = pair_weights(self.weights, self.metric, Q, self._fit_X, found)
             alone = found.total(w) == 0
             if self.outlier_label_ is None and alone.any():
-                raise ValueError(
-                    f"No neighbors found for {int(alone.sum())} rows, the first is row "
-                    f"{seen + int(alone.argmax())}: take a larger radius than {self.radius:g}, or "
-                    "give an outlier_label"
-                )
+                rows = f"{int(alone.sum())} rows, the first is row {seen + int(alone.argmax())}"
+                cure = f"take a larger radius than {self.radius:g}, or give an outlier_label"
+                raise ValueError(f"No neighbors found for {rows}: {cure}")
             seen += found.n_queries
             outputs = self._columns()
             yield [PairVotes(codes[found.row], w, len(names), found) for names, codes in outputs]
@@ -212,14 +207,11 @@ class RadiusNeighborsClassifier(VotingModel):
     def card(self) -> Card:
         """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
-        spreads = self._spreads()
-        uneven = next(iter(spreads.values()), 1.0) > 10
-        return Card(
-            f"the training rows: a row gets the label of most rows within {self.radius:g} (lazy, "
-            "instance-based, local; no form assumed)",
-            f"votes sum w_i [y_i = c] with {self.weights or 'uniform'} weights, nearness is "
-            f"{self.effective_metric_}; without neighbours: {self.outlier_label_ or 'refused'}",
-            f"nothing is minimised; search by {self._fit_method}, exact",
-            {**reach(self), "classes": len(self.classes_), **spreads},
-            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        return self._card(
+            f"the label of most rows within {self.radius:g} (lazy, instance-based, local; no form "
+            "assumed)",
+            "votes sum w_i [y_i = c] with",
+            f"without neighbours: {self.outlier_label_ or 'refused'}",
+            "exact",
+            {"radius": self.radius, "classes": len(self.classes_), **self._spreads()},
         )

@@ -29,7 +29,6 @@ from pellucid.neighbors.search.radius_search import (
     pair_weights,
     radius_neighbors,
     radius_neighbors_graph,
-    reach,
 )
 
 
@@ -178,14 +177,11 @@ class RadiusNeighborsRegressor(AveragingModel):
         """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         loss = "squared" if self.average == "mean" else "absolute"
-        spreads = self._spreads()
-        uneven = next(iter(spreads.values()), 1.0) > 10
-        return Card(
-            f"the training rows: a row gets the {self.average} of those within {self.radius:g} "
-            "(lazy, instance-based, local; no form assumed)",
-            f"{loss} loss near each row, {self.weights or 'uniform'} weights, nearness is "
-            f"{self.effective_metric_}; without neighbours: NaN, with a warning",
-            f"nothing is minimised; search by {self._fit_method}, exact",
-            {**reach(self), **spreads},
-            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        return self._card(
+            f"the {self.average} of those within {self.radius:g} (lazy, instance-based, local; no "
+            "form assumed)",
+            f"{loss} loss near each row,",
+            "without neighbours: NaN, with a warning",
+            "exact",
+            {"radius": self.radius, **self._spreads()},
         )

@@ -132,20 +132,11 @@ class KNeighborsRegressor(AveragingModel):
         """What decides a prediction, with the numbers of this fit."""
         check_is_fitted(self)
         loss = "squared" if self.average == "mean" else "absolute"
-        spreads = self._spreads()
-        uneven = next(iter(spreads.values()), 1.0) > 10
-        return Card(
-            f"the training rows: a row gets the {self.average} of its {self.n_neighbors} nearest "
-            "(lazy, instance-based, local; no form assumed; consistent as k grows and k/n falls)",
-            f"{loss} loss near each row, {self.weights or 'uniform'} weights, nearness is "
-            f"{self.effective_metric_}; all inputs count alike",
-            f"nothing is minimised; search by {self._fit_method}, equal distances in row order",
-            {
-                "rows": self.n_samples_fit_,
-                "inputs": self.n_features_in_,
-                "neighbours": self.n_neighbors,
-                **spreads,
-                **edge(self),
-            },
-            warnings=("standardise the inputs: the widest rules the distance",) if uneven else (),
+        return self._card(
+            f"the {self.average} of its {self.n_neighbors} nearest (lazy, instance-based, local; "
+            "no form assumed; consistent as k grows and k/n falls)",
+            f"{loss} loss near each row,",
+            "all inputs count alike",
+            "equal distances in row order",
+            {"neighbours": self.n_neighbors, **self._spreads(), **edge(self)},
         )

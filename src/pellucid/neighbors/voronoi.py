@@ -98,9 +98,8 @@ def cell_of(i: int, points: Array, index: Index, bounds: tuple[float, float, flo
         for d, j in zip(distance[done:], order[done:], strict=True):
             if j == i:
                 continue
-            if not len(cell.corners):
-                return cell
-            if d > 2 * np.sqrt(((cell.corners - x) ** 2).sum(axis=1).max()):
+            corners = cell.corners
+            if not len(corners) or d > 2 * np.sqrt(((corners - x) ** 2).sum(axis=1).max()):
                 return cell
             step = points[j] - x  # about x, so that no digits are lost
             cell = clip(cell, step, step @ (x + points[j]) / 2, int(j))
@@ -109,9 +108,9 @@ def cell_of(i: int, points: Array, index: Index, bounds: tuple[float, float, flo
         done, k = k, min(4 * k, n)
 
 
-def edge_length(cell: Cell, i: int) -> float:
-    a, b = cell.corners[i], cell.corners[(i + 1) % len(cell.corners)]
-    return float(np.hypot(*(b - a)))
+def edge(cell: Cell, i: int) -> tuple[Array, Array]:
+    """Both ends of edge i."""
+    return cell.corners[i], cell.corners[(i + 1) % len(cell.corners)]
 
 
 def adjacent(cells: list[Cell], size: float) -> tuple[tuple[int, ...], ...]:
@@ -119,7 +118,8 @@ def adjacent(cells: list[Cell], size: float) -> tuple[tuple[int, ...], ...]:
     pairs: list[set[int]] = [set() for _ in cells]
     for i, cell in enumerate(cells):
         for e, owner in enumerate(cell.owners):
-            if owner >= 0 and edge_length(cell, e) > 1e-12 * size:
+            a, b = edge(cell, e)
+            if owner >= 0 and float(np.hypot(*(b - a))) > 1e-12 * size:
                 pairs[i].add(owner)
                 pairs[owner].add(i)
     return tuple(tuple(sorted(p)) for p in pairs)
@@ -141,7 +141,7 @@ def class_regions(
                     stack.append(j)
         free -= group
         edges = [
-            (cells[i].corners[e], cells[i].corners[(e + 1) % len(cells[i].corners)])
+            edge(cells[i], e)
             for i in sorted(group)
             for e, owner in enumerate(cells[i].owners)
             if owner not in group
@@ -234,8 +234,7 @@ def voronoi_cells(
         return VoronoiCells(points, members, (), pairs, regions, raster, frame)
     index = Index(points, resolve("euclidean", points), "kd_tree")
     cells = [cell_of(i, points, index, frame) for i in range(len(points))]
-    size = max(frame[1] - frame[0], frame[3] - frame[2])
-    pairs = adjacent(cells, size)
+    pairs = adjacent(cells, max(frame[1] - frame[0], frame[3] - frame[2]))
     regions = () if labels is None else class_regions(cells, pairs, own)
     polygons = tuple(cell.corners for cell in cells)
     return VoronoiCells(points, members, polygons, pairs, regions, None, frame)

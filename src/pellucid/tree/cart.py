@@ -21,7 +21,7 @@ from pellucid.tree.growing import Classes, Growth, grow_tree
 from pellucid.tree.path_states import path_states
 from pellucid.tree.pruning import prune_at, pruning_path
 from pellucid.tree.record import Tree
-from pellucid.tree.rules import Explanation, explain_cart
+from pellucid.tree.rules import Explanation, explain_cart, get_depth, get_n_leaves, tree_numbers
 from pellucid.tree.splits import THRESHOLDS, SplitSearch
 
 SPLITTERS = ("best", "random")
@@ -38,9 +38,8 @@ def row_count(name: str, value: float, n: int, *, least: int) -> int:
         return int(value)
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
         return max(least, math.ceil(float(value) * n))
-    raise ValueError(
-        f"{name} must be a whole number >= {least} or a share of the rows in (0, 1], got {value!r}"
-    )
+    accepted = f"a whole number >= {least} or a share of the rows in (0, 1]"
+    raise ValueError(f"{name} must be {accepted}, got {value!r}")
 
 
 def column_count(value: float | str | None, d: int) -> int:
@@ -59,10 +58,8 @@ def column_count(value: float | str | None, d: int) -> int:
         return min(int(value), d)
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
         return max(1, int(float(value) * d))
-    raise ValueError(
-        "max_features must be a whole number >= 1, a share in (0, 1], 'sqrt', 'log2' or None, "
-        f"got {value!r}"
-    )
+    accepted = "a whole number >= 1, a share in (0, 1], 'sqrt', 'log2' or None"
+    raise ValueError(f"max_features must be {accepted}, got {value!r}")
 
 
 def level_counts(categories: list[Any] | None) -> Any:
@@ -109,9 +106,8 @@ class CartTree(Estimator):
         """The keywords, or the value object that replaces them."""
         if isinstance(self.criterion, SplitSearch):
             return self.criterion
-        return SplitSearch(
-            self.criterion, **{name: getattr(self, name) for name in SplitSearch._fields[2:]}
-        )
+        rest = {name: getattr(self, name) for name in SplitSearch._fields[2:]}
+        return SplitSearch(self.criterion, **rest)
 
     def _growth(self, n: int, total: float) -> Growth:
         """The parameters, checked."""
@@ -122,10 +118,8 @@ class CartTree(Estimator):
         names = ("min_impurity_decrease", "min_weight_fraction_leaf")
         check.non_negative(**{name: getattr(ask, name) for name in names}, ccp_alpha=self.ccp_alpha)
         if ask.min_weight_fraction_leaf > 0.5:
-            raise ValueError(
-                "min_weight_fraction_leaf must be between 0 and 0.5, "
-                f"got {ask.min_weight_fraction_leaf!r}"
-            )
+            got = f"got {ask.min_weight_fraction_leaf!r}"
+            raise ValueError(f"min_weight_fraction_leaf must be between 0 and 0.5, {got}")
         if self.max_depth is not None:
             check.whole(max_depth=self.max_depth)
         if ask.max_leaf_nodes is not None:
@@ -153,21 +147,18 @@ class CartTree(Estimator):
             return None
         constraints = np.asarray(given)
         if constraints.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"monotonic_cst has shape {constraints.shape} but the input data X has "
-                f"{self.n_features_in_} features."
-            )
+            there = f"but the input data X has {self.n_features_in_} features."
+            raise ValueError(f"monotonic_cst has shape {constraints.shape} {there}")
         if not np.isin(constraints, (-1, 0, 1)).all():
+            got = np.unique(constraints).tolist()
             raise ValueError(
-                "monotonic_cst must be None or an array-like of -1, 0 or 1, got "
-                f"{np.unique(constraints).tolist()}"
+                f"monotonic_cst must be None or an array-like of -1, 0 or 1, got {got}"
             )
         levels = level_counts(self.categories_)
         if levels is not None and constraints[levels > 0].any():
             j = int(np.flatnonzero((levels > 0) & (constraints != 0))[0])
-            raise ValueError(
-                f"monotonic_cst needs columns with an order, {self._column_name(j)} is a category"
-            )
+            name = self._column_name(j)
+            raise ValueError(f"monotonic_cst needs columns with an order, {name} is a category")
         return self._monotone(constraints)
 
     def _grow(self, X: Array, target: Classes | Array, w: Array) -> Tree:
@@ -178,9 +169,6 @@ class CartTree(Estimator):
         tree = grow_tree(presort(X), target, w, growth, seed)
         return prune_at(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
-
     def _check_state(self) -> None:
         super()._check_state()
         if hasattr(self, "tree_"):
@@ -188,6 +176,9 @@ class CartTree(Estimator):
                 raise ValueError("tree_ must be a Tree of the fitted number of features")
             self.tree_.check()
             check_categories(self)
+
+    get_depth = get_depth
+    get_n_leaves = get_n_leaves
 
     def apply(self, X: ArrayLike) -> Any:
         """The number of the leaf of every row."""
@@ -198,16 +189,6 @@ class CartTree(Estimator):
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
         X = self._check_input(X)
         return self.tree_.decision_path(X)
-
-    def get_depth(self) -> int:
-        """The number of questions on the longest path."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -232,11 +213,7 @@ class CartTree(Estimator):
         tree = self.tree_
         risk = tree.weighted_n_node_samples * tree.impurity
         left = risk[tree.feature < 0].sum() / tree.weighted_n_node_samples[0]
-        return {
-            "rows": int(tree.n_node_samples[0]),
-            "nodes": tree.node_count,
-            "leaves": tree.n_leaves,
-            "depth": tree.max_depth,
+        return tree_numbers(tree) | {
             "impurity of the root": float(tree.impurity[0]),
             "impurity of the leaves": float(left),
             "features used": len(np.unique(tree.feature[tree.feature >= 0])),

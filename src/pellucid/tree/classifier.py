@@ -132,9 +132,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Grow the tree and prune it by ``ccp_alpha``."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         rows = self._check_training(X, y, sample_weight)
         w = np.array(rows.w)
         if self.class_weight is not None:
@@ -161,9 +159,8 @@ class DecisionTreeClassifier(CartTree, Classifier):
             return codes
         check_array(labels, dtype=None, ensure_all_finite=False, estimator=self)
         if len(labels) != n:
-            raise ValueError(
-                f"X and y need the same number of rows (n_samples), got {n} and {len(labels)}"
-            )
+            got = f"{n} and {len(labels)}"
+            raise ValueError(f"X and y need the same number of rows (n_samples), got {got}")
         check_classification_targets(labels)
         found = [encode_labels(check_labels(column, n, self)) for column in labels.T]
         self.classes_ = [classes for classes, _ in found]
@@ -177,10 +174,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
         if len(self.classes_) > 2:
-            raise ValueError(
-                "Monotonicity constraints are not supported with multiclass classification: "
-                f"2 classes are accepted, got {len(self.classes_)}"
-            )
+            raise ValueError("Monotonicity constraints are not supported with multiclass targets.")
         return None if len(self.classes_) < 2 else -constraints
 
     def predict(self, X: ArrayLike) -> Any:
@@ -223,11 +217,9 @@ class DecisionTreeClassifier(CartTree, Classifier):
         numbers = self._numbers()
         measure = self._settings().impurity
         return Card(
-            representation=(
-                f"axis-parallel boxes: {numbers['leaves']} leaves, each with the class shares of "
-                "its examples; no scaling, no assumption on the form, interactions as deep as "
-                "the path"
-            ),
+            representation=f"axis-parallel boxes: {numbers['leaves']} leaves, each with the class "
+            "shares of its examples; no scaling, no assumption on the form, interactions as deep "
+            "as the path",
             evaluation=f"{measure} of the leaves, weighted by their examples, plus ccp_alpha "
             f"= {self.ccp_alpha:g} per leaf",
             optimisation=self._optimisation(),

@@ -125,12 +125,11 @@ def make_problem(data: Presorted, target: Classes | Array, w: Array, growth: Gro
         keys = np.concatenate([keys, _target_keys(plain, kept, row_bits)])
     n = len(w)
     missing = _any_missing(data, keys, row_bits + code_bits)
-    simple = len(weight.values) == 0 and o == 1 and growth.monotone is None and not missing
-    simple = simple and growth.levels is None
-    simple = simple and growth.splitter == "best" and growth.threshold != "label_change"
+    free = growth.monotone is None and growth.levels is None and not missing
+    usual = growth.splitter == "best" and growth.threshold != "label_change"
+    simple = len(weight.values) == 0 and o == 1 and free and usual
     fast = simple and (code_bits == 1 or criterion == search.SQUARED)
-    by_count = simple and o == 1 and criterion in (search.GINI, search.ENTROPY)
-    counted = by_count and m < 2**31
+    counted = simple and criterion in (search.GINI, search.ENTROPY) and m < 2**31
     table, table_unit = np.zeros(0, np.int64), 1.0
     if counted and criterion == search.ENTROPY:
         terms = xlogy(np.arange(m + 1.0), np.arange(m + 1.0)) / np.log(2.0)
@@ -259,29 +258,18 @@ def grow_tree(
     tree = finish(nodes, leaf, target, w, growth, P)
     if growth.levels is None:
         return tree
-    mask = (1 << P.row_bits) - 1
-    spans = (nodes.start, nodes.stop)
-    return with_sets(tree, P.levels, data.X, P.keys[0], P.code_bits, mask, *spans)
+    return with_sets(tree, P, nodes.start, nodes.stop)
 
 
-def with_sets(
-    tree: Tree,
-    levels: IntArray,
-    X: Array,
-    rows: IntArray,
-    bits: int,
-    mask: int,
-    start: IntArray,
-    stop: IntArray,
-) -> Tree:
+def with_sets(tree: Tree, P: Problem, start: IntArray, stop: IntArray) -> Tree:
     """The sets of levels that go left; the threshold of such a node is where its set begins."""
-    found = set_places(tree.feature, levels)
+    found = set_places(tree.feature, P.levels)
     sets = np.zeros(found.size, np.uint64)
+    rows = P.X, P.keys[0], P.code_bits, (1 << P.row_bits) - 1
     nodes = tree.children_left, tree.feature, start, stop, tree.weighted_n_node_samples
-    places = levels, found.begin, tree.missing_go_to_left
-    fill_sets(X, rows, bits, mask, *nodes, *places, sets)
+    fill_sets(*rows, *nodes, P.levels, found.begin, tree.missing_go_to_left, sets)
     threshold = np.where(found.asks, found.begin, tree.threshold)
-    return tree._replace(threshold=threshold, levels=levels, sets=sets)
+    return tree._replace(threshold=threshold, levels=P.levels, sets=sets)
 
 
 class Places(NamedTuple):

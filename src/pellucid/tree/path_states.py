@@ -69,10 +69,8 @@ def path_states(asked: str | Iterable[Iterable[int]] | None, d: int) -> Any:
             steps.append((j, states[after]))
         rows.append(steps)
         if len(states) * d > MOST_CELLS:
-            raise ValueError(
-                f"interaction_cst has {len(groups)} groups of {d} columns, which meet in too many "
-                f"ways: more than {MOST_CELLS // d} sets of groups can be left on a path"
-            )
+            what = f"interaction_cst has {len(groups)} groups of {d} columns"
+            raise ValueError(f"{what}, which meet in too many ways on a path")
     table = np.full((len(rows), d), -1, np.int64)
     for row, steps in zip(table, rows, strict=True):
         for j, after in steps:

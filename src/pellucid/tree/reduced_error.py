@@ -151,9 +151,8 @@ def _row_sums(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[Array, 
     if is_classifier(model):
         answer = model.classes_[np.argmax(tree.value[:, 0], axis=1)]
         worth = (answer[paths.indices] == y[rows]).astype(np.float64)
-        n = len(y)
         sums = np.bincount(paths.indices, worth, tree.node_count).astype(np.float64)
-        return sums, lambda total: total / n
+        return sums, lambda total: total / len(y)
     y = y.astype(np.float64)
     worth = -((tree.value[paths.indices, 0, 0] - y[rows]) ** 2)
     spread = float(((y - y.mean()) ** 2).sum())
@@ -267,7 +266,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Divide the rows, grow the tree on one part and prune it by the other."""
         check.fraction(validation_fraction=self.validation_fraction)
-        context = FitContext(self, X=X, y=y, attributes=lambda _: self._fitted())
+        context = FitContext.of_one_step(self, X, y)
         codes = self._look(X, y)
         rng = generator(self.random_state)
         held = hold_out(codes, self.validation_fraction, rng)
@@ -284,9 +283,8 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     def _look(self, X: np.ndarray, y: np.ndarray) -> Any:
         """Check all rows as the tree would; returns a group number for every row."""
         if not isinstance(self.estimator, CartTree | MultiwayBase):
-            raise TypeError(
-                f"estimator must be a tree of pellucid.tree, got {type(self.estimator).__name__}"
-            )
+            name = type(self.estimator).__name__
+            raise TypeError(f"estimator must be a tree of pellucid.tree, got {name}")
         probe = clone(self.estimator)
         if isinstance(probe, CartTree):
             target = probe._check_training(X, y).y
@@ -294,18 +292,14 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
             table = probe._read(X)
             target = probe._check_target(y, len(table.columns[0]))
         if len(target) < 2:
-            raise ValueError(
-                f"ReducedErrorPruning needs at least 2 rows, got n_samples={len(target)}"
-            )
+            got = f"got n_samples={len(target)}"
+            raise ValueError(f"ReducedErrorPruning needs at least 2 rows, {got}")
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(probe, name):
                 setattr(self, name, getattr(probe, name))
         single = is_classifier(probe) and target.ndim == 1
         return target if single else np.zeros(len(target), np.intp)
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def predict(self, X: ArrayLike) -> Any:
         """Predictions of the pruned tree."""
@@ -333,14 +327,10 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         """
         check_is_fitted(self)
         inner, log = self.estimator_.card(), self.estimator_.pruning_log_
-        return Card(
-            representation=inner.representation,
-            evaluation=inner.evaluation + f"; then the score on {self.validation_fraction:g} of "
-            "the rows, held out",
-            optimisation=inner.optimisation + "; then cut after cut, the best first, while the "
-            "held-out score does not fall",
-            numbers={**inner.numbers, "cuts": len(log)},
-        )
+        held = f"; then the score on {self.validation_fraction:g} of the rows, held out"
+        cuts = "; then cut after cut, the best first, while the held-out score does not fall"
+        said = {"evaluation": inner.evaluation + held, "optimisation": inner.optimisation + cuts}
+        return inner._replace(**said, numbers={**inner.numbers, "cuts": len(log)})
 
 
 def _indexable(X: Any) -> Any:

@@ -117,9 +117,7 @@ class DecisionTreeRegressor(CartTree, Regressor):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: np.ndarray | None = None) -> Self:
         """Grow the tree and prune it by ``ccp_alpha``."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         rows = self._check_training(X, y, sample_weight)
         targets = rows.y.reshape(len(rows.y), -1)
         self.n_outputs_ = targets.shape[1]
@@ -135,10 +133,8 @@ class DecisionTreeRegressor(CartTree, Regressor):
 
     def _check_counts(self, y: Array, w: Array) -> None:
         if (y < 0).any():
-            raise ValueError(
-                f"Some value(s) of y are negative (least {y.min():g}), which is not allowed for "
-                "the Poisson criterion"
-            )
+            least = f"Some value(s) of y are negative (least {y.min():g})"
+            raise ValueError(f"{least}, which is not allowed for the Poisson criterion")
         if not (w @ y > 0).all():
             raise ValueError("Sum of y is not positive, which is necessary for criterion='poisson'")
 
@@ -170,11 +166,9 @@ class DecisionTreeRegressor(CartTree, Regressor):
         measure = self._settings().impurity
         answer = "median" if measure == "absolute_error" else "mean"
         return Card(
-            representation=(
-                f"a step function on {numbers['leaves']} axis-parallel boxes, each with the "
-                f"{answer} of its examples; no scaling, no assumption on the form; constant "
-                "beyond the data"
-            ),
+            representation=f"a step function on {numbers['leaves']} axis-parallel boxes, each with "
+            f"the {answer} of its examples; no scaling, no assumption on the form; constant beyond "
+            "the data",
             evaluation=f"{measure} of the leaves, weighted by their examples, plus ccp_alpha "
             f"= {self.ccp_alpha:g} per leaf",
             optimisation=self._optimisation(),

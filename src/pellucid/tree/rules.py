@@ -144,10 +144,27 @@ def _names(model: BaseEstimator, feature_names: Sequence[str] | None) -> Sequenc
         return model._feature_names()
     names = [str(name) for name in feature_names]
     if len(names) != model.n_features_in_:
-        raise ValueError(
-            f"feature_names needs {model.n_features_in_} names, one per feature, got {len(names)}"
-        )
+        d = model.n_features_in_
+        raise ValueError(f"feature_names needs {d} names, one per feature, got {len(names)}")
     return names
+
+
+def get_depth(self: BaseEstimator) -> int:
+    """The number of questions on the longest path."""
+    check_is_fitted(self)
+    return self.tree_.max_depth
+
+
+def get_n_leaves(self: BaseEstimator) -> int:
+    """The number of leaves."""
+    check_is_fitted(self)
+    return self.tree_.n_leaves
+
+
+def tree_numbers(tree: Tree | MultiwayTree) -> dict[str, Any]:
+    """The numbers that the cards of all trees have."""
+    rows, shape = int(tree.n_node_samples[0]), (tree.node_count, tree.n_leaves, tree.max_depth)
+    return {"rows": rows, **dict(zip(("nodes", "leaves", "depth"), shape, strict=True))}
 
 
 def leaf_label(model: BaseEstimator, node: int) -> Any:

@@ -14,12 +14,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.functions.impurities import (
-    CLASS_CRITERIA,
-    NUMBER_CRITERIA,
-    class_impurity,
-    number_impurity,
-)
+from pellucid.core.functions import impurities
 from pellucid.tree.growing import Classes, Growth, grow_tree
 
 THRESHOLDS = ("midpoint", "label_change", "observed")
@@ -115,13 +110,13 @@ def impurity(y: Any, criterion: str = "gini", *, sample_weight: Any = None) -> f
     >>> impurity([1.0, 3.0], "squared_error")
     1.0
     """
-    check.one_of((*CLASS_CRITERIA, *NUMBER_CRITERIA), criterion=criterion)
+    check.one_of((*impurities.CLASS_CRITERIA, *impurities.NUMBER_CRITERIA), criterion=criterion)
     y = _targets(y)
     w = _weights(sample_weight, len(y))
-    if criterion in NUMBER_CRITERIA:
-        return number_impurity(y.astype(np.float64), w, criterion)
+    if criterion in impurities.NUMBER_CRITERIA:
+        return impurities.number_impurity(y.astype(np.float64), w, criterion)
     _, codes = encode_labels(y)
-    return float(class_impurity(np.bincount(codes, w).astype(np.float64), criterion))
+    return float(impurities.class_impurity(np.bincount(codes, w).astype(np.float64), criterion))
 
 
 def information_gain(y: Any, groups: ArrayLike, *, criterion: str = "entropy") -> float:
@@ -205,7 +200,7 @@ def best_split(
     >>> best_split([[1.0], [2.0], [3.0]], [0.0, 0.0, 6.0], criterion="squared_error")
     Split(feature=0, threshold=2.5, score=0.0, gain=8.0, n_left=2, n_right=1)
     """
-    check.one_of((*CLASS_CRITERIA, *NUMBER_CRITERIA), criterion=criterion)
+    check.one_of((*impurities.CLASS_CRITERIA, *impurities.NUMBER_CRITERIA), criterion=criterion)
     check.one_of(THRESHOLDS, threshold=threshold)
     X, y = np.asarray(X, np.float64), _targets(y)
     if X.ndim != 2 or len(X) != len(y):
@@ -223,7 +218,7 @@ def best_split(
 
 
 def _as_target(y: np.ndarray, criterion: str) -> Any:
-    if criterion in NUMBER_CRITERIA:
+    if criterion in impurities.NUMBER_CRITERIA:
         return y.astype(np.float64)[:, None]
     classes, codes = encode_labels(y)
     return Classes(codes[:, None], np.array([len(classes)]))

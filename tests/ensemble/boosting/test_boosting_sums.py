@@ -14,7 +14,7 @@ from pellucid.core.runtime.threads import limit_threads
 from pellucid.ensemble.boosting import boosted_trees
 from pellucid.ensemble.boosting.crowd import Crowd
 from pellucid.ensemble.boosting.hist_losses import Loss, is_flat
-from pellucid.ensemble.boosting.hist_rounds import Rounds
+from pellucid.ensemble.boosting.hist_model import Rounds
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
 from pellucid.tree import path_states as module
 from pellucid.tree.path_states import column_groups, path_states

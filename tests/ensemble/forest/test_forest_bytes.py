@@ -13,8 +13,7 @@ from pellucid import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pellucid.ensemble.forest.joining import LARGE, Joiner
-from pellucid.ensemble.forest.lean import lean
+from pellucid.ensemble.forest.joining import LARGE, Joiner, lean
 from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
 from pellucid.ensemble.tree_sums import tree_sum
 from pellucid.persist.format import ModelFileError

@@ -20,7 +20,7 @@ References: Freund & Schapire (1997); Zhu, Zou, Rosset & Hastie (2009); ESL, sec
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -38,10 +38,107 @@ from pellucid.core.meta import check_inner
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.ensemble.boosting.adaboost_rounds import Rounds
 from pellucid.ensemble.boosting.weak_learners import grows_here, make_learner
 from pellucid.ensemble.forest.record import join_trees
 from pellucid.tree.classifier import DecisionTreeClassifier
+from pellucid.tree.growing import EXACT, unit_for
+
+
+class Round(NamedTuple):
+    """A member, its error and weight (SAMME), the normaliser, the error of all so far."""
+
+    model: Any
+    error: float
+    weight: float
+    normaliser: float
+    train_error: float
+
+
+class Learner(Protocol):
+    """What gives a member for weights: ``weak_learners.Trees`` or ``Others``."""
+
+    def learn(self, t: int, v: Array, unit: float) -> Any:
+        """The member of round t for whole weights v, in units of ``unit``."""
+
+
+class Rounds:
+    """The rows, their weights c f (repetitions times boosting) and the members so far.
+
+    The next member is tried before it is needed, so that one no better than chance is never kept.
+    """
+
+    def __init__(self, learner: Learner, codes: IntArray, c: Array, K: int, rate: float) -> None:
+        self.learner, self.codes, self.c, self.K, self.rate = learner, codes, c, K, rate
+        self.whole = bool((c == np.floor(c)).all() and c.sum() <= EXACT)
+        self.f = np.ones(len(c))
+        self.V = np.zeros((len(c), K))  # votes
+        self.rows = np.arange(len(c))
+        self.done: list[Round] = []
+        self.log_objective = 0.0
+        self.ending = ""
+        self._try()
+
+    def _weights(self) -> tuple[Array, float]:
+        """Whole weights v and their unit: v unit sums to 1."""
+        w = self.c * self.f
+        unit = unit_for(float(w.sum()), EXACT / 2)  # rounding up to 1 may add one unit per row
+        if self.whole:
+            v = np.maximum(np.rint(self.f / unit), 1.0) * self.c
+        else:
+            v = np.maximum(np.rint(w / unit), 1.0)
+        return v, 1.0 / float(v.sum())
+
+    def _try(self) -> None:
+        """Learn from the weights; sets the error of the next member."""
+        v, unit = self._weights()
+        self.next = self.learner.learn(len(self.done), v, unit)
+        self.wrong = self.next.codes != self.codes
+        self.error = float(v[self.wrong].sum()) * unit
+        if self.K > 1 and self.error >= 1 - 1 / self.K:
+            self.ending = "chance"
+
+    def step(self, last: int) -> Round:
+        """Take the member that was tried, reweigh, and try the next unless this was the last."""
+        error, K = self.error, self.K
+        if error <= 0.0:  # perfect: it decides alone
+            weight, log_z = 1.0 + sum(done.weight for done in self.done), -math.inf
+            self.ending = "perfect"
+        else:
+            weight = self.rate * (math.log((1 - error) / error) + math.log(K - 1))
+            log_z = math.log((1 - error) * math.exp(-weight) + error) + weight / K
+            self.f[~self.wrong] *= math.exp(-weight)
+            self.f /= self.f.max()
+        self.log_objective += log_z
+        self.V[self.rows, self.next.codes] += weight
+        missed = self.V.argmax(axis=1) != self.codes
+        train_error = float(self.c[missed].sum() / self.c.sum())
+        normaliser = math.exp(min(log_z, 700.0))
+        self.done.append(Round(self.next.model, error, weight, normaliser, train_error))
+        if not self.ending and len(self.done) < last:
+            self._try()
+        return self.done[-1]
+
+    def record(self) -> dict[str, Any]:
+        """The row of the history."""
+        objective = {"objective": math.exp(min(self.log_objective, 700.0))}
+        if not self.done:
+            return objective
+        last = self.done[-1]
+        return objective | {
+            "error": last.error,
+            "alpha": last.weight / 2,
+            "normaliser": last.normaliser,
+            "train_error": last.train_error,
+        }
+
+    def attributes(self) -> dict[str, Any]:
+        """The fitted attributes so far."""
+        return {
+            "estimators_": [done.model for done in self.done],
+            "estimator_weights_": np.array([done.weight for done in self.done]),
+            "estimator_errors_": np.array([done.error for done in self.done]),
+        }
+
 
 __all__ = ["AdaBoostClassifier", "AdaBoostRound", "adaboost_round"]
 
@@ -86,10 +183,8 @@ def adaboost_round(weights: ArrayLike, y: ArrayLike, prediction: ArrayLike) -> A
     """
     d, y, said = (np.asarray(part, dtype=np.float64) for part in (weights, y, prediction))
     if not d.ndim == y.ndim == said.ndim == 1 or not len(d) == len(y) == len(said) > 0:
-        raise ValueError(
-            "weights, y and prediction must be vectors of one length, got shapes "
-            f"{d.shape}, {y.shape} and {said.shape}"
-        )
+        shapes = f"{d.shape}, {y.shape} and {said.shape}"
+        raise ValueError(f"weights, y and prediction must be vectors of one length, got {shapes}")
     if not (np.isin(y, (-1, 1)).all() and np.isin(said, (-1, 1)).all()):
         raise ValueError("y and prediction must be -1 or +1 in every row")
     if not (np.isfinite(d).all() and (d >= 0).all() and d.any()):
@@ -190,39 +285,25 @@ class AdaBoostClassifier(Classifier):
         learner = make_learner(self.estimator_, self, table, codes, seed)
         rounds = Rounds(learner, codes, rows.w[kept], self.n_classes_, self.learning_rate)
         if rounds.ending:
-            raise ValueError(
-                f"the first {type(self.estimator_).__name__} has the weighted error "
-                f"{rounds.error:.4g}, no better than chance among {self.n_classes_} classes: "
-                "there is nothing to boost"
-            )
-        self._run(rounds, X, y, sample_weight)
+            what = f"{type(self.estimator_).__name__} has the weighted error {rounds.error:.4g}"
+            chance = f"no better than chance among {self.n_classes_} classes"
+            raise ValueError(f"the first {what}, {chance}: there is nothing to boost")
+        last, data = self.n_estimators, {"X": X, "y": y, "sample_weight": sample_weight}
+        context = FitContext(self, **data, max_steps=last, attributes=Rounds.attributes)
+        self._run(rounds, context)
         return self
 
-    def _run(
-        self, rounds: Rounds, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> None:
+    def _run(self, rounds: Rounds, context: FitContext) -> None:
         last = self.n_estimators
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=last,
-            attributes=lambda state: state.attributes(),
-        )
 
         def step(state: Rounds) -> tuple[Rounds, float]:
             return state, state.step(last).error
 
-        self._iterate(
-            step,
-            rounds,
-            max_iter=last,
-            tol=None,
-            record=lambda state: state.record(),
-            context=context,
-            stop=lambda _: bool(rounds.ending),
-        )
+        def stop(_: object) -> bool:
+            return bool(rounds.ending)
+
+        loop: dict[str, Any] = {"record": Rounds.record, "context": context, "stop": stop}
+        self._iterate(step, rounds, max_iter=last, tol=None, **loop)
         found = rounds.attributes()
         self.estimators_ = found["estimators_"]
         self.estimator_weights_ = found["estimator_weights_"]

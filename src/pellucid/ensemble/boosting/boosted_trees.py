@@ -81,20 +81,12 @@ class Grower:
     def _memory(self, n: int, p: int) -> Work:
         t, size = self.n_threads, p * 256 * self.width
         slots = max(2, min(self.limits.max_leaves, POOL_BYTES // (8 * size)))
-        return Work(
-            np.zeros(8, np.int64),
-            np.zeros((n, self.width), np.int64),
-            np.zeros(n + 64 * t, np.int32),
-            stretches(n, t),
-            np.zeros(n, np.uint16),
-            np.zeros((t, size), np.int64),
-            np.zeros((slots + 1, size), np.int64),
-            np.zeros((t, 2)),
-            np.zeros((t, 2, FOUND), np.int64),
-            np.zeros((t, 2), np.int64),
-            np.zeros(size, np.int64),
-            np.zeros(self.limits.max_leaves, np.int64),
-        )
+        counter, cells = np.zeros(8, np.int64), np.zeros((n, self.width), np.int64)
+        rows = np.zeros(n + 64 * t, np.int32), stretches(n, t), np.zeros(n, np.uint16)
+        sums = np.zeros((t, size), np.int64), np.zeros((slots + 1, size), np.int64)
+        best = np.zeros((t, 2)), np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64)
+        root, steps = np.zeros(size, np.int64), np.zeros(self.limits.max_leaves, np.int64)
+        return Work(counter, cells, *rows, *sums, *best, root, steps)
 
     def grow(
         self, run: Callable[..., Any], g: Array, h: Array, sum_g: float, sum_h: float, seed: int
@@ -111,30 +103,16 @@ class Grower:
         limits = k, q.max_depth, q.min_leaf, q.l2, q.min_gain, q.tries
         state = seed, self.width, self.rate, self.keep, again
         rules = Rules(1 / scale, q.monotone, q.paths, self.shift, *limits, *state)
-        tree = Grown(
-            np.zeros((max(k - 1, 1), FOUND), np.int64),
-            np.zeros(k, np.uint8),
-            np.zeros(k, np.int32),
-            np.zeros(k, np.int32),
-            np.zeros(k),
-            np.zeros(k),
-            np.zeros(k),
-        )
+        split, sides = np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8)
+        children, numbers = np.zeros((2, k), np.int32), np.zeros((3, k))
+        tree = Grown(split, sides, *children, *numbers)
         if self.n_threads == 1:
             self.work.counter[0] = 0
             leaves = grow_tree(0, 1, self.table, rules, scale, g, h, self.w, self.work, tree)
         else:
             leaves = self._run(run, rules, scale, g, h, tree)
-        nodes = leaves - 1
-        return Grown(
-            tree.split[:nodes],
-            tree.missing_left[:nodes],
-            tree.left[:nodes],
-            tree.right[:nodes],
-            tree.gain[:nodes],
-            tree.value[:leaves],
-            tree.weight[:leaves],
-        )
+        of_nodes = (part[: leaves - 1] for part in tree[:5])
+        return Grown(*of_nodes, *(part[:leaves] for part in tree[5:]))
 
     def _run(
         self, run: Callable[..., Any], rules: Rules, scale: Array, g: Array, h: Array, tree: Grown
@@ -182,11 +160,8 @@ def join(trees: list[Grown]) -> Trees:
     category = np.where(is_set, np.cumsum(is_set) - 1, -1)
 
     def flat(name: str, kind: DTypeLike) -> Any:
-        return (
-            np.concatenate([getattr(t, name) for t in trees]).astype(kind)
-            if trees
-            else (np.zeros(0, kind))
-        )
+        parts = [getattr(t, name) for t in trees]
+        return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
 
     first, second = (np.append(0, np.cumsum(sizes)).astype(np.int64) for sizes in (nodes, leaves))
     asked = split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8)
@@ -230,9 +205,8 @@ def add_scores(trees: Trees, codes: Any, F: Array) -> None:
     small = 0 < most <= 64
     if small:
         masks, ordered = np.zeros(len(trees.left), np.uint64), np.zeros(len(trees.value))
-        leaf_bits(
-            trees.node_start, trees.leaf_start, trees.left, trees.right, trees.value, masks, ordered
-        )
+        shape = trees.node_start, trees.leaf_start, trees.left, trees.right
+        leaf_bits(*shape, trees.value, masks, ordered)
         masks = masks.astype(np.uint32 if most <= 32 else np.uint64)
 
     def work(task: tuple[int, int]) -> None:

@@ -25,13 +25,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.meta import check_inner
-from pellucid.ensemble.boosting.gradient_losses import (
-    GradientLoss,
-    Huber,
-    Quantile,
-    class_loss,
-    number_loss,
-)
+from pellucid.ensemble.boosting import gradient_losses
 from pellucid.ensemble.boosting.gradient_model import GradientBoosting
 
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "quantile")
@@ -99,7 +93,7 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
     def __init__(
         self,
         *,
-        loss: str | Huber | Quantile = "squared_error",
+        loss: str | gradient_losses.Huber | gradient_losses.Quantile = "squared_error",
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample: float = 1.0,
@@ -143,13 +137,13 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         self.ccp_alpha = ccp_alpha
         self.early_stopping = early_stopping
 
-    def _make_loss(self) -> GradientLoss:
+    def _make_loss(self) -> gradient_losses.GradientLoss:
         check.fraction(alpha=self.alpha)
-        if isinstance(self.loss, Huber | Quantile):
+        if isinstance(self.loss, gradient_losses.Huber | gradient_losses.Quantile):
             check.fraction(alpha=self.loss.alpha)
         else:
             check.one_of(NUMBER_LOSSES, loss=self.loss)
-        return number_loss(self.loss, self.alpha)
+        return gradient_losses.number_loss(self.loss, self.alpha)
 
     def _rows(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
@@ -163,14 +157,15 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
     def _known_targets(self, y: ArrayLike, n: int) -> Array:
         return check_number_target(y, n, False, self)
 
-    def _init_scores(self, loss: GradientLoss, model: BaseEstimator, X: Array) -> Array:
+    def _init_scores(
+        self, loss: gradient_losses.GradientLoss, model: BaseEstimator, X: Array
+    ) -> Array:
         check_inner(self, model, "predict")
         return np.asarray(model.predict(X), dtype=np.float64).reshape(1, -1)
 
     def predict(self, X: ArrayLike) -> Array:
         """The start plus the values of the leaves."""
-        rows = self._check_input(X)
-        return self._raw(rows)[0]
+        return self._raw(self._check_input(X))[0]
 
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
         """``predict`` after every round."""
@@ -262,7 +257,7 @@ early_stopping
 
     def _make_loss(self) -> Any:
         check.one_of(("log_loss", "exponential"), loss=self.loss)
-        return class_loss(self.loss, self.n_classes_)
+        return gradient_losses.class_loss(self.loss, self.n_classes_)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
         before = getattr(self, "classes_", None) if self.warm_start else None
@@ -271,9 +266,8 @@ early_stopping
         self.classes_, codes = encode_labels(self.classes_[rows.y[kept]])
         self.n_classes_ = len(self.classes_)
         if before is not None and not np.array_equal(before, self.classes_):
-            raise ValueError(
-                f"warm_start: the trees were grown for the classes {before}, y has {self.classes_}"
-            )
+            grown = f"the trees were grown for the classes {before}"
+            raise ValueError(f"warm_start: {grown}, y has {self.classes_}")
         X = rows.X if len(kept) == len(rows.w) else rows.X[kept]
         return X, codes.astype(np.float64), rows.w[kept]
 

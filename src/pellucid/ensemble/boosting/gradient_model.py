@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,23 +13,142 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, check_weights, with_callbacks
+from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
 from pellucid.core.records import Card
-from pellucid.core.runtime.random import generator
-from pellucid.ensemble.boosting.gradient_losses import GradientLoss
-from pellucid.ensemble.boosting.gradient_rounds import Part, Plan, Rounds
+from pellucid.core.runtime.random import generator, stream
+from pellucid.ensemble.boosting.gradient_losses import GradientLoss, Leaves
+from pellucid.ensemble.committees.bootstrap import refuse_fewer
+from pellucid.ensemble.forest.forest_model import check_fitted_forest
 from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
 from pellucid.tree.cart import column_count
-from pellucid.tree.growing import Growth
+from pellucid.tree.growing import Growth, grow_tree
+from pellucid.tree.pruning import prune_at
+from pellucid.tree.record import Tree
 from pellucid.tree.regressor import DecisionTreeRegressor
 
-TREE_PARAMETERS: tuple[str, ...] = ("max_depth", "min_samples_split", "min_samples_leaf")
-TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes")
-TREE_PARAMETERS += ("min_impurity_decrease", "ccp_alpha")
+SUBSAMPLE, TREE = 1, 2  # purposes of random streams
+
+
+class Part(NamedTuple):
+    """Rows, their targets, weights and scores F (K, n)."""
+
+    X: Array
+    y: Array
+    w: Array
+    F: Array
+
+
+class Plan(NamedTuple):
+    """What every round is asked to do."""
+
+    loss: GradientLoss
+    growth: Growth
+    rate: float
+    subsample: float
+    least_share: float  # of the weight, in a leaf
+    ccp_alpha: float
+    seed: int
+    first: int  # number of the first round: more than 0 after a warm start
+
+
+class Rounds:
+    """The scores of the rows and the trees that led to them; ``held`` are rows kept aside."""
+
+    def __init__(self, rows: Part, held: Part | None, plan: Plan) -> None:
+        self.rows, self.held, self.plan = rows, held, plan
+        self.data = presort(rows.X)
+        self.trees: list[Tree] = []
+        self.train: list[float] = []
+        self.validation: list[float] = []
+        self.oob: list[float] = []
+        self.improvement: list[float] = []
+        self.objective = self._mean(rows)
+
+    def _mean(self, part: Part, seen: slice | BoolArray = slice(None)) -> float:
+        return self.plan.loss.mean(part.y[seen], part.F[:, seen], part.w[seen])
+
+    def step(self, before: float | None) -> float:
+        """One tree per score; ``before`` is the out-of-bag loss of the round before."""
+        rows, plan = self.rows, self.plan
+        number = plan.first + len(self.train)
+        bag, out = self._draw(number)
+        if out is not None and before is None:
+            before = self._mean(rows, out)
+        w = rows.w if out is None else np.where(bag, rows.w, 0.0)
+        R = plan.loss.residual(rows.y, rows.F, rows.w)
+        start = rows.F.copy() if len(R) > 1 else rows.F
+        for k, r in enumerate(R):
+            tree = self._grow(r, w, number * len(R) + k)
+            node = tree.apply(rows.X)
+            leaves = Leaves(node, w, tree.node_count)
+            value = plan.loss.values(rows.y, start, r, leaves, k)
+            if value is not None:
+                value = np.where(tree.feature < 0, value, tree.value[:, 0, 0])
+                tree = tree._replace(value=value[:, None, None].copy())
+            rows.F[k] += plan.rate * tree.value[node, 0, 0]
+            if self.held is not None:
+                held = tree.apply(self.held.X)
+                self.held.F[k] += plan.rate * tree.value[held, 0, 0]
+            self.trees.append(tree)
+        return self._judge(bag, out, before)
+
+    def _draw(self, number: int) -> tuple[Any, Any]:
+        """The rows in the bag and out of it, as masks; (all, None) without subsampling."""
+        n = len(self.rows.y)
+        if self.plan.subsample >= 1.0:
+            return slice(None), None
+        bag = np.zeros(n, bool)
+        size = max(1, int(self.plan.subsample * n))
+        bag[stream(self.plan.seed, number, SUBSAMPLE).permutation(n)[:size]] = True
+        return bag, ~bag
+
+    def _grow(self, r: Array, w: Array, number: int) -> Tree:
+        plan = self.plan
+        growth = plan.growth
+        if plan.least_share > 0:
+            growth = growth._replace(min_weight_leaf=plan.least_share * float(w.sum()))
+        seed = int(stream(plan.seed, number, TREE).integers(2**62)) if growth.max_features else 0
+        tree = grow_tree(self.data, r[:, None], w, growth, seed)
+        return prune_at(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
+
+    def _judge(self, bag: slice | BoolArray, out: BoolArray | None, before: float | None) -> float:
+        """Losses after a round; returns the last one out of bag."""
+        self.objective = self._mean(self.rows, bag)
+        self.train.append(self.objective)
+        if self.held is not None:
+            self.validation.append(self._mean(self.held))
+        if out is None or before is None:
+            return 0.0
+        now = self._mean(self.rows, out)
+        self.oob.append(now)
+        self.improvement.append(before - now)
+        return now
+
+    def record(self) -> dict[str, float]:
+        """The row of the history."""
+        row = {"objective": self.objective}
+        if self.validation:
+            row["validation"] = self.validation[-1]
+        if self.improvement:
+            row["oob_improvement"] = self.improvement[-1]
+        return row
+
+
+TREE_PARAMETERS = [
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+]
 
 
 class BestConstant(NamedTuple):
@@ -78,13 +198,12 @@ class GradientBoosting(Estimator):
             raise ValueError(f"subsample must be in (0, 1], got {self.subsample!r}")
         if isinstance(self.init, str) and self.init != "zero":
             raise ValueError(f"init must be an estimator, 'zero' or None, got {self.init!r}")
-        if self.early_stopping is not None:
-            if not isinstance(self.early_stopping, EarlyStopping):
-                raise ValueError(
-                    f"early_stopping must be EarlyStopping(...) or None, got {self.early_stopping}"
-                )
-            self.early_stopping.check()
-            return self.early_stopping
+        given = self.early_stopping
+        if given is not None:
+            if not isinstance(given, EarlyStopping):
+                raise ValueError(f"early_stopping must be EarlyStopping(...) or None, got {given}")
+            given.check()
+            return given
         if self.n_iter_no_change is None:
             return None
         check.whole(n_iter_no_change=self.n_iter_no_change)
@@ -123,11 +242,7 @@ class GradientBoosting(Estimator):
             self._fit_init(loss, table, target, w, sample_weight is not None)
         rows, kept = (self._part(loss, part, again) for part in ((table, target, w), held))
         done = self.forest_.n_trees // loss.K if again else 0
-        if done > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {done} rounds that "
-                "warm_start=True keeps"
-            )
+        refuse_fewer(self.n_estimators, done, "rounds")
         rates = self.learning_rate, self.subsample, self.min_weight_fraction_leaf, self.ccp_alpha
         plan = Plan(loss, growth, *rates, self._seed, done)
         self._run(Rounds(rows, kept, plan), stopping, again, monitor)
@@ -135,11 +250,8 @@ class GradientBoosting(Estimator):
 
     def _growth(self, n: int, total: float) -> Growth:
         """The parameters of the trees, checked."""
-        model = DecisionTreeRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
-        model.n_features_in_ = self.n_features_in_
         self.max_features_ = column_count(self.max_features, self.n_features_in_)
-        model.max_features_ = self.max_features_
-        growth = model._growth(n, total)
+        growth = self._tree()._growth(n, total)
         everything = self.max_features_ >= self.n_features_in_
         return growth._replace(max_features=None) if everything else growth
 
@@ -158,14 +270,8 @@ class GradientBoosting(Estimator):
         seed = self.random_state
         if isinstance(seed, np.random.Generator) or seed is None:
             seed = int(self._seed % 2**31)
-        parts = train_test_split(
-            X,
-            y,
-            w,
-            random_state=seed,
-            test_size=stopping.validation_fraction,
-            stratify=y if labels else None,
-        )
+        share, strata = stopping.validation_fraction, y if labels else None
+        parts = train_test_split(X, y, w, random_state=seed, test_size=share, stratify=strata)
         train, held = tuple(parts[::2]), tuple(parts[1::2])
         if labels and len(np.unique(train[1])) < len(self.classes_):
             raise ValueError("a class is missing in the rows that early stopping leaves to train")
@@ -181,9 +287,8 @@ class GradientBoosting(Estimator):
         check_inner(self, self.init, "fit")
         params = {"sample_weight": w} if weighted else {}
         if weighted and not has_fit_parameter(self.init, "sample_weight"):
-            raise ValueError(
-                f"the initial estimator {type(self.init).__name__} does not support sample weights"
-            )
+            name = type(self.init).__name__
+            raise ValueError(f"the initial estimator {name} does not support sample weights")
         self.init_ = clone(self.init).fit(X, y, **params)
 
     def _start(self, loss: GradientLoss, X: Array) -> Array:
@@ -201,24 +306,15 @@ class GradientBoosting(Estimator):
         return Part(X, y, w, self._raw(X) if again else self._start(loss, X))
 
     def _run(
-        self,
-        rounds: Rounds,
-        stopping: EarlyStopping | None,
-        again: bool,
-        monitor: Callable[..., Any] | None,
+        self, rounds: Rounds, stopping: EarlyStopping | None, again: bool, monitor: Any
     ) -> None:
         old = self._before() if again else None
         if old is not None:
             rounds.validation = list(self.validation_score_)
             rounds.train = []
         left = self.n_estimators - rounds.plan.first
-        context = FitContext(
-            self,
-            X=rounds.rows.X,
-            y=rounds.rows.y,
-            max_steps=left,
-            attributes=lambda _: self._attributes(rounds, old, None),
-        )
+        fitted = partial(self._attributes, old=old, keep=None)
+        context = FitContext.of_rows(self, rounds.rows, max_steps=left, attributes=fitted)
         last = old["oob_scores_"][-1] if old and len(old["oob_scores_"]) else None
 
         def step(before: float | None) -> tuple[float | None, float]:
@@ -234,16 +330,11 @@ class GradientBoosting(Estimator):
                 done = bool(monitor(number, self, {"rounds": rounds})) or done
             return done
 
-        run = self._iterate(
-            step,
-            last,
-            max_iter=left,
-            tol=None,
-            record=lambda _: rounds.record(),
-            context=context,
-            stop=stop,
-        )
-        keep = run.n_iter
+        def record(_: object) -> dict[str, float]:
+            return rounds.record()
+
+        loop: dict[str, Any] = {"tol": None, "record": record, "context": context, "stop": stop}
+        keep = self._iterate(step, last, max_iter=left, **loop).n_iter
         if stopping is not None and stopping.restore_best and rounds.validation:
             best = int(np.argmin(rounds.validation)) + 1
             keep = max(best - rounds.plan.first, 0 if old else 1)
@@ -279,14 +370,11 @@ class GradientBoosting(Estimator):
         forest = join_trees(trees) if trees else None
         if old is not None:
             forest = old["forest_"] if forest is None else join_forests(old["forest_"], forest)
-        new = {
-            "train_score_": rounds.train,
-            "oob_improvement_": rounds.improvement,
-            "oob_scores_": rounds.oob,
-        }
+        names = "train_score_", "oob_improvement_", "oob_scores_"
+        lists = rounds.train, rounds.improvement, rounds.oob
         found: dict[str, Any] = {
             name: np.array([*([] if old is None else old[name]), *values[:keep]])
-            for name, values in new.items()
+            for name, values in zip(names, lists, strict=True)
         }
         found["validation_score_"] = np.array(rounds.validation)
         return found | {"forest_": forest, "n_estimators_": rounds.plan.first + keep}
@@ -319,11 +407,17 @@ class GradientBoosting(Estimator):
         check_is_fitted(self)
         out = np.empty((self.n_estimators_, self.n_trees_per_iteration_), dtype=object)
         for t in range(self.forest_.n_trees):
-            model = DecisionTreeRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
-            model.n_features_in_, model.n_outputs_ = self.n_features_in_, 1
-            model.max_features_, model.tree_ = self.max_features_, self.forest_.tree(t)
+            model = self._tree()
+            model.tree_ = self.forest_.tree(t)
             out[divmod(t, self.n_trees_per_iteration_)] = model
         return out
+
+    def _tree(self) -> DecisionTreeRegressor:
+        """A tree with the parameters and facts of this model."""
+        model = DecisionTreeRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
+        model.n_features_in_, model.n_outputs_ = self.n_features_in_, 1
+        model.max_features_ = self.max_features_
+        return model
 
     @property
     def feature_importances_(self) -> Array:
@@ -343,9 +437,7 @@ class GradientBoosting(Estimator):
         if not hasattr(self, "forest_"):
             return
         K, forest = self.n_trees_per_iteration_, self.forest_
-        if not isinstance(forest, Forest) or forest.n_features != self.n_features_in_:
-            raise ValueError("forest_ must be a Forest of the fitted number of features")
-        forest.check()
+        check_fitted_forest(self)
         start = not isinstance(self.init_, BestConstant) or self.init_.scores.shape == (K,)
         if forest.value.shape[1] != 1 or forest.n_trees != K * self.n_estimators_ or not start:
             raise ValueError("the trees of the model do not fit together")

@@ -1,13 +1,11 @@
 """How a boosted tree may grow: limits, monotone columns, columns that may meet."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike
 
 Interactions: TypeAlias = Literal["pairwise", "no_interactions"] | Sequence[Iterable[int]] | None
 
@@ -74,12 +72,7 @@ def check_growth(growth: object) -> None:
     check.non_negative(min_gain=growth.min_gain)
 
 
-def monotone_signs(
-    asked: ArrayLike | Mapping[str, int] | None,
-    names: Iterable[str] | None,
-    categorical: NDArray[Any] | None,
-    p: int,
-) -> Any:
+def monotone_signs(asked: Any, names: Iterable[str] | None, categorical: Any, p: int) -> Any:
     """-1, 0 or 1 per column.
 
     >>> monotone_signs({"b": 1}, ["a", "b"], None, 2)
@@ -96,9 +89,8 @@ def monotone_signs(
     else:
         signs = np.asarray(asked)
     if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise ValueError(
-            f"monotonic_cst must hold -1, 0 or 1 for each of {p} columns, got {asked!r}"
-        )
+        each = f"-1, 0 or 1 for each of {p} columns"
+        raise ValueError(f"monotonic_cst must hold {each}, got {asked!r}")
     if categorical is not None and (signs[categorical] != 0).any():
         raise ValueError("categories have no order: a column cannot be monotonic and categorical")
     return signs.astype(np.int64)

@@ -29,7 +29,7 @@ from pellucid.ensemble.boosting.growth_limits import Growth, Interactions
 from pellucid.ensemble.boosting.hist_losses import Loss
 from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
-from pellucid.linear.linear_rule import class_weights
+from pellucid.inference.decisions.linear_rule import class_weights
 
 CODES = {
     "squared_error": boosting.SQUARED,
@@ -313,10 +313,8 @@ growth
             place = np.cumsum(counts > 0) - 1
             self.classes_, y = self.classes_[counts > 0], place[y.astype(np.intp)].astype(float)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, y has one class: "
-                f"{self.classes_[0]}"
-            )
+            only = f"y has one class: {self.classes_[0]}"
+            raise ValueError(f"{type(self).__name__} needs at least two classes, {only}")
         return y
 
     def _known_targets(self, y: ArrayLike, n: int) -> Array:
@@ -325,9 +323,8 @@ growth
         labels, codes = encode_labels(check_labels(y, n, self))
         place = np.searchsorted(known, labels).clip(max=len(known) - 1)
         if not (known[place] == labels).all():
-            raise ValueError(
-                f"y_val holds labels that y does not: {labels[known[place] != labels]}"
-            )
+            new = labels[known[place] != labels]
+            raise ValueError(f"y_val holds labels that y does not: {new}")
         return place[codes].astype(np.float64)
 
     def _words(self, y: Array) -> Any:

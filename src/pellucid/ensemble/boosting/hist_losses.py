@@ -63,13 +63,7 @@ def is_flat(loss: Loss, y: Array, c: Array, baseline: Array) -> bool:
 
 
 def derivatives(
-    loss: Loss,
-    y: Array,
-    F: Array,
-    w: Array,
-    c: Array,
-    out: Derivatives | None,
-    tree: tuple[NDArray[Any], Array] | None = None,
+    loss: Loss, y: Array, F: Array, w: Array, c: Array, out: Derivatives | None, tree: Any = None
 ) -> Derivatives:
     """The derivatives at the scores F (K, n), in threads over rows; sums in the order of rows.
 

@@ -2,32 +2,189 @@
 
 import math
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import gang
 from pellucid.ensemble.bins import Bins, encode, find_bins
+from pellucid.ensemble.boosting import hist_losses
 from pellucid.ensemble.boosting.boosted_trees import (
     MAX_LEAVES,
+    Grower,
+    Trees,
     add_scores,
     check_trees,
+    extend,
     join,
     part_of,
 )
 from pellucid.ensemble.boosting.growth_limits import Growth, Limits, check_growth, monotone_signs
-from pellucid.ensemble.boosting.hist_losses import Derivatives, Loss, best_constant
-from pellucid.ensemble.boosting.hist_rounds import Rounds, Sample, Scores, depth_limit, leaf_limit
 from pellucid.ensemble.boosting.hist_table import open_table
+from pellucid.ensemble.boosting.kernels import derivatives as boosting
+from pellucid.ensemble.boosting.kernels.leafwise import Grown, Table
 from pellucid.tree.path_states import path_states
+
+
+class Sample(NamedTuple):
+    """Rows to learn from, or kept aside: a row of weight w is w rows with the loss times c."""
+
+    X: Array
+    y: Array
+    w: Array
+    c: Array
+
+    def take(self, rows: IntArray) -> "Sample":
+        return Sample(*(part[rows] for part in self))
+
+
+class Start(NamedTuple):
+    """What the rounds go on from."""
+
+    bins: Bins
+    baseline: Array
+    trees: Trees
+    seed: int
+
+
+class Rounds:
+    """The scores of all rows, and the trees that led to them."""
+
+    def __init__(
+        self, rows: Sample, held: Sample | None, rules: tuple[Any, Limits, float], start: Start
+    ) -> None:
+        bins, baseline, self.old, self.seed = start
+        loss, limits, rate = rules
+        codes = encode(rows.X, bins, by_row=True)
+        table = Table(codes.by_row, codes.by_column, bins.n_bins, bins.categorical)
+        self.rows, self.held, self.loss, self.limits, self.rate = rows, held, loss, limits, rate
+        flat = hist_losses.is_flat(loss, rows.y, rows.c, baseline)
+        moves = loss.code == boosting.SQUARED
+        self.grower = Grower(table, rows.w, limits, flat=flat, moves=moves, rate=rate)
+        self.new: list[Grown] = []
+        self.run: Any = None  # a gang of threads
+        self.F = self._start(codes.by_column, baseline)
+        self.held_codes = None if held is None else encode(held.X, bins, by_row=False).by_column
+        self.F_held: Any = None if held is None else self._start(self.held_codes, baseline)
+
+    def _start(self, codes: Any, baseline: Array) -> Array:
+        F = np.repeat(baseline[:, None], codes.shape[1], axis=1)
+        add_scores(self.old, codes, F)
+        return F
+
+    def begin(self) -> hist_losses.Derivatives:
+        rows = self.rows
+        return hist_losses.derivatives(self.loss, rows.y, self.F, rows.w, rows.c, None)
+
+    def step(self, state: hist_losses.Derivatives) -> hist_losses.Derivatives:
+        """One tree per class, and the derivatives after it."""
+        K = len(self.F)
+        for k in range(K):
+            number = len(self.new) + len(self.old.node_start) - 1
+            sum_g, sum_h = state.sums[k]
+            seed = self.seed + number
+            tree = self.grower.grow(self.run, state.g[k], state.h[k], sum_g, sum_h, seed)
+            tree = Grown(*tree[:5], self.rate * self._values(tree, k), tree.weight)
+            self.new.append(tree)
+            if K > 1:
+                hist_losses.add_tree(self.F[k], self.grower.work.leaf, tree.value)
+        if self.held is not None:
+            add_scores(join(self.new[-K:]), self.held_codes, self.F_held)
+        rows = self.rows
+        last = (self.grower.work.leaf, tree.value) if K == 1 else None
+        return hist_losses.derivatives(self.loss, rows.y, self.F, rows.w, rows.c, state, last)
+
+    def _values(self, tree: Grown, k: int) -> Array:
+        if not self.loss.by_quantile:
+            return tree.value
+        residual, leaf, v = self.rows.y - self.F[k], self.grower.work.leaf, self.rows.w
+        monotone, level = self.limits.monotone, self.loss.level
+        if monotone.any():
+            return hist_losses.bounded_quantiles(residual, v, leaf, tree, monotone, level)
+        return hist_losses.leaf_quantiles(residual, v, leaf, len(tree.value), level)
+
+    def trees(self, n_rounds: int | None = None) -> Trees:
+        """All trees, or those of the first ``n_rounds`` new rounds."""
+        last = None if n_rounds is None else n_rounds * len(self.F)
+        return extend(self.old, self.new[:last])
+
+
+class Scores:
+    """Scores per round on training and held rows, greater is better, as scikit-learn keeps them."""
+
+    def __init__(self, model: BaseEstimator, rounds: Rounds, weighted: bool) -> None:
+        self.model, self.rounds, self.weighted = model, rounds, weighted
+        self.train: list[float] = list(model.train_score_)
+        self.validation: list[float] = list(model.validation_score_)
+        by_name = not (isinstance(model.scoring, str) and model.scoring == "loss")
+        self.scorer: Any = check_scoring(model, model.scoring) if by_name else None
+
+    @property
+    def watched(self) -> list[float]:
+        """Those that decide when to stop."""
+        return self.train if self.rounds.held is None else self.validation
+
+    def add(self, state: hist_losses.Derivatives) -> None:
+        rounds, held = self.rounds, self.rounds.held
+        if self.scorer is None:
+            self.train.append(-state.loss)
+        else:
+            self.train.append(self._named(rounds.rows, rounds.F))
+        if held is None or rounds.F_held is None:
+            return
+        if self.scorer is None:
+            self.validation.append(
+                -hist_losses.mean_loss(rounds.loss, held.y, rounds.F_held, held.w * held.c)
+            )
+        else:
+            self.validation.append(self._named(held, rounds.F_held))
+
+    def _named(self, rows: Sample, F: Array) -> float:
+        """A score by its name: the model need not work out again what it says of these rows."""
+        weights = {"sample_weight": rows.w} if self.weighted else {}
+        self.model._known = (rows.X, F)
+        try:
+            return float(self.scorer(self.model, rows.X, self.model._words(rows.y), **weights))
+        finally:
+            del self.model._known
+
+    def record(self) -> dict[str, float]:
+        """What the history says of the held rows."""
+        if not self.validation:
+            return {}
+        if self.scorer is None:
+            return {"validation": -self.validation[-1]}
+        return {"validation_score": self.validation[-1]}
+
+    def stalled(self, patience: int, tol: float) -> bool:
+        """No round of the last ``patience`` was better than the one before them by ``tol``."""
+        v = self.watched
+        return len(v) > patience and max(v[-patience:]) <= v[-patience - 1] + tol
+
+
+def depth_limit(max_depth: int | None) -> int:
+    return 2**31 if max_depth is None else max_depth
+
+
+def leaf_limit(max_leaf_nodes: int | None, total: float, min_leaf: int, n: int, most: int) -> int:
+    """The leaves that a tree can have at all.
+
+    >>> leaf_limit(31, 275.0, 20, 275, 65_535)
+    13
+    """
+    asked = most if max_leaf_nodes is None else max_leaf_nodes
+    return max(2, min(asked, math.floor(total / min_leaf), n, most))
+
 
 AUTO_STOP = 10_000  # rows from which early_stopping="auto" keeps rows aside
 
@@ -38,7 +195,7 @@ class HistGradientBoosting(Estimator):
     _accepts_nan = True
 
     @abstractmethod
-    def _loss(self) -> Loss:
+    def _loss(self) -> hist_losses.Loss:
         """The loss that ``loss`` names."""
 
     @abstractmethod
@@ -75,10 +232,8 @@ class HistGradientBoosting(Estimator):
             check.fraction(validation_fraction=self.validation_fraction)
         elif self.validation_fraction is not None:
             check.whole(validation_fraction=self.validation_fraction)
-        if isinstance(self.early_stopping, str) and self.early_stopping != "auto":
-            raise ValueError(
-                f"early_stopping must be 'auto', True or False, got {self.early_stopping!r}"
-            )
+        if isinstance(self.early_stopping, str):
+            check.one_of(("auto",), early_stopping=self.early_stopping)
         limits = self.max_depth, self.min_samples_leaf, self.max_features, self.max_bins
         growth = Growth(*limits, 0.0, self.monotonic_cst) if self.growth is None else self.growth
         check_growth(growth)
@@ -126,9 +281,8 @@ class HistGradientBoosting(Estimator):
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
         y = self._present(y)
         if before is not None and not np.array_equal(before, self.classes_):
-            raise ValueError(
-                f"warm_start: the trees were grown for the classes {before}, y has {self.classes_}"
-            )
+            grown = f"the trees were grown for the classes {before}"
+            raise ValueError(f"warm_start: {grown}, y has {self.classes_}")
         return Sample(X, y, w, self._factor(y, w)), mask
 
     def _given_rows(self, X: Any, y: Any, weights: ArrayLike | None) -> Sample | None:
@@ -145,12 +299,9 @@ class HistGradientBoosting(Estimator):
 
     def _set_aside(self, rows: Sample, rng: Rng) -> tuple[Sample, Sample]:
         """Training and validation rows; classes keep their shares."""
-        train, held = train_test_split(
-            np.arange(len(rows.y)),
-            test_size=self.validation_fraction,
-            stratify=rows.y if hasattr(self, "classes_") else None,
-            random_state=int(rng.integers(2**31)),
-        )
+        strata = rows.y if hasattr(self, "classes_") else None
+        parts = {"test_size": self.validation_fraction, "random_state": int(rng.integers(2**31))}
+        train, held = train_test_split(np.arange(len(rows.y)), stratify=strata, **parts)
         return rows.take(train), rows.take(held)
 
     def _stops_early(self, n: int) -> bool:
@@ -160,9 +311,8 @@ class HistGradientBoosting(Estimator):
         many = self._bins.n_bins > 255
         if many.any():
             j = int(np.argmax(many))
-            raise ValueError(
-                f"{self._column_name(j)} has {self._bins.n_bins[j]} categories; at most 255 fit"
-            )
+            what = f"{self._column_name(j)} has {self._bins.n_bins[j]} categories"
+            raise ValueError(f"{what}; at most 255 fit")
 
     def _limits(self, rows: Sample, growth: Growth) -> Limits:
         n, p = rows.X.shape
@@ -188,63 +338,48 @@ class HistGradientBoosting(Estimator):
         loss, K = self._loss(), self._n_scores()
         limits = self._limits(rows, growth)
         if not again:
-            self._baseline = best_constant(loss, rows.y, rows.w * rows.c, K)
+            self._baseline = hist_losses.best_constant(loss, rows.y, rows.w * rows.c, K)
             self.trees_, self.n_iter_ = join([]), 0
             self.train_score_ = self.validation_score_ = np.array([])
         if self.n_iter_ > self.max_iter:
-            raise ValueError(
-                f"warm_start: there are {self.n_iter_} rounds already, more than "
-                f"max_iter={self.max_iter}"
-            )
-        start = self._bins, self._baseline, self.trees_, self._seed
-        rounds = Rounds(rows, held, loss, limits, self.learning_rate, *start)
-        scores = None
-        if self.do_early_stopping_:
-            before = (self.train_score_, self.validation_score_)
-            scores = Scores(self, rounds, weighted, before)
+            done = f"there are {self.n_iter_} rounds already"
+            raise ValueError(f"warm_start: {done}, more than max_iter={self.max_iter}")
+        start = Start(self._bins, self._baseline, self.trees_, self._seed)
+        rounds = Rounds(rows, held, (loss, limits, self.learning_rate), start)
+        scores = Scores(self, rounds, weighted) if self.do_early_stopping_ else None
         self._loop(rounds, scores)
 
     def _loop(self, rounds: Rounds, scores: Scores | None) -> None:
         """Rounds until ``max_iter``, or until the scores gain no more."""
         K, done = len(rounds.F), self.n_iter_
 
-        def step(state: Derivatives) -> tuple[Derivatives, float]:
+        def step(state: hist_losses.Derivatives) -> tuple[hist_losses.Derivatives, float]:
             was = state.loss
             state = rounds.step(state)
             if scores is not None and math.isfinite(state.loss):
                 scores.add(state)
             return state, abs(was - state.loss)
 
-        def record(state: Derivatives) -> dict[str, Any]:
+        def record(state: hist_losses.Derivatives) -> dict[str, Any]:
             return {"objective": state.loss} | ({} if scores is None else scores.record())
 
-        def attributes(state: Derivatives) -> dict[str, Any]:
+        def attributes(state: hist_losses.Derivatives) -> dict[str, Any]:
             trees = rounds.trees()
-            return {
-                "trees_": trees,
-                "n_iter_": (len(trees.node_start) - 1) // K,
-                "n_trees_per_iteration_": K,
-            }
+            n_iter = (len(trees.node_start) - 1) // K
+            return {"trees_": trees, "n_iter_": n_iter, "n_trees_per_iteration_": K}
 
         state = rounds.begin()
         if scores is not None and not scores.train:
             scores.add(state)
         left = self.max_iter - done
-        context = FitContext(
-            self, X=rounds.rows.X, y=rounds.rows.y, max_steps=left, attributes=attributes
-        )
+        context = FitContext.of_rows(self, rounds.rows, max_steps=left, attributes=attributes)
+
+        def stop(_: object) -> bool:
+            return scores is not None and scores.stalled(self.n_iter_no_change, self.tol)
+
+        loop: dict[str, Any] = {"tol": None, "record": record, "context": context, "stop": stop}
         with gang(rounds.grower.n_threads) as rounds.run:
-            run = self._iterate(
-                step,
-                state,
-                max_iter=left,
-                tol=None,
-                record=record,
-                context=context,
-                stop=lambda history: (
-                    scores is not None and scores.stalled(self.n_iter_no_change, self.tol)
-                ),
-            )
+            run = self._iterate(step, state, max_iter=left, **loop)
         self.trees_, self.n_iter_ = rounds.trees(run.n_iter), done + run.n_iter
         self.n_trees_per_iteration_ = K
         self.train_score_ = np.array([] if scores is None else scores.train)
@@ -255,18 +390,20 @@ class HistGradientBoosting(Estimator):
         known = self.__dict__.get("_known")
         if known is not None and known[0] is X:  # a scorer's question in the middle of a fit
             return known[1]
-        check_is_fitted(self)
-        X, _ = open_table(self, X, reset=False)
-        F = np.repeat(self._baseline[:, None], len(X), axis=1)
-        add_scores(self.trees_, encode(X, self._bins, by_row=False).by_column, F)
+        codes, F = self._start(X)
+        add_scores(self.trees_, codes, F)
         return F
 
-    def _staged(self, X: ArrayLike) -> Any:
-        """Scores (K, n) after every round."""
+    def _start(self, X: ArrayLike) -> tuple[Any, Array]:
+        """The codes of the rows, and their scores (K, n) before the first tree."""
         check_is_fitted(self)
         X, _ = open_table(self, X, reset=False)
         codes = encode(X, self._bins, by_row=False).by_column
-        F = np.repeat(self._baseline[:, None], len(X), axis=1)
+        return codes, np.repeat(self._baseline[:, None], len(X), axis=1)
+
+    def _staged(self, X: ArrayLike) -> Any:
+        """Scores (K, n) after every round."""
+        codes, F = self._start(X)
         K = len(F)
         for r in range(self.n_iter_):
             add_scores(part_of(self.trees_, r * K, (r + 1) * K), codes, F)

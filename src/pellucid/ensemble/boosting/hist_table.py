@@ -8,13 +8,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.columns import Coded, Text
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
-from pellucid.features.encoding.category_table import (
-    asked_categories,
-    codes_of,
-    refuse_words,
-    typed_categories,
-    values_of,
-)
+from pellucid.features.encoding import category_table
 
 
 def open_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[Array, Array]:
@@ -27,26 +21,26 @@ def open_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[Array,
         if reset:
             estimator.categories_ = None
         none = np.zeros(matrix.shape[1], bool)
-        return matrix, asked_categories(
+        return matrix, category_table.asked_categories(
             estimator.categorical_features if reset else None, none, None, matrix.shape[1]
         )
     columns = estimator._check_columns(X, reset=reset)
     p = len(columns)
     names = getattr(estimator, "feature_names_in_", None)
-    by_type = typed_categories(columns)
-    mask = asked_categories(estimator.categorical_features, by_type, names, p)
+    by_type = category_table.typed_categories(columns)
+    mask = category_table.asked_categories(estimator.categorical_features, by_type, names, p)
     known = [None] * p if reset else (estimator.categories_ or [None] * p)
     out = np.empty((len(X), p))
     for j, column in enumerate(columns):
         words = isinstance(column, Text | Coded) or column.dtype.kind not in "iufb"
         if not mask[j]:
-            refuse_words(estimator, column, j)
+            category_table.refuse_words(estimator, column, j)
         if not words:
             out[:, j] = column
             continue
         if reset:
-            known[j] = values_of(column)
-        out[:, j] = codes_of(column, known[j])
+            known[j] = category_table.values_of(column)
+        out[:, j] = category_table.codes_of(column, known[j])
     if reset:
         estimator.categories_ = known if any(v is not None for v in known) else None
     return out, mask

@@ -231,19 +231,13 @@ class BaggingClassifier(Bagging, Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of the largest probability, or of most votes; the first of equals."""
-        answer = self.predict_proba(X).argmax(axis=1)
+        answer = self.predict_proba(X).argmax(axis=1)  # before classes_: there may be none yet
         return self.classes_[answer]
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         how = "mean probability" if self.voting == "soft" else "majority vote"
-        return Card(
-            representation=f"the {how} of {len(self.estimators_)} classifiers",
-            evaluation="whatever the base learner minimises on its sample; the committee is "
-            "judged out of bag",
-            optimisation=self._optimisation(),
-            numbers=self._numbers(),
-        )
+        return self._card(how, "classifiers")
 
 
 class BaggingRegressor(Bagging, Regressor):
@@ -324,11 +318,6 @@ n_jobs, random_state, verbose, sampling
         context.end()
         return self
 
-    def _fit_member(
-        self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
-    ) -> Any:
-        return model.fit(X, answers, **params)
-
     def _judge(self, X: np.ndarray, y: Array, w: Array) -> None:
         """The out-of-bag attributes."""
         answers = np.full((len(self.estimators_), *y.shape), np.nan)
@@ -349,27 +338,16 @@ n_jobs, random_state, verbose, sampling
         if seen.any():
             joined[seen] = join(answers[:, seen], axis=0)
         self.oob_member_scores_, self.oob_prediction_ = scores, joined
-        enough = np.count_nonzero(seen) > 1
-        self.oob_score_ = (
-            float(r2_score(y[seen], joined[seen], sample_weight=w[seen]))
-            if enough
-            else float("nan")
-        )
+        self.oob_score_ = float("nan")
+        if np.count_nonzero(seen) > 1:
+            self.oob_score_ = float(r2_score(y[seen], joined[seen], sample_weight=w[seen]))
 
     def predict(self, X: ArrayLike) -> Any:
         """The mean (or median) of the members' answers."""
         rows = self._check_input(X)
         found = [np.asarray(m.predict(take_columns(rows, f))) for m, f in self._members()]
-        if self.combine == "median":
-            return np.median(found, axis=0)
-        return np.mean(found, axis=0)
+        return (np.median if self.combine == "median" else np.mean)(found, axis=0)
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
-        return Card(
-            representation=f"the {self.combine} of {len(self.estimators_)} regressors",
-            evaluation="whatever the base learner minimises on its sample; the committee is "
-            "judged out of bag",
-            optimisation=self._optimisation(),
-            numbers=self._numbers(),
-        )
+        return self._card(self.combine, "regressors")

@@ -17,9 +17,16 @@ from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.meta import check_inner
+from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
-from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampler, make_sampler, own_order
+from pellucid.ensemble.committees.bootstrap import (
+    Bootstrap,
+    Sampler,
+    make_sampler,
+    own_order,
+    refuse_fewer,
+)
 from pellucid.ensemble.forest.forest_model import FEW, jobs
 from pellucid.ensemble.forest.growing import Plan, grow_forest, redraw
 from pellucid.tree.cart import column_count
@@ -40,9 +47,8 @@ def feature_count(value: float, d: int) -> int:
         share = float(value)
         if 0 < share <= 1:
             return max(1, int(share * d))
-    raise ValueError(
-        f"max_features must be a whole number in 1..{d} or a share in (0, 1], got {value!r}"
-    )
+    accepted = f"a whole number in 1..{d} or a share in (0, 1]"
+    raise ValueError(f"max_features must be {accepted}, got {value!r}")
 
 
 def seeded(estimator: BaseEstimator, seed: int, b: int) -> Any:
@@ -67,11 +73,11 @@ class Bagging(Estimator):
     def _default(self) -> Any:
         """The base estimator where none is given."""
 
-    @abstractmethod
     def _fit_member(
         self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
     ) -> Any:
         """Fit one member."""
+        return model.fit(X, answers, **params)
 
     @abstractmethod
     def _fast(self, y: ArrayLike) -> Any:
@@ -80,8 +86,8 @@ class Bagging(Estimator):
     def _estimators(self) -> list[Any]:
         if self.estimator is None:
             return [self._default()]
-        found = list(self.estimator) if isinstance(self.estimator, list | tuple) else None
-        found = [self.estimator] if found is None else found
+        several = isinstance(self.estimator, list | tuple)
+        found = list(self.estimator) if several else [self.estimator]
         if not found:
             raise ValueError("estimator must be one estimator or a list of at least one, got []")
         for one in found:
@@ -110,12 +116,10 @@ class Bagging(Estimator):
         check.boolean(bootstrap=self.bootstrap, bootstrap_features=self.bootstrap_features)
         if isinstance(self.sampling, str):
             check.one_of(("bootstrap",), sampling=self.sampling)
-            if self.bootstrap:
-                return Bootstrap(self.max_samples)
-            if self.max_samples is None or self.max_samples == 1.0:
-                whole = isinstance(self.max_samples, Integral)
-                return Bootstrap(self.max_samples, replace=False) if whole else None
-            return Bootstrap(self.max_samples, replace=False)
+            everything = self.max_samples is None or self.max_samples == 1.0
+            if not self.bootstrap and everything and not isinstance(self.max_samples, Integral):
+                return None
+            return Bootstrap(self.max_samples, replace=bool(self.bootstrap))
         return self.sampling
 
     def _grow(self, X: Any, y: Any, codes: IntArray | None, w: Array) -> None:
@@ -123,18 +127,13 @@ class Bagging(Estimator):
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start, oob_score=self.oob_score)
         sampling, templates = self._sampling(), self._estimators()
-        if self.oob_score and (
-            sampling is None or (not self.bootstrap and self.sampling == "bootstrap")
-        ):
+        drawn = sampling is not None and (self.bootstrap or self.sampling != "bootstrap")
+        if self.oob_score and not drawn:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         keep = self.warm_start and hasattr(self, "estimators_")
         old: list[Any] = vars(self)["estimators_"] if keep else []
         old_features: list[Any] = vars(self)["estimators_features_"] if keep else []
-        if len(old) > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {len(old)} members that "
-                "warm_start=True keeps"
-            )
+        refuse_fewer(self.n_estimators, len(old), "members")
         seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
         dense = X.toarray() if issparse(X) else X
         answers = y if codes is None else codes
@@ -190,7 +189,7 @@ class Bagging(Estimator):
         total = float(w.sum()) if sampler.kind == "all" else float(sampler.draws)
         growth = model._growth(len(X), total)
         plan = Plan(growth, template.ccp_alpha, self._row_factor(target, w))
-        grown = grow_forest(X, target, w, plan, sampler, numbers.start, numbers.stop)
+        grown = grow_forest(X, target, w, plan, sampler, numbers)
         found = []
         for t, b in enumerate(numbers):
             tree = seeded(template, sampler.seed, b)
@@ -223,10 +222,8 @@ class Bagging(Estimator):
                 params = {} if (alike == 1).all() else {"sample_weight": alike}
             else:
                 if factor is not None:
-                    raise ValueError(
-                        f"{type(model).__name__} takes no sample weights, so class_weight has no "
-                        "meaning; balance= draws the classes instead"
-                    )
+                    name, cure = type(model).__name__, "balance= draws the classes instead"
+                    raise ValueError(f"{name} takes no sample weights for class_weight; {cure}")
                 rows, params = sampler.rows(b), {}
             return self._fit_member(model, take_columns(X[rows], features), answers[rows], params)
 
@@ -260,6 +257,15 @@ class Bagging(Estimator):
                     raise ValueError("estimators_ and estimators_features_ do not fit together")
                 if features.dtype.kind != "i" or features.min() < 0 or features.max() >= d:
                     raise ValueError(f"estimators_features_ must be column numbers below {d}")
+
+    def _card(self, how: str, what: str) -> Card:
+        return Card(
+            representation=f"the {how} of {len(self.estimators_)} {what}",
+            evaluation="whatever the base learner minimises on its sample; the committee is "
+            "judged out of bag",
+            optimisation=self._optimisation(),
+            numbers=self._numbers(),
+        )
 
     def _numbers(self) -> dict[str, Any]:
         scores = self.oob_member_scores_

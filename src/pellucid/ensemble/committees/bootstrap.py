@@ -22,6 +22,7 @@ from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.splitmix import GOLDEN
 
 NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
+SAMPLINGS = "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None"
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,15 @@ def own_order(X: Array, target: NDArray[Any]) -> Any:
     return np.argsort(h, kind="stable").astype(np.int32)
 
 
+def refuse_fewer(n_estimators: int, kept: int, what: str) -> None:
+    """Refuse a warm start with more members than are asked for."""
+    if kept > n_estimators:
+        raise ValueError(
+            f"n_estimators={n_estimators} must be at least the {kept} {what} that "
+            "warm_start=True keeps"
+        )
+
+
 def is_whole(w: Array) -> bool:
     """Whether weights say how often a row is written."""
     return bool((w == np.floor(w)).all() and w.sum() < 2**31)
@@ -184,10 +194,8 @@ def draw_count(max_samples: float | None, n: int) -> int:
             return int(max_samples)
     elif number and 0 < float(max_samples) <= 1:
         return max(1, round(n * float(max_samples)))
-    raise ValueError(
-        f"max_samples must be None, a whole number in 1..{n} or a share in (0, 1], "
-        f"got {max_samples!r}"
-    )
+    accepted = f"None, a whole number in 1..{n} or a share in (0, 1]"
+    raise ValueError(f"max_samples must be {accepted}, got {max_samples!r}")
 
 
 def make_sampler(
@@ -208,15 +216,11 @@ def make_sampler(
         return Sampler("all", seed, n, total, False, "", 0.0, members, weight, none, order)
     if isinstance(sampling, Disjoint):
         if members > total:
-            raise ValueError(
-                f"sampling=Disjoint() needs a row for every member, got {total} rows and "
-                f"n_estimators={members}"
-            )
+            got = f"{total} rows and n_estimators={members}"
+            raise ValueError(f"sampling=Disjoint() needs a row for every member, got {got}")
         return Sampler("disjoint", seed, n, total, False, "", 0.0, members, weight, none, order)
     if not isinstance(sampling, Bootstrap):
-        raise ValueError(
-            f"sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None, got {sampling!r}"
-        )
+        raise ValueError(f"{SAMPLINGS}, got {sampling!r}")
     check.boolean(replace=sampling.replace)
     check.non_negative(label_noise=sampling.label_noise)
     if sampling.label_noise > 1:

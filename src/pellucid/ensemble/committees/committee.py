@@ -17,11 +17,10 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
-from pellucid.base import Estimator, check_weights, find_nonfinite
-from pellucid.core.arrays.frames import is_frame
+from pellucid.base import Estimator, check_weights
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.meta import read_table
-from pellucid.ensemble.labels.meta_classifier import _float_columns
+from pellucid.ensemble.labels.meta_classifier import refuse_nonfinite
 
 
 class Committee(TransformerMixin, _BaseComposition, Estimator):
@@ -66,17 +65,23 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
             self._check_member(name, one)
         return kept
 
+    def _kind(self) -> tuple[Callable[[Any], bool], str]:
+        """How to tell an estimator of the committee's own kind, and the word for it."""
+        classes = is_classifier(self)
+        return (is_classifier, "classifier") if classes else (is_regressor, "regressor")
+
     def _check_member(self, name: str, one: object) -> None:
-        wanted, kind = (
-            (is_classifier, "classifier") if is_classifier(self) else (is_regressor, "regressor")
-        )
+        wanted, kind = self._kind()
         if not hasattr(one, "fit") or not wanted(one):
             raise ValueError(f"the estimator {name!r} ({type(one).__name__}) should be a {kind}")
 
-    def _all_members(self, tag: str) -> bool:
+    def _given(self) -> list[tuple[str, Any]]:
+        """The members that are not dropped, unchecked."""
         pairs = self.estimators if isinstance(self.estimators, list | tuple) else ()
-        found = [one for _, one in pairs if not isinstance(one, str)]
-        return all(getattr(get_tags(one).input_tags, tag) for one in found)
+        return [(name, one) for name, one in pairs if not isinstance(one, str)]
+
+    def _all_members(self, tag: str) -> bool:
+        return all(getattr(get_tags(one).input_tags, tag) for _, one in self._given())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,37 +94,22 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
         """Which member asks for which metadata."""
         router = MetadataRouter(owner=self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        pairs = self.estimators if isinstance(self.estimators, list | tuple) else ()
-        for name, one in pairs:
-            if not isinstance(one, str):
-                router.add(**{name: one}, method_mapping=mapping)
+        for name, one in self._given():
+            router.add(**{name: one}, method_mapping=mapping)
         return router
 
     def _open(self, X: ArrayLike, *, reset: bool) -> Any:
         """X of the kind it came in; bad cells are named by their place in it."""
         if not reset:
             check_is_fitted(self)
-        first = next(one for _, one in self.estimators if not isinstance(one, str))
-        X = read_table(self, X, first, reset=reset)
-        ours = [one for _, one in self.estimators if isinstance(one, Estimator)]
-        if ours and (is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu")):
-            allowed = self._all_members("allow_nan")
-            for j, column in _float_columns(X):
-                found = find_nonfinite(column[:, None], allow_nan=allowed)
-                if found is not None:
-                    what = "NaN" if np.isnan(column[found[0]]) else "infinity (inf)"
-                    raise ValueError(
-                        f"X contains {what} in {self._column_name(j)}, row {found[0]}; "
-                        f"a member of {type(self).__name__} does not accept it"
-                    )
+        X = read_table(self, X, self._given()[0][1], reset=reset)
+        if any(isinstance(one, Estimator) for _, one in self.estimators):
+            allowed, who = self._all_members("allow_nan"), f"a member of {type(self).__name__}"
+            refuse_nonfinite(self, X, allowed, who)
         return X
 
     def _routed(
-        self,
-        names: list[str],
-        X: ArrayLike,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
+        self, names: list[str], X: ArrayLike, sample_weight: Any, params: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """The keywords of every member's ``fit``."""
         _raise_for_params(params, self, "fit")
@@ -138,21 +128,16 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
 
     def _all_fits(self, jobs: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]]) -> list[Any]:
         """Run independent fits, ``n_jobs`` at a time."""
-        return list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(function)(*arguments) for function, arguments in jobs
-            )
-        )
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(function)(*arguments) for function, arguments in jobs))
 
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted members by name; "drop" for those left out."""
         check_is_fitted(self)
         fitted = iter(self.estimators_)
-        pairs = (
-            (name, one if isinstance(one, str) else next(fitted)) for name, one in self.estimators
-        )
-        return Bunch(**dict(pairs))
+        given = dict(self.estimators).items()
+        return Bunch(**{name: v if isinstance(v, str) else next(fitted) for name, v in given})
 
 
 def fit_member(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Any:

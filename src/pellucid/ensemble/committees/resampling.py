@@ -46,9 +46,8 @@ def variance_of_average(variance: float, n_members: int, correlation: float = 0.
     check.whole(n_members=n_members)
     lowest = -1.0 / (n_members - 1) if n_members > 1 else -1.0
     if not lowest - 1e-12 <= correlation <= 1:
-        raise ValueError(
-            f"correlation of {n_members} members must be in [{lowest:.4g}, 1], got {correlation!r}"
-        )
+        limits = f"in [{lowest:.4g}, 1], got {correlation!r}"
+        raise ValueError(f"correlation of {n_members} members must be {limits}")
     return float(correlation * variance + (1 - correlation) * variance / n_members)
 
 
@@ -128,8 +127,8 @@ def ensemble_diversity(members: Sequence[Any], X: ArrayLike, y: ArrayLike) -> Di
         accuracy = np.array([r2_score(y, a) for a in answers])
         better = accuracy > 0
         apart = np.array([[float(((a - b) ** 2).mean()) for b in answers] for a in answers])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = (
-            np.atleast_2d(np.corrcoef(wrong)) if len(y) > 1 else np.full(apart.shape, np.nan)
-        )
+    correlation = np.full(apart.shape, np.nan)
+    if len(y) > 1:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = np.atleast_2d(np.corrcoef(wrong))
     return DiversityReport(accuracy, better, apart, correlation)

@@ -35,9 +35,7 @@ class Voting(Committee):
         n = len(self.estimators)
         w = np.ones(n) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
         if w.shape != (n,):
-            raise ValueError(
-                f"weights needs one number for each of the {n} estimators, got shape {w.shape}"
-            )
+            raise ValueError(f"weights needs one number for each of the {n} members, got {w.shape}")
         if not (np.isfinite(w).all() and (w >= 0).all()):
             raise ValueError(f"weights must be finite and >= 0, got {w.tolist()}")
         kept = w[[not isinstance(one, str) for _, one in self.estimators]]
@@ -62,8 +60,8 @@ class Voting(Committee):
         check_is_fitted(self, "n_features_in_")
         _check_feature_names_in(self, input_features, generate_names=False)
         own = type(self).__name__.lower()
-        kept = [name for name, one in self.estimators if not isinstance(one, str)]
-        return np.asarray([f"{own}_{name}{s}" for name in kept for s in suffixes], dtype=object)
+        names = [f"{own}_{name}{s}" for name, _ in self._given() for s in suffixes]
+        return np.asarray(names, dtype=object)
 
     def _optimisation(self) -> str:
         kinds = ", ".join(type(model).__name__ for model in self.estimators_)
@@ -136,10 +134,7 @@ class VotingClassifier(Voting, Classifier):
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         X = self._open_training(X)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
-            raise NotImplementedError(
-                "VotingClassifier takes one label for each row; multilabel and multi-output "
-                "targets are not supported"
-            )
+            raise NotImplementedError("multilabel and multi-output targets are not supported")
         labels = check_labels(y, _num_samples(X), self)
         self.le_ = LabelEncoder().fit(labels)
         self.classes_ = self.le_.classes_
@@ -166,8 +161,7 @@ class VotingClassifier(Voting, Classifier):
         return votes / w.sum()
 
     def _mean_probabilities(self, X: ArrayLike) -> Array:
-        found = self._probabilities(X)
-        return np.average(found, axis=0, weights=self._member_weights())
+        return np.average(self._probabilities(X), axis=0, weights=self._member_weights())
 
     @available_if(_is_soft)
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -278,23 +272,16 @@ class VotingRegressor(Voting, Regressor):
         context.end()
         return self
 
-    def _answers(self, X: ArrayLike) -> Array:
+    def transform(self, X: ArrayLike) -> Array:
+        """The answers of the members, (n, members)."""
         X = self._open(X, reset=False)
         return np.stack([np.asarray(m.predict(X), dtype=float) for m in self.estimators_], axis=1)
 
-    def transform(self, X: ArrayLike) -> Array:
-        """The answers of the members, (n, members)."""
-        return self._answers(X)
-
-    def _joined(self, found: Array) -> Array:
-        w = self._member_weights()
-        if self.combine == "mean":
-            return np.average(found, axis=1, weights=w)
-        return weighted_median(found.T, w)
-
     def predict(self, X: ArrayLike) -> Array:
         """The mean or median of the members' answers, by their weights."""
-        return self._joined(self._answers(X))
+        found, w = self.transform(X), self._member_weights()
+        mean = self.combine == "mean"
+        return np.average(found, axis=1, weights=w) if mean else weighted_median(found.T, w)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Names of the columns of ``transform``."""

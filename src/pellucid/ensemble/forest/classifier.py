@@ -17,11 +17,9 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bootstrap import Bootstrap
 from pellucid.ensemble.committees.class_factors import class_factor
-from pellucid.ensemble.forest.forest_model import CAUTION, ForestEstimator, fingerprint, jobs
+from pellucid.ensemble.forest.forest_model import ForestEstimator, fingerprint, jobs
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes
-
-NOTHING = np.zeros(0)
 
 Weights: TypeAlias = ClassWeight | Literal["balanced_subsample"] | Sequence[Mapping[Any, float]]
 
@@ -39,9 +37,7 @@ class ForestClassifier(ForestEstimator, Classifier):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         before = getattr(self, "classes_", None) if self.warm_start else None
         rows = self._check_training(X, y, sample_weight)
         self._check_same_classes(before)
@@ -49,16 +45,11 @@ class ForestClassifier(ForestEstimator, Classifier):
         self.n_outputs_ = codes.shape[1]
         sizes = [len(c) for c in self._class_lists()]
         self.n_classes_ = sizes[0] if rows.y.ndim == 1 else np.array(sizes)
+        target, own = Classes(codes, np.array(sizes)), codes[:, 0] if self.n_outputs_ == 1 else None
         with jobs(self.n_jobs):
-            self._grow(
-                rows.X,
-                Classes(codes, np.array(sizes)),
-                w,
-                codes[:, 0] if self.n_outputs_ == 1 else None,
-                self._factor(y, codes, w),
-            )
-            self.training_rows_ = fingerprint(rows.X, NOTHING)
-            self.training_target_ = fingerprint(np.ascontiguousarray(rows.y), NOTHING)
+            self._grow(rows.X, target, w, own, self._factor(y, codes, w))
+            self.training_rows_ = fingerprint(rows.X)
+            self.training_target_ = fingerprint(np.ascontiguousarray(rows.y))
             if self.oob_score:
                 self._oob(codes, w, rows.X)
         context.end()
@@ -144,11 +135,9 @@ class ForestClassifier(ForestEstimator, Classifier):
 
     def vote_counts(self, X: ArrayLike) -> Any:
         """How many trees answer each class, (n, K); a list of these for several outputs."""
-        rows = self._check_input(X)
+        rows, sizes = self._check_input(X), [len(c) for c in self._class_lists()]
         with jobs(self.n_jobs):
-            found = [
-                self.forest_.count_votes(rows, j, len(c)) for j, c in enumerate(self._class_lists())
-            ]
+            found = [self.forest_.count_votes(rows, j, K) for j, K in enumerate(sizes)]
         return found[0] if self.n_outputs_ == 1 else found
 
     def predict_vote(self, X: ArrayLike) -> Any:
@@ -191,11 +180,7 @@ class ForestClassifier(ForestEstimator, Classifier):
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
-        return Card(
-            representation="the mean of the class shares of many deep trees: smooth votes over "
-            "axis-parallel boxes; no scaling, no assumption on the form",
-            evaluation=f"{self.criterion} in the nodes; the forest is judged out of bag",
-            optimisation=self._optimisation(),
-            numbers=self._numbers(),
-            warnings=(CAUTION,),
+        return self._card(
+            "the mean of the class shares of many deep trees: smooth votes over axis-parallel "
+            "boxes; no scaling, no assumption on the form"
         )

@@ -14,15 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
+from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.bootstrap import (
+    SAMPLINGS,
     Bootstrap,
     Disjoint,
     Sampler,
     make_sampler,
     own_order,
+    refuse_fewer,
 )
 from pellucid.ensemble.forest.growing import Plan, grow_forest
 from pellucid.ensemble.forest.reading import PermutationImportance, permute_columns, proximities
@@ -33,27 +36,28 @@ from pellucid.tree.growing import Classes
 
 BATCH = 16  # trees whose out-of-bag leaves are held at once
 FEW = 0.05  # share of rows without an out-of-bag answer that is not worth a warning
-TREE_PARAMETERS: tuple[str, ...] = (
+TREE_PARAMETERS = [
     "criterion",
     "max_depth",
     "min_samples_split",
     "min_samples_leaf",
-)
-TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "ccp_alpha")
-TREE_PARAMETERS += (
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "ccp_alpha",
     "min_impurity_decrease",
     "monotonic_cst",
     "categorical_features",
     "interaction_cst",
-)
-FACTS = (
+]
+FACTS = [
     "n_features_in_",
     "feature_names_in_",
     "n_outputs_",
     "classes_",
     "n_classes_",
     "categories_",
-)
+]
 
 
 def jobs(n_jobs: int | None) -> AbstractContextManager[Any]:
@@ -67,13 +71,21 @@ def jobs(n_jobs: int | None) -> AbstractContextManager[Any]:
     return limit_threads(max(1, min(wanted, thread_count())))
 
 
-def fingerprint(X: Array, y: np.ndarray) -> str:
-    """A short number of the training data, to recognise them again."""
+def fingerprint(data: np.ndarray) -> str:
+    """A short number of some training data, to recognise them again."""
     digest = hashlib.blake2b(digest_size=16)
-    for part in (X, y):
+    for part in (data, np.zeros(0)):  # the second is there for the sake of old files
         digest.update(np.ascontiguousarray(part).data)
         digest.update(str(part.shape).encode())
     return digest.hexdigest()
+
+
+def check_fitted_forest(model: Estimator) -> None:
+    """Raise ValueError unless ``forest_`` of a loaded model is sound and fits its features."""
+    forest = model.forest_
+    if not isinstance(forest, Forest) or forest.n_features != model.n_features_in_:
+        raise ValueError("forest_ must be a Forest of the fitted number of features")
+    forest.check()
 
 
 class ForestEstimator(Estimator):
@@ -135,93 +147,67 @@ class ForestEstimator(Estimator):
         check.boolean(bootstrap=self.bootstrap)
         if isinstance(self.sampling, str):
             check.one_of(("bootstrap",), sampling=self.sampling)
-            if not self.bootstrap:
-                if self.max_samples is not None:
-                    raise ValueError(
-                        "max_samples can be given with bootstrap=True only, "
-                        f"got max_samples={self.max_samples!r}"
-                    )
-                return None
-            return Bootstrap(self.max_samples)
+            if self.bootstrap:
+                return Bootstrap(self.max_samples)
+            if self.max_samples is not None:
+                got = f"max_samples={self.max_samples!r}"
+                raise ValueError(f"max_samples can be given with bootstrap=True only, got {got}")
+            return None
         if self.sampling is not None and not isinstance(self.sampling, Bootstrap | Disjoint):
-            raise ValueError(
-                "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None, "
-                f"got {self.sampling!r}"
-            )
+            raise ValueError(f"{SAMPLINGS}, got {self.sampling!r}")
         return self.sampling
 
     def _grow(
-        self,
-        X: Array,
-        target: Classes | Array,
-        w: Array,
-        codes: IntArray | None = None,
-        class_weight: Any = None,
+        self, X: Array, target: Any, w: Array, codes: Any = None, class_weight: Any = None
     ) -> Any:
         """Grow what is missing of the forest; returns the rows of the new leaves, if kept."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start)
         sampling = self._sampling()
-        oob = callable(self.oob_score) or self.oob_score
         if not callable(self.oob_score):
             check.boolean(oob_score=self.oob_score)
-        if sampling is None and oob:
+        if sampling is None and (callable(self.oob_score) or self.oob_score):
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         old = self.forest_ if self.warm_start and hasattr(self, "forest_") else None
         done = 0 if old is None else old.n_trees
-        if done > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {done} trees that "
-                "warm_start=True keeps"
-            )
-        seed = int(generator(self.random_state).integers(2**62)) if old is None else self._seed()
-        answers = target.codes if isinstance(target, Classes) else target
-        order = own_order(X, answers)
-        self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order, codes)
-        template = self._template()
-        sampler = self.sampler_
+        refuse_fewer(self.n_estimators, done, "trees")
+        fresh = old is None
+        seed = int(generator(self.random_state).integers(2**62)) if fresh else self.sampler_.seed
+        order = own_order(X, target.codes if isinstance(target, Classes) else target)
+        sampler = make_sampler(sampling, seed, w, self.n_estimators, order, codes)
+        self.sampler_: Sampler = sampler
         total = float(w.sum()) if sampler.kind == "all" else float(sampler.draws)
-        growth = template._growth(len(X), total)
-        plan = Plan(growth, self.ccp_alpha, class_weight)
+        plan = Plan(self._template()._growth(len(X), total), self.ccp_alpha, class_weight)
         if done == self.n_estimators:
             warn("warm_start: n_estimators is the number of trees there are; nothing was fitted")
             return np.zeros(0, np.int32)
+        new = range(done, self.n_estimators)
         with np.errstate(over="ignore", invalid="ignore"):
-            grown = grow_forest(
-                X, target, w, plan, sampler, done, self.n_estimators, self._keeps_rows
-            )
-        forest = grown.forest
+            forest, rows = grow_forest(X, target, w, plan, sampler, new, self._keeps_rows)
         self.forest_: Forest = forest if old is None else join_forests(old, forest)
-        return grown.rows
-
-    def _seed(self) -> int:
-        return self.sampler_.seed
+        return rows
 
     def _check_state(self) -> None:
         super()._check_state()
         if hasattr(self, "forest_"):
-            if (
-                not isinstance(self.forest_, Forest)
-                or self.forest_.n_features != self.n_features_in_
-            ):
-                raise ValueError("forest_ must be a Forest of the fitted number of features")
-            self.forest_.check()
+            check_fitted_forest(self)
             check_categories(self)
 
     def _bags(self, w: Array) -> Iterator[tuple[int, Any]]:
         """(tree, rows it has not seen), rows of weight 0 left out."""
-        sampler = self.sampler_
         for first in range(0, self.forest_.n_trees, BATCH):
             batch = range(first, min(first + BATCH, self.forest_.n_trees))
-            found = map_threads(lambda b: np.flatnonzero((sampler.counts(b) == 0) & (w > 0)), batch)
-            yield from zip(batch, found, strict=True)
+            yield from zip(batch, map_threads(lambda b: self._unseen(b, w), batch), strict=True)
+
+    def _unseen(self, b: int, w: Array) -> IntArray:
+        return np.flatnonzero((self.sampler_.counts(b) == 0) & (w > 0))
 
     def _oob_leaves(self, X: Array, w: Array) -> Iterator[tuple[int, Any, Any]]:
         """(tree, rows it has not seen, their leaves), tree after tree."""
-        forest, sampler = self.forest_, self.sampler_
+        forest = self.forest_
 
         def one(b: int) -> tuple[int, Any, Any]:
-            rows = np.flatnonzero((sampler.counts(b) == 0) & (w > 0))
+            rows = self._unseen(b, w)
             return b, rows, forest.leaves_at(b, X, rows)
 
         for first in range(0, forest.n_trees, BATCH):
@@ -245,11 +231,9 @@ class ForestEstimator(Estimator):
     def estimators_(self) -> list[Any]:
         """The trees as estimators, made on demand from ``forest_``."""
         check_is_fitted(self)
-        models = []
-        for t in range(self.forest_.n_trees):
-            model = self._template()
+        models = [self._template() for _ in range(self.forest_.n_trees)]
+        for t, model in enumerate(models):
             model.tree_ = self.forest_.tree(t)
-            models.append(model)
         return models
 
     @property
@@ -322,10 +306,18 @@ class ForestEstimator(Estimator):
     def _check_training_rows(self, X: Array) -> None:
         if self.sampler_.kind == "all":
             raise ValueError("no row is out of bag: this forest was grown on all rows")
-        if fingerprint(X, np.zeros(0)) != self.training_rows_:
-            raise ValueError(
-                "X must be the training rows, in their order: only these have been out of bag"
-            )
+        if fingerprint(X) != self.training_rows_:
+            raise ValueError("X must be the training rows, in their order: others were never out")
+
+    def _training_data(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Any]:
+        """Rows and targets, which must be those of the training."""
+        check_is_fitted(self)
+        rows = self._check_input(X)
+        self._check_training_rows(rows)
+        target = self._known_target(y, len(rows))
+        if fingerprint(np.ascontiguousarray(target)) != self.training_target_:
+            raise ValueError("y must be the training targets, in the order of the training rows")
+        return rows, target
 
     def oob_permutation_importance(
         self, X: ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: Seed = None
@@ -345,13 +337,8 @@ class ForestEstimator(Estimator):
         PermutationImportance
             ``mean`` and ``std`` (over the trees) of each feature, ``per_tree`` (trees, d).
         """
-        check_is_fitted(self)
         check.whole(n_repeats=n_repeats)
-        rows = self._check_input(X)
-        self._check_training_rows(rows)
-        target = self._known_target(y, len(rows))
-        if fingerprint(np.ascontiguousarray(target), np.zeros(0)) != self.training_target_:
-            raise ValueError("y must be the training targets, in the order of the training rows")
+        rows, target = self._training_data(X, y)
         seed = int(generator(random_state).integers(2**62))
         w = self.sampler_.weight if len(self.sampler_.weight) else np.ones(len(rows))
         bags = [bag for _, bag in self._bags(w)]
@@ -381,6 +368,15 @@ class ForestEstimator(Estimator):
             found["out-of-bag score"] = self.oob_score_
         return found
 
+    def _card(self, representation: str) -> Card:
+        return Card(
+            representation=representation,
+            evaluation=f"{self.criterion} in the nodes; the forest is judged out of bag",
+            optimisation=self._optimisation(),
+            numbers=self._numbers(),
+            warnings=(CAUTION,),
+        )
+
     def _optimisation(self) -> str:
         sampler = self.sampler_
         seen = {
@@ -394,9 +390,6 @@ class ForestEstimator(Estimator):
             f"{column_count(self.max_features, self.n_features_in_)} of {self.n_features_in_} "
             "features drawn at random"
         )
-
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
 
 CAUTION = (

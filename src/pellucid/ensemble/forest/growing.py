@@ -63,15 +63,9 @@ class Plan(NamedTuple):
 def is_coded(growth: Growth, target: Classes | Array) -> bool:
     """Whether the fast grower can do what is asked."""
     outputs = len(target.n_classes) if isinstance(target, Classes) else target.shape[1]
-    return (
-        growth.criterion in CRITERIA
-        and growth.threshold == "midpoint"
-        and growth.max_leaf_nodes is None
-        and growth.monotone is None
-        and growth.levels is None
-        and growth.paths is None
-        and outputs == 1
-    )
+    special = growth.max_leaf_nodes, growth.monotone, growth.levels, growth.paths
+    plain = growth.criterion in CRITERIA and growth.threshold == "midpoint"
+    return plain and all(value is None for value in special) and outputs == 1
 
 
 def code_table(X: Array, w: Array, seed: int) -> coded.Coded:
@@ -117,14 +111,7 @@ class Member(NamedTuple):
 class CodedGrower:
     """Grows single trees from coded columns, or from cells as they are; one per thread."""
 
-    def __init__(
-        self,
-        table: coded.Coded | extra.Cells,
-        target: Any,
-        plan: Plan,
-        sampler: Sampler,
-        lost: bool,
-    ) -> None:
+    def __init__(self, table: Any, target: Any, plan: Plan, sampler: Sampler, lost: bool) -> None:
         self.table, self.target, self.plan, self.sampler = table, target, plan, sampler
         self.block = None
         if isinstance(table, extra.Cells):
@@ -140,16 +127,10 @@ class CodedGrower:
         self.room = coded.make_room(n, d, bins, self.n_classes)
         self.out = coded.empty_grown(n, self.n_classes)
         growth = plan.growth
-        self.packable = (
-            self.classes
-            and self.n_classes == 2
-            and growth.criterion == "gini"
-            and growth.splitter == "best"
-            and growth.min_samples_leaf <= 1
-            and growth.min_weight_leaf == 0
-            and growth.min_impurity_decrease == 0
-            and not lost
-        )
+        free = growth.min_weight_leaf == growth.min_impurity_decrease == 0
+        free = free and growth.min_samples_leaf <= 1 and growth.splitter == "best" and not lost
+        gini = growth.criterion == "gini"
+        self.packable = self.classes and self.n_classes == 2 and gini and free
         if not self.classes:
             self._scale_targets()
 
@@ -208,18 +189,10 @@ class CodedGrower:
         lightest = growth.min_weight_leaf * (1 - ALMOST) / member.weight_unit
         limits = growth.max_depth, growth.min_samples_split, growth.min_samples_leaf
         packed = int(self.packable and float(member.bag.weight.sum()) < SMALL)
-        task = coded.Task(
-            CRITERIA[growth.criterion],
-            self.n_classes,
-            int(not self.classes),
-            *limits,
-            max(int(np.ceil(lightest)), 1),
-            asked(growth, self.d),
-            least,
-            packed,
-            int(growth.splitter == "random"),
-            mix(self.sampler.seed, b),
-        )
+        sides = max(int(np.ceil(lightest)), 1), asked(growth, self.d), least
+        kind = CRITERIA[growth.criterion], self.n_classes, int(not self.classes)
+        drawn = int(growth.splitter == "random"), mix(self.sampler.seed, b)
+        task = coded.Task(*kind, *limits, *sides, packed, *drawn)
         if self.block is None:
             n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)
         else:
@@ -253,33 +226,17 @@ class CodedGrower:
             weight, spread = total * member.weight_unit, np.zeros((n, 0))
         else:
             weight = sums[:, 0] * member.weight_unit
-            value, impurity = self._moments(n, member, w, left, right, weight)
+            value, impurity = self._moments(member, w, left, right, weight)
             spread = np.sqrt(impurity)[:, None]
         feature = np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32)
-        threshold, missing = (
-            np.where(inner, out.threshold[:n], UNDEFINED),
-            out.missing_left[:n].copy(),
-        )
-        found = (
-            impurity,
-            size,
-            weight,
-            value[:, None, :],
-            spread,
-            np.array([value.shape[1]]),
-            self.d,
-        )
-        tree = Tree(left, right, feature, threshold, missing, *found)
+        threshold = np.where(inner, out.threshold[:n], UNDEFINED)
+        question = left, right, feature, threshold, out.missing_left[:n].copy()
+        answers = impurity, size, weight, value[:, None, :], spread, np.array([value.shape[1]])
+        tree = Tree(*question, *answers, self.d)
         return prune_at(tree, self.plan.ccp_alpha) if self.plan.ccp_alpha > 0 else tree
 
     def _moments(
-        self,
-        n: int,
-        member: Member,
-        w: Array,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        weight: Array,
+        self, member: Member, w: Array, left: Any, right: Any, weight: Array
     ) -> tuple[Array, Array]:
         """Mean and variance of every node, from the leaves up."""
         bag, ends = member.bag, np.flatnonzero(right < 0)
@@ -288,7 +245,7 @@ class CodedGrower:
         at_leaves = np.where(pure >= 0, bag.target[pure], at_leaves)  # equal numbers: that number
         leaf = np.repeat(np.arange(len(ends)), self.out.size[ends])
         gap = bag.target[bag.rows] - at_leaves[leaf]
-        squares = np.zeros((n, 1))
+        squares = np.zeros((len(right), 1))
         squares[ends, 0] = np.bincount(leaf, w[bag.rows] * gap * gap, len(ends))
         mean = node_means(right, weight, at_leaves)
         merge_spreads(left, right, weight, mean, squares)
@@ -310,30 +267,23 @@ class Grown(NamedTuple):
 
 
 def grow_forest(
-    X: Array,
-    target: Classes | Array,
-    w: Array,
-    plan: Plan,
-    sampler: Sampler,
-    first: int,
-    last: int,
-    keep_rows: bool = True,
+    X: Array, target: Any, w: Array, plan: Plan, sampler: Sampler, new: range, keep: bool = True
 ) -> Grown:
-    """Trees first..last-1 on the rows of X; ``w`` are the rows' own weights."""
-    joiner = Joiner(first, keep_rows=keep_rows)
+    """The trees ``new`` on the rows of X; ``w`` are the rows' own weights."""
+    joiner = Joiner(new.start, keep_rows=keep)
     if is_coded(plan.growth, target):
         lost = bool((np.isnan(X).any(axis=1) & (w > 0)).any())
         plain = plan.growth.splitter == "random" and not lost
         d = X.shape[1]
         table = extra.lay_out(X, asked(plan.growth, d)) if plain else code_table(X, w, sampler.seed)
-        size = max(1, min(8, (last - first) // (4 * thread_count()), AT_ONCE // len(X)))
+        size = max(1, min(8, len(new) // (4 * thread_count()), AT_ONCE // len(X)))
 
         def some(begin: int) -> None:
             grower = CodedGrower(table, target, plan, sampler, lost)
-            for b in range(begin, min(begin + size, last)):
+            for b in range(begin, min(begin + size, new.stop)):
                 joiner.add(b, *grower.grow(b))
 
-        list(map_threads(some, range(first, last, size)))
+        list(map_threads(some, range(new.start, new.stop, size)))
         return Grown(joiner.forest(), joiner.rows)
     data = presort(X)
 
@@ -350,7 +300,7 @@ def grow_forest(
         in_leaves = seen_rows[np.argsort(leaf, kind="stable")].astype(np.int32)
         joiner.add(b, tree, in_leaves)
 
-    list(map_threads(one, range(first, last)))
+    list(map_threads(one, new))
     return Grown(joiner.forest(), joiner.rows)
 
 

@@ -87,10 +87,8 @@ def score_at(score: Array, w: Array, confidence: float) -> float:
     total = float(w.sum())
     rank = math.ceil((total + 1) * confidence - ROUNDING)
     if rank > total:
-        warn(
-            f"{total:g} out-of-bag rows cannot support a confidence of {confidence:g}: the "
-            "intervals are infinite"
-        )
+        few = f"{total:g} out-of-bag rows cannot support a confidence of {confidence:g}"
+        warn(f"{few}: the intervals are infinite")
         return math.inf
     order = np.argsort(score, kind="stable")
     place = int(np.searchsorted(np.cumsum(w[order]), rank - ROUNDING))

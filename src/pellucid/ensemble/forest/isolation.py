@@ -19,11 +19,13 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
-from pellucid.compiled.trees.search import mix
+from pellucid.compiled.trees.growth import draw_column
+from pellucid.compiled.trees.search import mix, random_threshold
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.ensemble.committees.bagging_model import FEATURES, feature_count
@@ -33,11 +35,96 @@ from pellucid.ensemble.committees.bootstrap import (
     is_whole,
     make_sampler,
     own_order,
+    refuse_fewer,
 )
-from pellucid.ensemble.forest.forest_model import jobs
-from pellucid.ensemble.forest.kernels.isolation import isolate
+from pellucid.ensemble.forest.forest_model import check_fitted_forest, jobs
 from pellucid.ensemble.forest.record import Forest, join_forests, writeable
 from pellucid.tree.regressor import DecisionTreeRegressor
+
+
+@jit
+def column_range(X, rows, s, e, f):
+    """(least, largest, missing cells) of the known cells of a column in a node."""
+    low, high, lost = np.inf, -np.inf, 0
+    for i in range(s, e):
+        x = X[rows[i], f]
+        if x != x:
+            lost += 1
+        else:
+            low, high = min(low, x), max(high, x)
+    return low, high, lost
+
+
+@jit
+def isolate(
+    X,
+    rows,
+    columns,
+    max_depth,
+    seed,
+    order,
+    stack,
+    keys,
+    right,
+    feature,
+    threshold,
+    missing_left,
+    size,
+    depth,
+):
+    """Grow one tree in preorder on ``rows``; returns the number of its nodes.
+
+    At each node a column is drawn that varies, then a threshold uniform between its extremes.
+    Missing cells go left or right as a whole, by chance.
+    """
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, len(rows), 0, -1
+    keys[0] = seed
+    top, n, moved = 1, 0, np.empty(len(rows), rows.dtype)
+    while top > 0:
+        top -= 1
+        s, e, level, parent = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        key, node = keys[top], n
+        n += 1
+        if parent >= 0:
+            right[parent] = node
+        right[node], feature[node], threshold[node], missing_left[node] = -1, -2, -2.0, 0
+        size[node], depth[node] = e - s, level
+        if e - s < 2 or level >= max_depth:
+            continue
+        f = np.int64(-1)
+        low, high, lost = 0.0, 0.0, 0
+        for j in range(len(columns)):
+            c = draw_column(order, j, key)
+            low, high, lost = column_range(X, rows, s, e, columns[c])
+            if low < high or (low == high and lost > 0):
+                f = np.int64(columns[c])
+                break
+        if f < 0:
+            continue
+        t = random_threshold(low, high, mix(key, f + 1)) if low < high else np.inf
+        to = mix(key, 0x1057) & 1 if t < np.inf else 0
+        at, n_moved = s, 0
+        for i in range(s, e):
+            r = rows[i]
+            x = X[r, f]
+            stay = x <= t or (x != x and to == 1)
+            if stay:
+                rows[at] = r
+                at += 1
+            else:
+                moved[n_moved] = r
+                n_moved += 1
+        for i in range(n_moved):
+            rows[at + i] = moved[i]
+        feature[node], threshold[node] = f, t
+        missing_left[node] = to
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = at, e, level + 1, node
+        stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = s, at, level + 1
+        stack[top + 1, 3] = -1
+        keys[top], keys[top + 1] = mix(key, 1), mix(key, 0)
+        top += 2
+    return n
+
 
 EULER = 0.5772156649015329
 
@@ -145,19 +232,11 @@ class IsolationForest(OutlierMixin, Estimator):
         seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
         total = int(w.sum()) if is_whole(w) else int(np.count_nonzero(w))
         self.max_samples_ = self._sample_size(total)
-        self.sampler_: Sampler = make_sampler(
-            Bootstrap(self.max_samples_, replace=self.bootstrap),
-            seed,
-            w,
-            self.n_estimators,
-            own_order(X, np.zeros(len(X))),
-        )
+        sampling = Bootstrap(self.max_samples_, replace=self.bootstrap)
+        order = own_order(X, np.zeros(len(X)))
+        self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order)
         done = 0 if old is None else old.n_trees
-        if done > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {done} trees that "
-                "warm_start=True keeps"
-            )
+        refuse_fewer(self.n_estimators, done, "trees")
         with jobs(self.n_jobs):
             if done < self.n_estimators:
                 new = self._grow(X, done)
@@ -184,9 +263,8 @@ class IsolationForest(OutlierMixin, Estimator):
             share = float(value)
             if 0 < share <= 1:
                 return max(1, int(share * n))
-        raise ValueError(
-            f"max_samples must be 'auto', a whole number >= 1 or a share in (0, 1], got {value!r}"
-        )
+        accepted = "'auto', a whole number >= 1 or a share in (0, 1]"
+        raise ValueError(f"max_samples must be {accepted}, got {value!r}")
 
     def _columns(self, b: int) -> Any:
         d = self.n_features_in_
@@ -298,11 +376,8 @@ class IsolationForest(OutlierMixin, Estimator):
     def _check_state(self) -> None:
         super()._check_state()
         if hasattr(self, "forest_"):
-            forest = self.forest_
-            if not isinstance(forest, Forest) or forest.n_features != self.n_features_in_:
-                raise ValueError("forest_ must be a Forest of the fitted number of features")
-            forest.check()
-            if forest.value.shape[1] != 1:
+            check_fitted_forest(self)
+            if self.forest_.value.shape[1] != 1:
                 raise ValueError("forest_ must have one value for every node")
 
     def card(self) -> Card:

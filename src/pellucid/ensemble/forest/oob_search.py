@@ -29,11 +29,7 @@ def _has(method: str) -> Any:
 
 
 def fit_candidate(
-    estimator: BaseEstimator,
-    params: dict[str, Any],
-    X: ArrayLike,
-    y: ArrayLike,
-    extra: dict[str, Any],
+    estimator: BaseEstimator, params: dict[str, Any], X: Any, y: Any, extra: dict[str, Any]
 ) -> Any:
     """The candidate fitted to all rows; refused if it leaves no out-of-bag score."""
     model = clone(estimator).set_params(**params)
@@ -41,9 +37,8 @@ def fit_candidate(
         model.set_params(oob_score=True)
     model.fit(X, y, **extra)
     if not hasattr(model, "oob_score_"):
-        raise ValueError(
-            f"OutOfBagSearch needs an estimator that leaves oob_score_, got {type(model).__name__}"
-        )
+        name = type(model).__name__
+        raise ValueError(f"OutOfBagSearch needs an estimator that leaves oob_score_, got {name}")
     return model
 
 
@@ -118,10 +113,8 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
             if best is None or scores[i] > np.nanmax([-np.inf, *scores[:i]]):
                 best = model
         if not np.isfinite(scores).any():
-            raise ValueError(
-                "no candidate has an out-of-bag score: with so few rows or members no row was "
-                f"ever out of bag (n_samples={best.sampler_.n})"
-            )
+            why = f"no row was ever out of bag (n_samples={best.sampler_.n})"
+            raise ValueError(f"no candidate has an out-of-bag score: {why}")
         self.best_index_ = int(np.nanargmax(scores))
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(scores[self.best_index_])
@@ -177,16 +170,12 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         inner = self._chosen().card()
         chosen = ", ".join(f"{key} = {show(value)}" for key, value in self.best_params_.items())
-        return Card(
-            representation=inner.representation,
+        caution = "the out-of-bag score of the best of several candidates is optimistic"
+        fits = f"one fit per candidate; chosen: {chosen or 'as given'}"
+        return inner._replace(
             evaluation=f"the out-of-bag score chooses among {len(self.results_['params'])} "
             f"candidates; {inner.evaluation}",
-            optimisation=f"one fit per candidate; chosen: {chosen or 'as given'}; "
-            + inner.optimisation,
+            optimisation=f"{fits}; {inner.optimisation}",
             numbers={"out-of-bag score of the best": self.best_score_, **inner.numbers},
-            scales=inner.scales,
-            warnings=(
-                "the out-of-bag score of the best of several candidates is optimistic",
-                *inner.warnings,
-            ),
+            warnings=(caution, *inner.warnings),
         )

@@ -20,10 +20,10 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import stream
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.committees.bootstrap import Sampler
-from pellucid.ensemble.forest.kernels.leaf_quantiles import leaf_quantiles
-from pellucid.ensemble.forest.kernels.walk import add_meetings
+from pellucid.ensemble.forest.kernels.walk import add_meetings, leaf_quantiles
 from pellucid.ensemble.forest.record import Forest
 
+Errors = Callable[[int, Any, Any], float]  # of a tree, given the leaves of some rows and the rows
 BLOCK = 256
 CELLS = 4_000_000  # of a matrix that is held at once
 
@@ -63,12 +63,7 @@ def proximities(leaf: NDArray[Any], other: NDArray[Any], seen: NDArray[Any] | No
 
 
 def permute_columns(
-    forest: Forest,
-    X: Array,
-    bags: list[Any],
-    errors: Callable[[int, Any, Any], float],
-    n_repeats: int,
-    seed: int,
+    forest: Forest, X: Array, bags: list[Any], errors: Errors, n_repeats: int, seed: int
 ) -> PermutationImportance:
     """Importances of all columns; trees that never ask about a column score 0 there."""
     d = forest.n_features
@@ -95,13 +90,7 @@ def permute_columns(
 
 
 def forest_quantiles(
-    forest: Forest,
-    rows: NDArray[np.int32],
-    sampler: Sampler,
-    y: Array,
-    X: Array,
-    quantiles: Array,
-    leaves: NDArray[Any] | None = None,
+    forest: Forest, rows: Any, sampler: Sampler, y: Array, X: Array, q: Array, leaves: Any = None
 ) -> Array:
     """Quantiles (m, q) of the forest's distribution of y at each row of X.
 
@@ -121,13 +110,11 @@ def forest_quantiles(
     rank[order] = np.arange(len(y))
     place, values = rank[rows], y[order]
     leaves = forest.apply(X) if leaves is None else leaves
-    out = np.empty((len(X), len(quantiles)))
+    out = np.empty((len(X), len(q)))
+    inside = forest.start, begin, size, place, counts, values
 
     def block(first: int) -> None:
-        last = min(first + BLOCK, len(X))
-        leaf_quantiles(
-            leaves, first, last, forest.start, begin, size, place, counts, values, quantiles, out
-        )
+        leaf_quantiles(leaves, first, min(first + BLOCK, len(X)), *inside, q, out)
 
     list(map_threads(block, range(0, len(X), BLOCK)))
     return out

@@ -18,14 +18,8 @@ from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
+from pellucid.ensemble.forest import node_values
 from pellucid.ensemble.forest.kernels import walk
-from pellucid.ensemble.forest.node_values import (
-    class_weights,
-    left_children,
-    node_means,
-    node_sums,
-    number_impurities,
-)
 from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree, sound_sets
 
 KINDS = ("i8", "i4", "i4", "f8", "u1", "f8", "i4", "f4 f8", "f8", "f8", "i8")
@@ -36,7 +30,7 @@ NARROW = (np.int8, np.int16, np.int32)
 class Forest(NamedTuple):
     """Tree t is the nodes start[t]..start[t + 1] - 1, in preorder: the left child comes next.
 
-    Large forests leave out what follows from the rest (``lean.py``), and have
+    Large forests leave out what follows from the rest (``joining.py``), and have
 
     - ``size`` and ``weight`` of the leaves only, the others being sums;
     - no ``value``: that of a leaf is its ``threshold``, or the number of its class where all
@@ -90,7 +84,7 @@ class Forest(NamedTuple):
         if len(stored) == len(self.right):
             return np.asarray(stored[part], np.float64)
         first, last = (part.start + t) // 2, (part.stop + t + 1) // 2  # m leaves: 2 m - 1 nodes
-        return node_sums(self.right[part], stored[first:last, None])[:, 0]
+        return node_values.node_sums(self.right[part], stored[first:last, None])[:, 0]
 
     def sizes(self, t: int) -> Any:
         """Rows in every node of tree t."""
@@ -110,13 +104,13 @@ class Forest(NamedTuple):
             return self.value[self.part(t)]
         right, weight = self.right[self.part(t)], self.weights(t)
         if self.of_numbers:
-            return node_means(right, weight, self.threshold[self.part(t)][right < 0])
+            return node_values.node_means(right, weight, self.threshold[self.part(t)][right < 0])
         return self._class_weights(t) / weight[:, None]
 
     def _class_weights(self, t: int) -> Array:
         right, weight = self.right[self.part(t)], self.weights(t)
         label = self.threshold[self.part(t)][right < 0]
-        return class_weights(right, weight, label, self.value.shape[1])
+        return node_values.class_weights(right, weight, label, self.value.shape[1])
 
     def impurities(self, t: int) -> Array:
         """Impurity of every node of tree t; from pure leaves up where it is not stored."""
@@ -124,7 +118,9 @@ class Forest(NamedTuple):
             return self.impurity[self.part(t)]
         if self.measure:
             return class_impurity(self._class_weights(t), self.measure)
-        return number_impurities(self.right[self.part(t)], self.weights(t), self.values(t))
+        return node_values.number_impurities(
+            self.right[self.part(t)], self.weights(t), self.values(t)
+        )
 
     def spreads(self, t: int) -> Array:
         """Standard deviations of the targets in every node of tree t."""
@@ -133,22 +129,13 @@ class Forest(NamedTuple):
 
     def questions(self, t: int) -> Array:
         """Threshold of every node of tree t, -2 in a leaf."""
-        found = self.threshold[self.part(t)]
-        return (
-            found if len(self.value) else np.where(self.right[self.part(t)] < 0, UNDEFINED, found)
-        )
+        found, ends = self.threshold[self.part(t)], self.right[self.part(t)] < 0
+        return found if len(self.value) else np.where(ends, UNDEFINED, found)
 
     def nodes(self, t: int) -> tuple[Any, ...]:
         """The arrays that a walk through tree t reads."""
-        part = self.part(t)
-        return (
-            self.feature[part],
-            self.threshold[part],
-            self.missing_left[part],
-            self.right[part],
-            self.levels,
-            self.sets,
-        )
+        parts = self.feature, self.threshold, self.missing_left, self.right
+        return (*(field[self.part(t)] for field in parts), self.levels, self.sets)
 
     def tree(self, t: int) -> Tree:
         """Tree t as scikit-learn lays it out."""
@@ -159,7 +146,7 @@ class Forest(NamedTuple):
         question = self.feature[part], self.questions(t), self.missing_left[part]
         counts = impurity, self.sizes(t), self.weights(t), value, spread, self.n_classes
         rest = self.n_features, self.levels, self.sets
-        return Tree(left_children(right), right, *question, *counts, *rest)
+        return Tree(node_values.left_children(right), right, *question, *counts, *rest)
 
     def at(self, leaves: NDArray[Any]) -> Array:
         """The values (..., outputs * classes) of leaves, counted over all trees."""
@@ -263,26 +250,28 @@ def join_trees(trees: Sequence[Tree]) -> Forest:
     first = trees[0]
     sizes = [tree.node_count for tree in trees]
     words = np.cumsum([0, *(len(tree.sets) for tree in trees)]).tolist()
+    begun = zip(trees, words, strict=False)
+    thresholds = [shifted(t.threshold, t.feature, first.levels, at) for t, at in begun]
+    values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
+
+    def joined(name: str) -> Any:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
     return Forest(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([tree.children_right for tree in trees]),
-        np.concatenate([tree.feature for tree in trees]),
-        np.concatenate(
-            [
-                shifted(tree.threshold, tree.feature, first.levels, begin)
-                for tree, begin in zip(trees, words, strict=False)
-            ]
-        ),
-        np.concatenate([tree.missing_go_to_left for tree in trees]),
-        np.concatenate([tree.impurity for tree in trees]),
-        np.concatenate([tree.n_node_samples for tree in trees]).astype(np.int32),
-        np.concatenate([tree.weighted_n_node_samples for tree in trees]),
-        np.concatenate([tree.value.reshape(tree.node_count, -1) for tree in trees]),
-        np.concatenate([tree.spread for tree in trees]),
-        np.array(first.n_classes, np.int64),
-        first.n_features,
-        first.levels,
-        np.concatenate([tree.sets for tree in trees]),
+        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        right=joined("children_right"),
+        feature=joined("feature"),
+        threshold=np.concatenate(thresholds),
+        missing_left=joined("missing_go_to_left"),
+        impurity=joined("impurity"),
+        size=joined("n_node_samples").astype(np.int32),
+        weight=joined("weighted_n_node_samples"),
+        value=np.concatenate(values),
+        spread=joined("spread"),
+        n_classes=np.array(first.n_classes, np.int64),
+        n_features=first.n_features,
+        levels=first.levels,
+        sets=joined("sets"),
     )
 
 
@@ -290,9 +279,7 @@ def join_forests(a: Forest, b: Forest) -> Forest:
     """The trees of a, then those of b."""
     a, b = alike(a, b)
     b = b._replace(threshold=shifted(b.threshold, b.feature, b.levels, len(a.sets)))
-    both: dict[str, Any] = {
-        name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in JOINED
-    }
+    both: dict[str, Any] = {n: np.concatenate([getattr(a, n), getattr(b, n)]) for n in JOINED}
     return a._replace(start=np.concatenate([a.start, b.start[1:] + a.start[-1]]), **both)
 
 
@@ -347,13 +334,8 @@ def check_forest(forest: Forest) -> None:
         raise ValueError("the sets of levels of the forest do not fit together")
     n, width = len(forest.feature), forest.value.shape[1]
     none = np.broadcast_to(0.0, n)  # nothing is derived from nodes that were not looked at
-    nodes = forest._replace(
-        impurity=none,
-        size=none,
-        weight=none,
-        spread=none[:, None],
-        value=np.broadcast_to(0.0, (n, width)),
-    )
+    empty = {"spread": none[:, None], "value": np.broadcast_to(0.0, (n, width))}
+    nodes = forest._replace(impurity=none, size=none, weight=none, **empty)
     for t in range(forest.n_trees):
         nodes.tree(t).check()
 
@@ -361,13 +343,9 @@ def check_forest(forest: Forest) -> None:
 def sound_start(forest: Forest) -> bool:
     """Whether the trees cover the nodes."""
     start = forest.start
-    return bool(
-        start.ndim == 1
-        and len(start) > 1
-        and start[0] == 0
-        and start[-1] == len(forest.feature)
-        and (np.diff(start) > 0).all()
-    )
+    if start.ndim != 1 or len(start) < 2 or start[0] != 0:
+        return False
+    return bool(start[-1] == len(forest.feature) and (np.diff(start) > 0).all())
 
 
 def sound_shapes(forest: Forest) -> bool:

@@ -16,12 +16,10 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.ensemble.forest.forest_model import CAUTION, ForestEstimator, fingerprint, jobs
+from pellucid.ensemble.forest.forest_model import ForestEstimator, fingerprint, jobs
 from pellucid.ensemble.forest.intervals import ForestCalibration, fit_calibration
 from pellucid.ensemble.forest.reading import forest_quantiles, jackknife_std
 from pellucid.tree.regressor import DecisionTreeRegressor
-
-NOTHING = np.zeros(0)
 
 
 class ForestRegressor(ForestEstimator, Regressor):
@@ -35,9 +33,7 @@ class ForestRegressor(ForestEstimator, Regressor):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         rows = self._check_training(X, y, sample_weight)
         w, targets = np.array(rows.w), rows.y.reshape(len(rows.y), -1)
         self.n_outputs_ = targets.shape[1]
@@ -49,8 +45,8 @@ class ForestRegressor(ForestEstimator, Regressor):
             if not np.isfinite(self.forest_.impurity).all():
                 raise ValueError("y holds numbers too large to be squared; divide it by a constant")
             self.leaf_rows_ = added if old is None else np.concatenate([old, added])
-            self.training_rows_ = fingerprint(rows.X, NOTHING)
-            self.training_target_ = fingerprint(rows.y, NOTHING)
+            self.training_rows_ = fingerprint(rows.X)
+            self.training_target_ = fingerprint(rows.y)
             self.targets_ = rows.y.copy()
             if self.oob_score:
                 self._oob(targets, w, rows.X)
@@ -98,10 +94,7 @@ class ForestRegressor(ForestEstimator, Regressor):
             if not return_std:
                 return mean
             if self.sampler_.kind != "bootstrap":
-                raise ValueError(
-                    "return_std needs trees that draw their rows (bootstrap=True): the standard "
-                    "error is read from the draws"
-                )
+                raise ValueError("return_std needs trees that draw their rows (bootstrap=True)")
             std = jackknife_std(forest, self.sampler_, rows)
         return mean, std[:, 0] if self.n_outputs_ == 1 else std
 
@@ -121,14 +114,7 @@ class ForestRegressor(ForestEstimator, Regressor):
             raise ValueError(f"quantiles must be numbers in [0, 1], got {quantiles!r}")
         order = np.argsort(asked, kind="stable")
         with jobs(self.n_jobs):
-            found = forest_quantiles(
-                self.forest_,
-                self.leaf_rows_,
-                self.sampler_,
-                self.targets_.ravel(),
-                rows,
-                asked[order],
-            )
+            found = forest_quantiles(*self._leaves(), self.targets_.ravel(), rows, asked[order])
         out = np.empty_like(found)
         out[:, order] = found
         return out[:, 0] if np.ndim(quantiles) == 0 else out
@@ -148,15 +134,13 @@ class ForestRegressor(ForestEstimator, Regressor):
         check.fraction(confidence=confidence)
         if self.n_outputs_ > 1:
             raise ValueError(f"intervals need one target, got {self.n_outputs_}")
-        rows = self._check_input(X)
-        self._check_training_rows(rows)
-        target = self._known_target(y, len(rows))
-        if fingerprint(np.ascontiguousarray(target), NOTHING) != self.training_target_:
-            raise ValueError("y must be the training targets, in the order of the training rows")
+        rows, target = self._training_data(X, y)
         with jobs(self.n_jobs):
-            return fit_calibration(
-                self.forest_, self.leaf_rows_, self.sampler_, target.ravel(), rows, confidence
-            )
+            return fit_calibration(*self._leaves(), target.ravel(), rows, confidence)
+
+    def _leaves(self) -> tuple[Any, Any, Any]:
+        """The trees, the rows of their leaves, and who saw what."""
+        return self.forest_, self.leaf_rows_, self.sampler_
 
     def predict_interval(self, X: ArrayLike, calibration: ForestCalibration) -> Array:
         """Intervals (n, 2) that hold a new y with the confidence of the calibration.
@@ -168,9 +152,8 @@ class ForestRegressor(ForestEstimator, Regressor):
             Of ``calibrate_intervals``.
         """
         if not isinstance(calibration, ForestCalibration):
-            raise TypeError(
-                f"calibration must come from calibrate_intervals, got {type(calibration).__name__}"
-            )
+            name = type(calibration).__name__
+            raise TypeError(f"calibration must come from calibrate_intervals, got {name}")
         found = self.predict_quantiles(X, calibration.levels)
         low, high = found[:, 0] - calibration.margin, found[:, 1] + calibration.margin
         middle = 0.5 * (found[:, 0] + found[:, 1])
@@ -213,11 +196,7 @@ class ForestRegressor(ForestEstimator, Regressor):
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
-        return Card(
-            representation="the mean of many deep trees: a fine step function on axis-parallel "
-            "boxes; no scaling, no assumption on the form; constant beyond the data",
-            evaluation=f"{self.criterion} in the nodes; the forest is judged out of bag",
-            optimisation=self._optimisation(),
-            numbers=self._numbers(),
-            warnings=(CAUTION,),
+        return self._card(
+            "the mean of many deep trees: a fine step function on axis-parallel boxes; no scaling, "
+            "no assumption on the form; constant beyond the data"
         )

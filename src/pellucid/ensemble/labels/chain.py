@@ -32,7 +32,12 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.ensemble.committees.constant import ConstantClassifier
-from pellucid.ensemble.labels.label_matrix import open_label_matrix, top_labels, warn_constant
+from pellucid.ensemble.labels.label_matrix import (
+    check_ranked,
+    open_label_matrix,
+    top_labels,
+    warn_constant,
+)
 from pellucid.ensemble.labels.meta_classifier import MetaClassifier
 from pellucid.ensemble.labels.multi_output import multi_label_tags
 from pellucid.ensemble.labels.one_vs_rest import inner_has
@@ -83,9 +88,8 @@ def with_column(frame: Any, name: str, values: Array) -> Any:
 def answer(model: BaseEstimator, X: ArrayLike, method: str) -> Any:
     """One value per row: the label, or the probability or score of ``classes_[1]``."""
     if method != "predict" and len(model.classes_) > 2:
-        raise ValueError(
-            f"{method} in a chain needs labels of two classes, got {model.classes_.tolist()}"
-        )
+        given = model.classes_.tolist()
+        raise ValueError(f"{method} in a chain needs labels of two classes, got {given}")
     if isinstance(model, ConstantClassifier) and method == "predict_log_proba":
         return np.log(np.maximum(model.predict_proba(X)[:, -1], 1e-300))
     values = np.asarray(getattr(model, method)(X))
@@ -181,10 +185,8 @@ class ClassifierChain(MetaClassifier):
             check.one_of(METHODS, chain_method=name)
         found = [name for name in names if hasattr(self.estimator, name)]
         if not found:
-            raise AttributeError(
-                f"{type(self.estimator).__name__} has none of the following attributes: "
-                f"{', '.join(names)}."
-            )
+            who, asked = type(self.estimator).__name__, ", ".join(names)
+            raise AttributeError(f"{who} has none of the following attributes: {asked}.")
         return found[0]
 
     def _order(self, L: int) -> IntArray:
@@ -256,16 +258,13 @@ class ClassifierChain(MetaClassifier):
     def predict_top(self, X: Any, m: int) -> Any:
         """0/1 rows with exactly m labels: those of the greatest probability in the chain."""
         check_is_fitted(self)
-        for classes in self.classes_:
-            if not np.array_equal(classes, [0, 1]):
-                raise ValueError(f"labels must be 0 and 1 to be ranked, got {classes.tolist()}")
+        check_ranked(self.classes_)
         has = all(hasattr(model, "predict_proba") for model in self.estimators_)
         method = "predict_proba" if has else "decision_function"
         return top_labels(np.column_stack(self._answers(X, method)), m)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        return multi_label_tags(tags)
+        return multi_label_tags(super().__sklearn_tags__())
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import unit_weights
 from pellucid.core.meta import binary_score, check_inner, score_threshold
 from pellucid.core.records import Card
@@ -128,16 +127,11 @@ class CutPointClassifier(MetaClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit the classifier, then find its cheapest cut-point."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
-        n = _num_samples(X)
-        params = self._route("fit", sample_weight, fit_params, n)
+        X, n, params, context = self._begin(X, y, sample_weight, fit_params)
         codes = self._open_labels(X, y)
         if len(self.classes_) > 2:
-            kind = type_of_target(self.classes_[codes], input_name="y")
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-            )
+            what = f"The type of the target is {type_of_target(self.classes_[codes])}."
+            raise ValueError(f"Only binary classification is supported. {what}")
         losses = check_losses(self.loss_matrix, 2)
         if losses.shape != (2, 2):
             raise ValueError(f"loss_matrix must have shape (2, 2), got {losses.shape}")

@@ -28,10 +28,8 @@ def open_label_matrix(owner: BaseEstimator, Y: Matrix, n: int) -> Any:
         Y = nw.from_native(Y, eager_only=True).to_numpy()
     Y = check_array(Y, dtype=None, ensure_2d=False, input_name="y", estimator=owner)
     if Y.ndim != 2:
-        raise ValueError(
-            f"y must have two dimensions (rows, labels), got shape {Y.shape}; for one label use "
-            "the estimator itself, or y.reshape(-1, 1)"
-        )
+        cure = "for one label use the estimator itself, or y.reshape(-1, 1)"
+        raise ValueError(f"y must have two dimensions (rows, labels), got shape {Y.shape}; {cure}")
     if len(Y) != n:
         raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {len(Y)}")
     check_classification_targets(Y)
@@ -49,6 +47,15 @@ def check_zero_one(Y: NDArray[Any], name: str) -> Any:
     if bad.any():
         raise ValueError(f"{name} needs labels 0 and 1, got {Y[bad][0]}")
     return Y.astype(np.int64)
+
+
+def check_ranked(classes: list[Any]) -> None:
+    """Refuse to rank labels with other values than 0 and 1."""
+    for j, values in enumerate(classes):
+        if not np.array_equal(values, [0, 1]):
+            raise ValueError(
+                f"labels must be 0 and 1 to be ranked, label {j} has {values.tolist()}"
+            )
 
 
 def warn_constant(owner: BaseEstimator, label: int, value: object) -> None:

@@ -8,22 +8,16 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pellucid.base import (
-    Classifier,
-    Estimator,
-    check_labels,
-    check_weights,
-    encode_labels,
-    find_nonfinite,
-)
+from pellucid import base
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, read_table, route
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.constant import ConstantClassifier
 
 
-class MetaClassifier(MetaEstimatorMixin, Classifier):
+class MetaClassifier(MetaEstimatorMixin, base.Classifier):
     """Base of the classifiers that fit several copies of ``estimator``."""
 
     estimator: Any
@@ -50,48 +44,61 @@ class MetaClassifier(MetaEstimatorMixin, Classifier):
             check_is_fitted(self)
         return read_table(self, X, self.estimator, reset=reset)
 
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any], **door: bool
+    ) -> tuple[Any, int, dict[str, Any], FitContext]:
+        """The table, its number of rows, the keywords of the inner fits, and the context."""
+        X = self._open(X)
+        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
+        n = _num_samples(X)
+        return X, n, self._route("fit", sample_weight, params, n, **door), context
+
     def _open_labels(self, X: ArrayLike, y: ArrayLike) -> IntArray:
         """Codes of the labels of a vector; at least two classes."""
         n = _num_samples(X)
-        self.classes_, codes = encode_labels(check_labels(y, n, self))
+        self.classes_, codes = base.encode_labels(base.check_labels(y, n, self))
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got 1 class in {n} samples "
-                f"(n_samples={n})"
-            )
+            name = type(self).__name__
+            raise ValueError(f"{name} needs at least 2 classes, got 1 class, n_samples={n}")
         return codes
 
+    def _known_codes(self, y: ArrayLike, n: int) -> IntArray:
+        """Codes of the labels of a batch, all of which must be known."""
+        labels = base.check_labels(y, n, self)
+        unknown = np.setdiff1d(labels, self.classes_).tolist()
+        if unknown:
+            known = self.classes_.tolist()
+            raise ValueError(f"the batch contains {unknown}, but classes are {known}")
+        return np.searchsorted(self.classes_, labels)
+
     def _route(
-        self,
-        method: str,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        n: int,
-        **door: bool,
+        self, method: str, sample_weight: Any, params: dict[str, Any], n: int, **door: bool
     ) -> dict[str, Any]:
         """The keywords of the inner fits; weights are checked here, where rows have their place."""
         if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, np.empty(n))
+            sample_weight = base.check_weights(sample_weight, np.empty(n))
         return route(self, method, sample_weight, params, **door)
 
     def _refuse_cells(self, X: ArrayLike) -> None:
         refuse_cells(self, self.estimator, X)
 
 
-def refuse_cells(owner: Estimator, estimator: BaseEstimator, X: ArrayLike) -> None:
+def refuse_cells(owner: base.Estimator, estimator: BaseEstimator, X: ArrayLike) -> None:
     """Name a bad cell by its row in X: the inner estimators will see only some of the rows."""
-    if not isinstance(estimator, Estimator):
-        return  # what it accepts is not known here
-    if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
+    if isinstance(estimator, base.Estimator):  # of others it is not known what they accept
         allow_nan = bool(get_tags(estimator).input_tags.allow_nan)
+        refuse_nonfinite(owner, X, allow_nan, type(estimator).__name__)
+
+
+def refuse_nonfinite(owner: base.Estimator, X: ArrayLike, allow_nan: bool, who: str) -> None:
+    """Raise ValueError for the first cell of a table of numbers that ``who`` does not accept."""
+    if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiu"):
         for j, column in _float_columns(X):
-            found = find_nonfinite(column[:, None], allow_nan=allow_nan)
+            found = base.find_nonfinite(column[:, None], allow_nan=allow_nan)
             if found is not None:
                 what = "NaN" if np.isnan(column[found[0]]) else "infinity (inf)"
-                raise ValueError(
-                    f"X contains {what} in {owner._column_name(j)}, row {found[0]}; "
-                    f"{type(estimator).__name__} does not accept it"
-                )
+                where = f"{owner._column_name(j)}, row {found[0]}"
+                raise ValueError(f"X contains {what} in {where}; {who} does not accept it")
 
 
 def _float_columns(X: ArrayLike) -> list[tuple[int, Any]]:
@@ -109,12 +116,12 @@ def _float_columns(X: ArrayLike) -> list[tuple[int, Any]]:
     ]
 
 
+n_classes = property(lambda self: len(self.classes_), doc="Number of classes.")
+n_classifiers = property(lambda self: len(self.estimators_), doc="Number of fits.")
+
+
 def fit_binary(
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    y: IntArray,
-    params: dict[str, Any],
-    names: tuple[str, str],
+    estimator: BaseEstimator, X: Any, y: IntArray, params: dict[str, Any], names: tuple[str, str]
 ) -> Any:
     """A copy fitted to 0/1 targets; a constant where only one of them occurs."""
     low, high = int(y.min()), int(y.max())

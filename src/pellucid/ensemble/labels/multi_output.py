@@ -11,18 +11,21 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, Matrix
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, rows_of
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.constant import ConstantClassifier
-from pellucid.ensemble.labels.label_matrix import open_label_matrix, top_labels, warn_constant
+from pellucid.ensemble.labels.label_matrix import (
+    check_ranked,
+    open_label_matrix,
+    top_labels,
+    warn_constant,
+)
 from pellucid.ensemble.labels.meta_classifier import MetaClassifier
 from pellucid.ensemble.labels.one_vs_rest import inner_has
 
@@ -64,10 +67,7 @@ class MultiOutputClassifier(MetaClassifier):
         self, X: ArrayLike, Y: Matrix, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit one classifier per column of Y; ``fit_params`` go to each."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=Y, sample_weight=sample_weight)
-        n = _num_samples(X)
-        params = self._route("fit", sample_weight, fit_params, n, open_door=True)
+        X, n, params, context = self._begin(X, Y, sample_weight, fit_params, open_door=True)
         params = rows_of(params, X, np.arange(n)) if fit_params else params
         Y = open_label_matrix(self, Y, n)
         self.n_rows_ = n
@@ -99,14 +99,12 @@ class MultiOutputClassifier(MetaClassifier):
         Y = open_label_matrix(self, y, n)
         known = self.classes_ if classes is None and not first else classes
         if known is None or len(known) != Y.shape[1]:
-            raise ValueError(
-                f"classes must list the classes of each of {Y.shape[1]} labels on the first call "
-                f"of partial_fit, got {known}"
-            )
+            what = f"the classes of each of {Y.shape[1]} labels on the first call of partial_fit"
+            raise ValueError(f"classes must list {what}, got {known}")
         self.n_rows_ = n + (0 if first else self.n_rows_)
-        before = [None] * Y.shape[1] if first else self.estimators_
+        before = [clone(self.estimator) for _ in known] if first else self.estimators_
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(go_on_label)(model, self.estimator, X, Y[:, j], np.asarray(known[j]), params)
+            delayed(model.partial_fit)(X, Y[:, j], classes=np.asarray(known[j]), **params)
             for j, model in enumerate(before)
         )
         self.classes_ = [model.classes_ for model in self.estimators_]
@@ -115,10 +113,8 @@ class MultiOutputClassifier(MetaClassifier):
     def predict(self, X: ArrayLike) -> Any:
         """The labels of each row, (n, L)."""
         X = self._open(X, reset=False)
-        answers = Parallel(n_jobs=self.n_jobs)(
-            delayed(model.predict)(X) for model in self.estimators_
-        )
-        return np.asarray(answers).T
+        asked = (delayed(model.predict)(X) for model in self.estimators_)
+        return np.asarray(Parallel(n_jobs=self.n_jobs)(asked)).T
 
     @inner_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> list[Array]:
@@ -129,11 +125,7 @@ class MultiOutputClassifier(MetaClassifier):
     def label_scores(self, X: ArrayLike) -> Array:
         """(n, L): P(label = 1), or the decision function where there are no probabilities."""
         check_is_fitted(self)
-        for j, classes in enumerate(self.classes_):
-            if not np.array_equal(classes, [0, 1]):
-                raise ValueError(
-                    f"labels must be 0 and 1 to be ranked, label {j} has {classes.tolist()}"
-                )
+        check_ranked(self.classes_)
         X = self._open(X, reset=False)
         if all(hasattr(model, "predict_proba") for model in self.estimators_):
             return np.column_stack([model.predict_proba(X)[:, 1] for model in self.estimators_])
@@ -153,8 +145,7 @@ class MultiOutputClassifier(MetaClassifier):
         return float(np.average(right, weights=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        return multi_label_tags(tags)
+        return multi_label_tags(super().__sklearn_tags__())
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
@@ -185,16 +176,3 @@ def fit_label(
     if (y == y[0]).all():
         return ConstantClassifier().fit(X, y)
     return clone(estimator).fit(X, y, **params)
-
-
-def go_on_label(
-    model: BaseEstimator,
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    classes: NDArray[Any],
-    params: dict[str, Any],
-) -> Any:
-    """One more batch of one label."""
-    model = clone(estimator) if model is None else model
-    return model.partial_fit(X, y, classes=classes, **params)

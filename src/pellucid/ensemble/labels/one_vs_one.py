@@ -23,12 +23,17 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pellucid.base import Classifier, check_labels, with_callbacks
+from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, rows_of, score_threshold
 from pellucid.core.records import Card
-from pellucid.ensemble.labels.meta_classifier import MetaClassifier, fit_binary, take_rows
+from pellucid.ensemble.labels.meta_classifier import (
+    MetaClassifier,
+    fit_binary,
+    n_classes,
+    n_classifiers,
+    take_rows,
+)
 from pellucid.ensemble.labels.one_vs_rest import go_on_binary, inner_has
 
 NEAR = 1e-9  # scores this near the threshold are decided by ``predict`` itself
@@ -41,15 +46,14 @@ class Votes(NamedTuple):
     confidence: Array  # (n, K)
 
 
-def count_votes(wins: BoolArray, scores: Array, n_classes: int) -> Votes:
+def count_votes(wins: BoolArray, scores: Array, K: int) -> Votes:
     """Sum over the pairs (i, j), i < j: ``wins`` says whether j won, ``scores`` by how much.
 
     >>> count_votes(np.array([[True, True, False]]), np.array([[0.5, 2.0, -1.0]]), 3)
     Votes(votes=array([[0., 2., 1.]]), confidence=array([[-2.5,  1.5,  1. ]]))
     """
-    votes = np.zeros((len(scores), n_classes))
-    confidence = np.zeros((len(scores), n_classes))
-    for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
+    votes, confidence = np.zeros((len(scores), K)), np.zeros((len(scores), K))
+    for pair, (i, j) in enumerate(combinations(range(K), 2)):
         votes[:, j] += wins[:, pair]
         votes[:, i] += ~wins[:, pair]
         confidence[:, j] += scores[:, pair]
@@ -117,23 +121,19 @@ class OneVsOneClassifier(MetaClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit one classifier per pair of classes; ``fit_params`` go to each."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
-        params = self._route("fit", sample_weight, fit_params, _num_samples(X))
+        X, _, params, context = self._begin(X, y, sample_weight, fit_params)
         codes = self._open_labels(X, y)
         self._refuse_cells(X)
         rows = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
-        pairs = list(combinations(range(len(self.classes_)), 2))
-        taken = [np.sort(np.concatenate([rows[i], rows[j]])) for i, j in pairs]
-        names = [(str(self.classes_[i]), str(self.classes_[j])) for i, j in pairs]
-        jobs = zip(taken, (j for _, j in pairs), names, strict=True)
-        fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_pair)(self.estimator, X, codes, indices, j, params, pair)
-            for indices, j, pair in jobs
-        )
-        self.estimators_ = tuple(fits)
-        self.pair_sizes_ = np.array([len(indices) for indices in taken])
-        self.pairwise_indices_ = tuple(taken) if get_tags(self).input_tags.pairwise else None
+        names = [str(label) for label in self.classes_]
+        pairs = [
+            Pair(np.sort(np.concatenate([rows[i], rows[j]])), j, (names[i], names[j]))
+            for i, j in combinations(range(len(names)), 2)
+        ]
+        self.estimators_ = tuple(fit_pairs(self, X, codes, pairs, params))
+        self.pair_sizes_ = np.array([len(pair.rows) for pair in pairs])
+        pairwise = get_tags(self).input_tags.pairwise
+        self.pairwise_indices_ = tuple(pair.rows for pair in pairs) if pairwise else None
         context.end()
         return self
 
@@ -154,14 +154,7 @@ class OneVsOneClassifier(MetaClassifier):
             self.pair_sizes_ = np.zeros(len(pairs), dtype=np.intp)
         X = self._open(X, reset=first)
         params = self._route("partial_fit", sample_weight, params, _num_samples(X))
-        y = check_labels(y, _num_samples(X), self)
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"the batch contains {unknown.tolist()}, but classes are {self.classes_.tolist()}"
-            )
-        codes = np.searchsorted(self.classes_, y)
-        models = list(self.estimators_)
+        codes, models = self._known_codes(y, _num_samples(X)), list(self.estimators_)
         for place, (i, j) in enumerate(pairs):
             indices = np.flatnonzero((codes == i) | (codes == j))
             if len(indices):
@@ -200,15 +193,8 @@ class OneVsOneClassifier(MetaClassifier):
             return self.classes_[(D > 0.5).astype(np.intp)]  # the one vote
         return self.classes_[D.argmax(axis=1)]
 
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        return len(self.classes_)
-
-    @property
-    def n_classifiers_(self) -> int:
-        """Number of fits, K(K-1)/2."""
-        return len(self.estimators_)
+    n_classes_ = n_classes
+    n_classifiers_ = n_classifiers
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
@@ -229,16 +215,27 @@ class OneVsOneClassifier(MetaClassifier):
         )
 
 
+class Pair(NamedTuple):
+    """Two classes and their rows; ``positive`` is the code that becomes 1."""
+
+    rows: IntArray
+    positive: int
+    names: tuple[str, str]
+
+
+def fit_pairs(
+    owner: MetaClassifier, X: Any, codes: IntArray, pairs: list[Pair], params: dict[str, Any]
+) -> list[Any]:
+    """A copy for every pair, ``n_jobs`` at a time."""
+    fit = delayed(fit_pair)
+    jobs = (fit(owner.estimator, X, codes, pair, params) for pair in pairs)
+    return Parallel(n_jobs=owner.n_jobs)(jobs)
+
+
 def fit_pair(
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    codes: IntArray,
-    indices: IntArray,
-    positive: int,
-    params: dict[str, Any],
-    names: tuple[str, str],
+    estimator: BaseEstimator, X: Any, codes: IntArray, pair: Pair, params: dict[str, Any]
 ) -> Any:
-    """A copy fitted to the rows of two classes; ``positive`` is the code that becomes 1."""
-    part = _safe_split(estimator, X, None, indices=indices)[0]
-    target = (codes[indices] == positive).astype(np.int64)
-    return fit_binary(estimator, part, target, rows_of(params, X, indices), names)
+    """A copy fitted to the rows of two classes."""
+    part = _safe_split(estimator, X, None, indices=pair.rows)[0]
+    target = (codes[pair.rows] == pair.positive).astype(np.int64)
+    return fit_binary(estimator, part, target, rows_of(params, X, pair.rows), pair.names)

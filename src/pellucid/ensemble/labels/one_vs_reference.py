@@ -15,16 +15,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score
 from pellucid.core.records import Card
-from pellucid.ensemble.labels.meta_classifier import MetaClassifier
-from pellucid.ensemble.labels.one_vs_one import fit_pair
+from pellucid.ensemble.labels.meta_classifier import MetaClassifier, n_classifiers
+from pellucid.ensemble.labels.one_vs_one import Pair, fit_pairs
 from pellucid.ensemble.labels.one_vs_rest import inner_has
 
 SMALLEST = 1e-300  # a probability of 0 counts as this one: logits stay finite
@@ -82,22 +80,19 @@ class OneVsReferenceClassifier(MetaClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit one classifier per class other than the reference."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
-        params = self._route("fit", sample_weight, fit_params, _num_samples(X))
+        X, _, params, context = self._begin(X, y, sample_weight, fit_params)
         codes = self._open_labels(X, y)
         self._refuse_cells(X)
         pivot = self._pivot()
         self.reference_ = self.classes_[pivot]
-        others = [k for k in range(len(self.classes_)) if k != pivot]
-        taken = [np.flatnonzero((codes == k) | (codes == pivot)) for k in others]
-        names = [(str(self.reference_), str(self.classes_[k])) for k in others]
-        jobs = zip(taken, others, names, strict=True)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_pair)(self.estimator, X, codes, indices, k, params, pair)
-            for indices, k, pair in jobs
-        )
-        self.pair_sizes_ = np.array([len(indices) for indices in taken])
+        names = [str(label) for label in self.classes_]
+        pairs = [
+            Pair(np.flatnonzero((codes == k) | (codes == pivot)), k, (names[pivot], names[k]))
+            for k in range(len(names))
+            if k != pivot
+        ]
+        self.estimators_ = fit_pairs(self, X, codes, pairs, params)
+        self.pair_sizes_ = np.array([len(pair.rows) for pair in pairs])
         context.end()
         return self
 
@@ -106,9 +101,9 @@ class OneVsReferenceClassifier(MetaClassifier):
             return len(self.classes_) - 1
         found = np.flatnonzero(self.classes_ == self.reference)
         if len(found) == 0:
+            known = self.classes_.tolist()
             raise ValueError(
-                f"reference must be one of the classes {self.classes_.tolist()}, "
-                f"got {self.reference!r}"
+                f"reference must be one of the classes {known}, got {self.reference!r}"
             )
         return int(found[0])
 
@@ -142,10 +137,7 @@ class OneVsReferenceClassifier(MetaClassifier):
         """P(k | x) proportional to exp(logit), (n, K)."""
         return np.exp(self.predict_log_proba(X))
 
-    @property
-    def n_classifiers_(self) -> int:
-        """Number of fits, K-1."""
-        return len(self.estimators_)
+    n_classifiers_ = n_classifiers
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -23,10 +23,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import binary_score, score_threshold
 from pellucid.core.records import Card
-from pellucid.ensemble.labels.meta_classifier import MetaClassifier, fit_binary
+from pellucid.ensemble.labels.meta_classifier import (
+    MetaClassifier,
+    fit_binary,
+    n_classes,
+    n_classifiers,
+)
 from pellucid.features.encoding.labels import LabelBinarizer
 
 
@@ -83,13 +87,9 @@ class OneVsRestClassifier(MetaClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit one classifier per class or label; ``fit_params`` go to each."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
-        n = _num_samples(X)
-        params = self._route("fit", sample_weight, fit_params, n)
+        X, self.n_rows_, params, context = self._begin(X, y, sample_weight, fit_params)
         Y = self._indicators(X, y)
         names = [str(label) for label in self.classes_[-Y.shape[1] :]]
-        self.n_rows_ = n
         self.estimators_ = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
             delayed(fit_binary)(self.estimator, X, column(Y, k), params, (f"not {name}", name))
             for k, name in enumerate(names)
@@ -100,9 +100,8 @@ class OneVsRestClassifier(MetaClassifier):
     def _indicators(self, X: Any, y: Any) -> Any:
         """(n, K) 0/1 in columns; (n, 1) for two classes."""
         if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None")
         self.label_binarizer_ = LabelBinarizer(sparse_output=True)
         y = np.asarray(y) if isinstance(y, list) else y
         if getattr(y, "ndim", 1) == 1 or y.shape[1] == 1:
@@ -112,11 +111,9 @@ class OneVsRestClassifier(MetaClassifier):
             hit = (codes[:, None] == np.arange(K)) if K > 2 else (codes == 1)[:, None]
             return csc_array(hit.astype(np.int64))
         Y = self.label_binarizer_.fit_transform(y).tocsc()
-        if Y.shape[0] != _num_samples(X):
-            raise ValueError(
-                "X and y need the same number of rows (n_samples), got "
-                f"{_num_samples(X)} and {Y.shape[0]}"
-            )
+        n, m = _num_samples(X), Y.shape[0]
+        if m != n:
+            raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {m}")
         self.classes_ = self.label_binarizer_.classes_
         return Y
 
@@ -132,16 +129,16 @@ class OneVsRestClassifier(MetaClassifier):
         """Go on fitting with more rows; the first call names all ``classes``."""
         first = _check_partial_fit_first_call(self, classes)
         if first:
-            self.estimators_ = [clone(self.estimator) for _ in range(self._n_problems())]
+            K = len(self.classes_)
+            self.estimators_ = [clone(self.estimator) for _ in range(1 if K == 2 else K)]
             self.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(self.classes_)
             self.n_rows_ = 0
         X = self._open(X, reset=first)
         params = self._route("partial_fit", sample_weight, params, _num_samples(X))
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"the batch contains {unknown.tolist()}, but classes are {self.classes_.tolist()}"
-            )
+        unknown = np.setdiff1d(y, self.classes_).tolist()
+        if unknown:
+            known = self.classes_.tolist()
+            raise ValueError(f"the batch contains {unknown}, but classes are {known}")
         Y = self.label_binarizer_.transform(y).tocsc()
         self.n_rows_ += Y.shape[0]
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
@@ -149,9 +146,6 @@ class OneVsRestClassifier(MetaClassifier):
             for k, model in enumerate(self.estimators_)
         )
         return self
-
-    def _n_problems(self) -> int:
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _scores(self, X: ArrayLike) -> Array:
         X = self._open(X, reset=False)
@@ -189,15 +183,8 @@ class OneVsRestClassifier(MetaClassifier):
         """Whether y was a 0/1 matrix."""
         return self.label_binarizer_.y_type_.startswith("multilabel")
 
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        return len(self.classes_)
-
-    @property
-    def n_classifiers_(self) -> int:
-        """Number of fits."""
-        return len(self.estimators_)
+    n_classes_ = n_classes
+    n_classifiers_ = n_classifiers
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,18 +194,14 @@ class OneVsRestClassifier(MetaClassifier):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
-        what = "label" if self.multilabel_ else "class"
+        what, K = "label" if self.multilabel_ else "class", self.n_classes_
         rule = "each thresholded by itself" if self.multilabel_ else "the largest score wins"
         return Card(
             representation=f"one {type(self.estimator).__name__} per {what}; {rule}",
             evaluation=f"that of the inner estimator, each {what} against all others",
             optimisation=f"{self.n_classifiers_} independent fits of all {self.n_rows_} rows "
             "(cheaper than one-vs-one unless the cost of a fit grows faster than its rows)",
-            numbers={
-                "classes": self.n_classes_,
-                "fits": self.n_classifiers_,
-                "rows per fit": self.n_rows_,
-            },
+            numbers={"classes": K, "fits": self.n_classifiers_, "rows per fit": self.n_rows_},
         )
 
 

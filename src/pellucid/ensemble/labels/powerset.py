@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.constant import ConstantClassifier
 from pellucid.ensemble.labels.label_matrix import (
@@ -93,10 +92,7 @@ class LabelPowersetClassifier(MetaClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> Self:
         """Fit one classifier of the label sets that occur."""
-        X = self._open(X)
-        context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
-        n = _num_samples(X)
-        params = self._route("fit", sample_weight, fit_params, n)
+        X, n, params, context = self._begin(X, y, sample_weight, fit_params)
         Y = check_zero_one(open_label_matrix(self, y, n), type(self).__name__)
         for j in np.flatnonzero(Y.min(axis=0) == Y.max(axis=0)):
             warn_constant(self, int(j), Y[0, j])

@@ -29,6 +29,8 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.linear.logistic.logistic import LogisticRegression
 
+NO_PAIR = "no pair of rows of one group differs in y: nothing can be compared"
+
 
 class Comparable(NamedTuple):
     """Comparable pairs without a list: row ``order[i]`` beats ``below[i]`` rows from ``start[i]``.
@@ -76,7 +78,7 @@ def concordance(score: Array, y: Array, groups: IntArray) -> float:
     """
     pairs = comparable_pairs(y, groups)
     if pairs.total == 0:
-        raise ValueError("no pair of rows of one group differs in y: nothing can be compared")
+        raise ValueError(NO_PAIR)
     _, rank = np.unique(score, return_inverse=True)
     key = groups * (rank.max() + 1) + rank  # scores of different groups never meet
     order = np.lexsort((key, y, groups))
@@ -157,10 +159,7 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         context = FitContext(self, X=X, y=y)
         pairs = comparable_pairs(rows.y, group_codes(groups, rows.n_rows))
         if pairs.total == 0:
-            raise ValueError(
-                "no pair of rows of one group differs in y: nothing can be compared "
-                f"(n_samples={rows.n_rows})"
-            )
+            raise ValueError(f"{NO_PAIR} (n_samples={rows.n_rows})")
         better, worse = pick_pairs(pairs, self.max_pairs, generator(self.random_state))
         D = rows.X[better] - rows.X[worse]
         both = vstack([D, -D], format="csr") if issparse(D) else np.concatenate([D, -D])
@@ -180,10 +179,8 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
     def _direction(self, p: int) -> Array:
         coef = getattr(self.estimator_, "coef_", None)
         if coef is None or np.size(coef) != p:
-            raise ValueError(
-                "PairwiseRanker needs a linear classifier with coef_ of one number per column, "
-                f"got {self.estimator_}"
-            )
+            what = "a linear classifier with coef_ of one number per column"
+            raise ValueError(f"PairwiseRanker needs {what}, got {self.estimator_}")
         return np.array(coef, dtype=np.float64).ravel()
 
     def predict(self, X: ArrayLike) -> Array:

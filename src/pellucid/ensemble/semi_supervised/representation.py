@@ -45,6 +45,27 @@ def _is_minus_one(value: object) -> bool:
     return not isinstance(value, str) and bool(value == UNLABELLED)
 
 
+def labelled_classes(labels: np.ndarray) -> tuple[Any, Any]:
+    """The classes and codes of the labels that are given; at least two classes are needed."""
+    if len(labels) == 0:
+        raise ValueError("y has no labelled row (-1 means unlabelled); at least two are needed")
+    classes, codes = encode_labels(labels)
+    if len(classes) < 2:
+        only = f"one class only ({classes[0]}); at least 2 classes are needed"
+        raise ValueError(f"the labelled rows of y have {only}")
+    return classes, codes
+
+
+def weights_for(estimator: BaseEstimator, weights: Array | None, what: str) -> dict[str, Any]:
+    """The keywords that hand weights to an inner fit, which must take them."""
+    if weights is None:
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        name = type(estimator).__name__
+        raise ValueError(f"{name}, {what}, does not support sample weights")
+    return {"sample_weight": weights}
+
+
 def _inner_has(method: str) -> Any:
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
 
@@ -99,10 +120,8 @@ class RepresentationClassifier(Classifier):
         check_inner(self, self.representation, "fit")
         check_inner(self, self.estimator, "fit", "predict")
         if not any(hasattr(self.representation, m) for m in ("transform", "predict_proba")):
-            raise ValueError(
-                "representation must have transform or predict_proba, got "
-                f"{type(self.representation).__name__}"
-            )
+            name = type(self.representation).__name__
+            raise ValueError(f"representation must have transform or predict_proba, got {name}")
         X = read_table(self, X, self.representation, reset=True)
         labels = check_labels(y, _num_samples(X), self)
         known = np.flatnonzero(is_labelled(labels))
@@ -110,36 +129,16 @@ class RepresentationClassifier(Classifier):
         if sample_weight is not None:
             weights = check_weights(sample_weight, np.empty(len(labels)))
             known = known[weights[known] > 0]
-        if len(known) == 0:
-            raise ValueError("y has no labelled row (-1 means unlabelled); at least two are needed")
-        self.classes_, _ = encode_labels(labels[known])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"the labelled rows of y have one class only ({self.classes_[0]}); "
-                "at least 2 classes are needed"
-            )
-        self.representation_ = clone(self.representation).fit(X, **self._inner_params(weights))
-        params = {} if weights is None else {"sample_weight": weights[known]}
-        if params and not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ValueError(
-                f"{type(self.estimator).__name__}, the underlying estimator, does not support "
-                "sample weights"
-            )
+        self.classes_, _ = labelled_classes(labels[known])
+        params = weights_for(self.representation, weights, "the representation")
+        self.representation_ = clone(self.representation).fit(X, **params)
+        own = None if weights is None else weights[known]
+        params = weights_for(self.estimator, own, "the underlying estimator")
         Z = self._columns(_safe_indexing(X, known))
         self.estimator_ = clone(self.estimator).fit(Z, labels[known], **params)
         self.n_labelled_ = len(known)
         context.end()
         return self
-
-    def _inner_params(self, weights: Array | None) -> dict[str, Any]:
-        if weights is None:
-            return {}
-        if not has_fit_parameter(self.representation, "sample_weight"):
-            raise ValueError(
-                f"{type(self.representation).__name__}, the representation, does not support "
-                "sample weights"
-            )
-        return {"sample_weight": weights}
 
     def _columns(self, X: ArrayLike) -> Any:
         model = self.representation_

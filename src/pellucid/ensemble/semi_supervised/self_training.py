@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.base import Classifier, check_labels, check_weights, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext, History
@@ -31,7 +31,11 @@ from pellucid.core.meta import check_inner, read_table, route, rows_of
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.labels.meta_classifier import refuse_cells, take_rows
-from pellucid.ensemble.semi_supervised.representation import UNLABELLED, is_labelled
+from pellucid.ensemble.semi_supervised.representation import (
+    UNLABELLED,
+    is_labelled,
+    labelled_classes,
+)
 from pellucid.linear.logistic.logistic import LogisticRegression
 
 ABSENT = -2  # the code of a row of weight zero
@@ -193,13 +197,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         return MetadataRouter(owner=self).add(estimator=self._inner(), method_mapping=mapping)
 
     @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        **fit_params: Any,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Learn from the rows of X whose y is not -1, then from the others."""
         inner = self._check_parameters()
         X = read_table(self, X, inner, reset=True)
@@ -212,23 +210,11 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         start = self._start(labels, sample_weight)
         rounds = int((start.codes == UNLABELLED).sum()) + 1  # every one but the last labels a row
         rounds = rounds if self.max_iter is None else self.max_iter
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=rounds,
-            attributes=partial(self._fitted, task),
-        )
-        run = self._iterate(
-            partial(self._round, task),
-            start,
-            max_iter=rounds,
-            tol=None,
-            record=row_of,
-            context=context,
-            stop=is_over,
-        )
+        data, fitted = {"X": X, "y": y, "sample_weight": sample_weight}, partial(self._fitted, task)
+        context = FitContext(self, **data, max_steps=rounds, attributes=fitted)
+        loop: dict[str, Any] = {"record": row_of, "context": context, "stop": is_over}
+        step = partial(self._round, task)
+        run = self._iterate(step, start, max_iter=rounds, tol=None, **loop)
         found = self._fitted(task, run.state)
         self.estimator_ = found["estimator_"]
         self.transduction_, self.labeled_iter_ = found["transduction_"], found["labeled_iter_"]
@@ -260,24 +246,15 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         given = is_labelled(labels)
         there = np.ones(len(labels), bool) if weights is None else weights > 0
         known = np.flatnonzero(given & there)
-        if len(known) == 0:
-            raise ValueError("y has no labelled row (-1 means unlabelled); at least two are needed")
-        self.classes_, codes = encode_labels(labels[known])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"the labelled rows of y have one class only ({self.classes_[0]}); "
-                "at least 2 classes are needed"
-            )
+        self.classes_, codes = labelled_classes(labels[known])
         all_codes = np.where(there, UNLABELLED, ABSENT)
         all_codes[known] = codes
         left = int((all_codes == UNLABELLED).sum())
         if left == 0:
             warn("y contains no unlabelled row (-1)")
         elif self.criterion == "k_best" and self.k_best > left:
-            warn(
-                f"k_best={self.k_best} is more than the {left} unlabelled rows: all are labelled "
-                "in the first round"
-            )
+            more = f"k_best={self.k_best} is more than the {left} unlabelled rows"
+            warn(f"{more}: all are labelled in the first round")
         none = np.empty(0, np.intp)
         return Taught(all_codes, np.where(given, 0, UNLABELLED), none, 0, None)
 
@@ -306,53 +283,44 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
             "labeled_iter_": state.when,
         }
 
-    def _open(self, X: ArrayLike) -> Any:
+    def _ask(self, method: str, X: ArrayLike) -> Any:
+        """What the taught classifier says."""
         check_is_fitted(self)
-        return read_table(self, X, self._inner(), reset=False)
+        rows = read_table(self, X, self._inner(), reset=False)
+        return getattr(self.estimator_, method)(rows)
 
     @_inner_has("predict")
     def predict(self, X: ArrayLike) -> Any:
         """The labels that the taught classifier says."""
-        rows = self._open(X)
-        return self.estimator_.predict(rows)
+        return self._ask("predict", X)
 
     @_inner_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of the taught classifier."""
-        rows = self._open(X)
-        return self.estimator_.predict_proba(rows)
+        return self._ask("predict_proba", X)
 
     @_inner_has("predict_log_proba")
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Their logarithms."""
-        rows = self._open(X)
-        return self.estimator_.predict_log_proba(rows)
+        return self._ask("predict_log_proba", X)
 
     @_inner_has("decision_function")
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of the taught classifier."""
-        rows = self._open(X)
-        return self.estimator_.decision_function(rows)
+        return self._ask("decision_function", X)
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         name = type(self.estimator_).__name__
-        rule = (
-            f"max P > {self.threshold:g}"
-            if self.criterion == "threshold"
-            else f"the {self.k_best} of largest P"
-        )
+        by_threshold = self.criterion == "threshold"
+        rule = f"max P > {self.threshold:g}" if by_threshold else f"the {self.k_best} of largest P"
         given, added, left = self._counts
+        counts = {"labels given": given, "labels added": added, "rows left": left}
         return Card(
             representation=f"that of {name}",
             evaluation=f"that of {name}, its own sure answers taken for labels",
             optimisation=f"{self.n_iter_} round(s) of fit and label ({rule}), ended by "
             f"{self.termination_condition_}; no answer is taken back",
-            numbers={
-                "labels given": given,
-                "labels added": added,
-                "rows left": left,
-                "rounds": self.n_iter_,
-            },
+            numbers={**counts, "rounds": self.n_iter_},
         )

@@ -11,7 +11,7 @@ Reference: Hart (1968).
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -75,7 +75,33 @@ def condensing_pass(
         added += 1
 
 
-class CondensedNearestNeighbour(Classifier):
+class FewerRows(Classifier):
+    """Votes of the nearest of a few rows ``_fit_X`` with the codes ``_y``, chosen by a subclass."""
+
+    n_neighbors: int
+
+    @cached_property
+    def _index(self) -> Index:
+        metric, keywords = self._metric
+        return Index(self._fit_X, resolve(metric, self._fit_X, keywords=keywords), "brute")
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
+
+    def predict(self, X: ArrayLike) -> Any:
+        """The label of most of the nearest rows that were kept."""
+        X = self._check_input(X)
+        _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
+        codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
+        return self.classes_[codes]
+
+    def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
+        """The rows that were kept and their labels, in the order of ``sample_indices_``."""
+        self.fit(X, y)
+        return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
+
+
+class CondensedNearestNeighbour(FewerRows):
     """Keep few rows that classify all of them, and classify by those.
 
     Parameters
@@ -137,21 +163,17 @@ class CondensedNearestNeighbour(Classifier):
             state = keep(state, index, rows.X[first], first)
         self._metric = settled(self.metric, rows.X)
         self.__dict__.pop("_index", None)  # of an earlier fit; callbacks may predict, too
-        context = FitContext.of_rows(
-            self, rows, max_steps=n, attributes=lambda s: self._kept(s, rows)
-        )
+        fitted = partial(self._kept, rows=rows)
+        context = FitContext.of_rows(self, rows, max_steps=n, attributes=fitted)
+
+        def step(s: Kept) -> tuple[Kept, float]:
+            return condensing_pass(s, index, rows.X, rows.y, K, order)
 
         def record(s: Kept) -> dict[str, Any]:
             return {"objective": float(wrong_rows(s, rows.y, K).sum()), "kept": len(s.rows)}
 
-        run = self._iterate(
-            lambda s: condensing_pass(s, index, rows.X, rows.y, K, order),
-            state,
-            max_iter=n + 1,
-            tol=0.0,
-            record=record,
-            context=context,
-        )
+        loop: dict[str, Any] = {"max_iter": n + 1, "tol": 0.0, "record": record, "context": context}
+        run = self._iterate(step, state, **loop)
         kept = self._kept(run.state, rows).values()
         self.sample_indices_, self.compression_, self._fit_X, self._y = kept
         _ = self._index
@@ -172,26 +194,6 @@ class CondensedNearestNeighbour(Classifier):
             "_fit_X": np.ascontiguousarray(rows.X[order]),
             "_y": rows.y[order],
         }
-
-    @cached_property
-    def _index(self) -> Index:
-        metric, keywords = self._metric
-        return Index(self._fit_X, resolve(metric, self._fit_X, keywords=keywords), "brute")
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
-
-    def predict(self, X: ArrayLike) -> Any:
-        """The label of most of the nearest kept rows."""
-        X = self._check_input(X)
-        _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
-        codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
-        return self.classes_[codes]
-
-    def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
-        """The kept rows and their labels, in the order they were kept."""
-        self.fit(X, y)
-        return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
 
     def card(self) -> Card:
         """What is kept and why, with the numbers of this fit."""

@@ -9,23 +9,22 @@ Reference: Wilson (1972); Tomek (1976).
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Classifier, with_callbacks
+from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.neighbors.editing.condensed import take_rows
+from pellucid.neighbors.editing.condensed import FewerRows
 from pellucid.neighbors.path import search
-from pellucid.neighbors.search.metrics import MetricLike, resolve, settled
-from pellucid.neighbors.search.search import Index
+from pellucid.neighbors.search.metrics import MetricLike, settled
 from pellucid.neighbors.voting import vote_totals
 
 
@@ -44,7 +43,7 @@ def noisy_rows(
     return noisy
 
 
-class EditedNearestNeighbours(Classifier):
+class EditedNearestNeighbours(FewerRows):
     """Delete rows that their neighbours contradict, and classify by the rest.
 
     Parameters
@@ -104,17 +103,13 @@ class EditedNearestNeighbours(Classifier):
             noisy = noisy_rows(*part, self.n_neighbors, K, self.metric, self.kind)
             return stay[~noisy], float(noisy.sum()) if self.repeat else 0.0
 
-        context = FitContext.of_rows(
-            self, rows, max_steps=rows.n_rows, attributes=lambda stay: self._edited(stay, rows)
-        )
-        run = self._iterate(
-            step,
-            np.arange(rows.n_rows),
-            max_iter=rows.n_rows + 1,
-            tol=0.0,
-            record=lambda stay: {"objective": float(len(stay))},
-            context=context,
-        )
+        def record(stay: IntArray) -> dict[str, Any]:
+            return {"objective": float(len(stay))}
+
+        n, fitted = rows.n_rows, partial(self._edited, rows=rows)
+        context = FitContext.of_rows(self, rows, max_steps=n, attributes=fitted)
+        loop: dict[str, Any] = {"max_iter": n + 1, "tol": 0.0, "record": record, "context": context}
+        run = self._iterate(step, np.arange(n), **loop)
         self.__dict__.pop("_index", None)
         edited = self._edited(run.state, rows).values()
         self.sample_indices_, self.removed_indices_, self._fit_X, self._y = edited
@@ -130,34 +125,16 @@ class EditedNearestNeighbours(Classifier):
             "_y": rows.y[stay],
         }
 
-    @cached_property
-    def _index(self) -> Index:
-        metric, keywords = self._metric
-        return Index(self._fit_X, resolve(metric, self._fit_X, keywords=keywords), "brute")
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"_fit_X": (len(self.sample_indices_), self.n_features_in_)}
-
-    def predict(self, X: ArrayLike) -> Any:
-        """The label of most of the nearest rows that stayed."""
-        X = self._check_input(X)
-        _, nearest = self._index.nearest(X, min(self.n_neighbors, len(self._fit_X)))
-        codes = vote_totals(self._y[nearest], None, len(self.classes_)).argmax(axis=1)
-        return self.classes_[codes]
-
-    def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
-        """The rows that stay and their labels."""
-        self.fit(X, y)
-        return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
-
     def card(self) -> Card:
         """What is removed and why, with the numbers of this fit."""
         check_is_fitted(self)
+        noise = {
+            "mode": "if its own neighbours outvote it",
+            "all": "unless all its neighbours agree with it",
+        }
         return Card(
             f"the {len(self.sample_indices_)} rows that stay; the nearest {self.n_neighbors} vote",
-            "a row is noise if its own neighbours outvote it"
-            if self.kind == "mode"
-            else "a row is noise unless all its neighbours agree with it",
+            f"a row is noise {noise[self.kind]}",
             f"all noise is deleted at once (Wilson), {self.n_iter_} time(s)",
             {"stay": len(self.sample_indices_), "removed": len(self.removed_indices_)},
         )

@@ -71,15 +71,11 @@ def class_centres(X: Array, w: Array, m: int, rng: Rng) -> Array:
         moved = assign(X, w, weighted_means(X, w, state.labels, state.centers))
         return moved, (state.objective - moved.objective) / max(state.objective, 1e-300)
 
-    start = assign(X, w, seeds(X, w, m, rng))
-    run = iterate(
-        step,
-        start,
-        max_iter=ROUNDS,
-        tol=0.0,
-        record=lambda s: {"objective": s.objective},
-        name="k-means inside a class",
-    )
+    def record(state: Groups) -> dict[str, float]:
+        return {"objective": state.objective}
+
+    start, name = assign(X, w, seeds(X, w, m, rng)), "k-means inside a class"
+    run = iterate(step, start, max_iter=ROUNDS, tol=0.0, record=record, name=name)
     return run.state.centers
 
 
@@ -155,10 +151,8 @@ class NearestPrototypes(Classifier):
         check.whole(n_prototypes=self.n_prototypes)
         check.one_of(METHODS, method=self.method)
         if self.method == "mean" and self.n_prototypes > 1:
-            raise ValueError(
-                f"method='mean' gives one prototype per class, got n_prototypes="
-                f"{self.n_prototypes}; use method='kmeans' or 'medoid'"
-            )
+            asked = f"got n_prototypes={self.n_prototypes}; use method='kmeans' or 'medoid'"
+            raise ValueError(f"method='mean' gives one prototype per class, {asked}")
         rng = generator(self.random_state)
         rows = self._check_training(X, y, sample_weight)
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=rows.w)
@@ -168,10 +162,8 @@ class NearestPrototypes(Classifier):
         self.classes_, codes = self.classes_[present], np.searchsorted(present, codes)
         self._metric = settled(self.metric, X, w)
         metric = resolve(self._metric[0], X, keywords=self._metric[1])
-        parts = [
-            self._representatives(X[codes == c], w[codes == c], metric, rng)
-            for c in range(len(self.classes_))
-        ]
+        own = [codes == c for c in range(len(self.classes_))]
+        parts = [self._representatives(X[rows], w[rows], metric, rng) for rows in own]
         self.__dict__.pop("_index", None)
         self.prototypes_ = np.ascontiguousarray(np.concatenate(parts))
         self._codes = np.repeat(np.arange(len(parts)), [len(part) for part in parts])

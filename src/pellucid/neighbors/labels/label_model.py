@@ -15,12 +15,67 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.labels.graph import rbf_vote
-from pellucid.neighbors.labels.kernels import energy, next_labels, push_labels
 from pellucid.neighbors.nearest import NearestNeighbors
 from pellucid.neighbors.neighbor_model import jobs
+
+
+@jit
+def next_labels(moved, Y, known, F, alpha, start, stop, out):
+    """The labels after a round; returns the sum of all changes.
+
+    alpha >= 0: out = alpha moved + (1 - alpha) Y (spreading). alpha < 0: out = moved with rows
+    scaled to sum 1, and Y where ``known`` (propagation). All (n, k).
+    """
+    change = 0.0
+    k = F.shape[1]
+    for i in range(start, stop):
+        if alpha >= 0.0:
+            for c in range(k):
+                out[i, c] = alpha * moved[i, c] + (1.0 - alpha) * Y[i, c]
+        elif known[i]:
+            for c in range(k):
+                out[i, c] = Y[i, c]
+        else:
+            total = 0.0
+            for c in range(k):
+                total += moved[i, c]
+            if total == 0.0:
+                total = 1.0
+            for c in range(k):
+                out[i, c] = moved[i, c] / total
+        for c in range(k):
+            change += abs(out[i, c] - F[i, c])
+    return change
+
+
+@jit
+def push_labels(indptr, indices, data, F, start, stop, out):
+    """out = P F for the rows of a sparse P."""
+    k = F.shape[1]
+    for i in range(start, stop):
+        for c in range(k):
+            out[i, c] = 0.0
+        for j in range(indptr[i], indptr[i + 1]):
+            value, other = data[j], indices[j]
+            for c in range(k):
+                out[i, c] += value * F[other, c]
+
+
+@jit
+def energy(scale, F, moved, start, stop):
+    """sum_i scale_i f_i'(f_i - moved_i)."""
+    total = 0.0
+    for i in range(start, stop):
+        part = 0.0
+        for c in range(F.shape[1]):
+            part += F[i, c] * (F[i, c] - moved[i, c])
+        total += scale[i] * part
+    return total
+
 
 PIECE = 16_384  # rows a thread takes at a time
 UNKNOWN = -1  # the label of a row without one

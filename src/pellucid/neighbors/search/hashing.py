@@ -45,9 +45,7 @@ class Hashes(NamedTuple):
 
     family: str
     n_tables: int
-    directions: (
-        Array  # (d, functions): planes or lines; ranks of min-hash; coordinates (functions,)
-    )
+    directions: Array  # (d, functions) planes, lines or ranks of min-hash; (functions,) coordinates
     shifts: Array  # (functions,) of the lines
     factors: Any  # (functions,) odd, uint64: what a code adds to its key
     width: float
@@ -243,7 +241,6 @@ def family_of(metric: Metric) -> str:
     name = {1.0: "manhattan", 2.0: "euclidean"}.get(metric.order or 0.0, metric.name)
     name = "cosine" if metric.directions else name
     if name not in FAMILIES:
-        raise ValueError(
-            f"LSHIndex has no hash for metric={metric.name!r}; it has {', '.join(FAMILIES)}"
-        )
+        known = ", ".join(FAMILIES)
+        raise ValueError(f"LSHIndex has no hash for metric={metric.name!r}; it has {known}")
     return name

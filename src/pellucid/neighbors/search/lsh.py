@@ -196,10 +196,8 @@ class LSHIndex(BaseEstimator):
             raise ValueError("LSHIndex needs dense rows, got a sparse matrix")
         served = family_of(metric)
         if self.family not in ("auto", served):
-            raise ValueError(
-                f"family={self.family!r} does not serve metric={metric.name!r}, which needs "
-                f"{served!r}"
-            )
+            needs = f"metric={metric.name!r}, which needs {served!r}"
+            raise ValueError(f"family={self.family!r} does not serve {needs}")
         self._exact = Index(X, metric, "brute")
         self._family = served
         self._settle(int(rng.integers(2**62)))
@@ -246,8 +244,7 @@ class LSHIndex(BaseEstimator):
 
     def _exact_of(self, sample: IntArray, k: int) -> tuple[Array, IntArray]:
         """The truth for some training rows, in the mapped space or by the metric itself."""
-        metric = self._exact.metric
-        rows = self._exact.rows
+        metric, rows = self._exact.metric, self._exact.rows
         if metric.order is None:
             return self._exact.nearest(rows[sample], k)
         plain = Metric("plain", metric.order, None, 1.0 / metric.order)
@@ -266,11 +263,7 @@ class LSHIndex(BaseEstimator):
             filed = self._starts[table], self._order[table], self._keys[table]
             file_rows(keys[table], self._shift, *filed)
 
-        if n > FEW:
-            list(map_threads(file, range(len(keys))))
-        else:
-            for table in range(len(keys)):
-                file(table)
+        list((map_threads if n > FEW else map)(file, range(len(keys))))
 
     def _candidates(self, E: Array, k: int) -> tuple[Array, IntArray, IntArray]:
         """Reduced distances, rows and numbers of candidates of mapped queries."""

@@ -25,10 +25,8 @@ def count(model: NeighborsModel, n_neighbors: int | str | None, own: bool) -> in
     check.whole(n_neighbors=k)
     k = int(k or 1)
     if k > there:
-        raise ValueError(
-            f"Expected n_neighbors <= n_samples_fit ({'others only: ' if own else ''}{there}),"
-            f" got n_neighbors = {k}"
-        )
+        limit = f"n_samples_fit ({'others only: ' if own else ''}{there})"
+        raise ValueError(f"Expected n_neighbors <= {limit}, got n_neighbors = {k}")
     return k
 
 

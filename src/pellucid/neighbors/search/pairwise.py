@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.distances import pairwise_hamming
 from pellucid.core.runtime.warn import warn
@@ -25,9 +24,7 @@ def text_distances(X: ArrayLike, Y: ArrayLike | None) -> Array:
     A = np.asarray(X)
     B = A if Y is None else np.asarray(Y)
     if A.ndim != 2 or B.ndim != 2 or A.shape[1] != B.shape[1]:
-        raise ValueError(
-            f"X and Y need rows of equally many words, got shapes {A.shape} and {B.shape}"
-        )
+        raise ValueError(f"X and Y need equally many words a row, got {A.shape} and {B.shape}")
     both = np.concatenate([A, B]).astype(str)
     codes = np.unique(both, return_inverse=True)[1].reshape(both.shape).astype(np.float64)
     return pairwise_hamming(codes[: len(A)], codes[len(A) :])
@@ -103,7 +100,6 @@ def pairwise_distances(
 
 def door(values: ArrayLike, name: str, missing: bool) -> Any:
     """Numbers in two dimensions, dense or sparse; NaN only where the metric skips it."""
-    check.boolean(missing=missing)
     if issparse(values):
         return csr_array(values).astype(np.float64)
     if missing:

@@ -164,8 +164,3 @@ def radius_neighbors_graph(
     columns = np.concatenate(list(index))
     values = np.concatenate(list(distance)) if mode == "distance" else np.ones(len(columns))
     return csr_matrix((values, columns, first), shape=(len(index), self.n_samples_fit_))
-
-
-def reach(model: NeighborsModel) -> dict[str, Any]:
-    """The numbers of the card about the search."""
-    return {"rows": model.n_samples_fit_, "inputs": model.n_features_in_, "radius": model.radius}

@@ -10,27 +10,154 @@ same reduced distances, so all give the same neighbours, for any number of threa
 
 Cost of m queries among n rows of d columns: brute O(m n d); kd-tree O(n log n) to build and about
 O(m log n) to ask while d is small (it degrades to O(m n d)).
+
+Within a radius, single precision filters by one matrix product: scores |x|^2 - 2 q'x of rows about
+a common origin. A rounding bound on them (``packing.query_scores``) says which pairs cannot be near
+enough; the others are measured in double precision.
+
+Sparse rows: |a - b|^2 = |a|^2 + |b|^2 - 2 a'b (never below 0; equal rows may keep a rounding error)
+and cosine = 1 - a'b / (|a| |b|). Only the products a'b touch the entries. Other metrics have no
+sparse form and are computed from dense blocks.
 """
 
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
-from pellucid.compiled.distances.brute import (
-    direct_distances,
-    direct_nearest,
-    filtered_nearest,
-    smallest_of_rows,
-)
+from pellucid.compiled.distances import brute
 from pellucid.compiled.distances.kd_building import Tree, build_tree
-from pellucid.compiled.distances.kd_tree import WIDTH, leaves_of, tree_nearest
+from pellucid.compiled.distances.kd_tree import WIDTH, leaves_of, tree_nearest, tree_within
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.core.runtime.threads import thread_count
+from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.metrics import Metric, warn_zero_rows
 from pellucid.neighbors.search.packing import Packed, over, own, pack_rows, query_scores
-from pellucid.neighbors.search.within import rows_within
+
+
+def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
+    """The matrix of distances between the rows of A and of B, at least one of them sparse.
+
+    >>> from pellucid.neighbors.search.metrics import resolve
+    >>> A = csr_array([[3.0, 0.0], [0.0, 4.0]])
+    >>> sparse_distances(A, A, resolve("euclidean", A))
+    array([[0., 5.],
+           [5., 0.]])
+    """
+    plain = metric.order == 2.0 and metric.embed is None
+    if not (plain or metric.name == "cosine"):
+        return dense_distances(A, B, metric)
+    A, B = csr_array(A), csr_array(B)
+    products = (A @ B.T).toarray()
+    a, b = (np.asarray(S.multiply(S).sum(axis=1)).ravel() for S in (A, B))
+    if plain:
+        squares = np.maximum(a[:, None] + b - 2 * products, 0.0)
+        squares[squares <= 4e-16 * (a[:, None] + b)] = 0.0  # no more than rounding
+        return metric.finish(squares)
+    if not (a.all() and b.all()):
+        warn_zero_rows(int((a == 0).sum() + (b == 0).sum()), "cosine")
+    lengths = np.sqrt(np.where(a > 0, a, 1.0))[:, None] * np.sqrt(np.where(b > 0, b, 1.0))
+    return np.clip(1 - products / lengths, 0.0, 2.0)
+
+
+def dense_distances(A: Any, B: Any, metric: Metric) -> Array:
+    """The same by way of dense rows."""
+    A, B = (np.ascontiguousarray(S.toarray() if issparse(S) else S) for S in (A, B))
+    return Index(B, metric, "brute").distances(A)
+
+
+Rows = tuple[IntArray, Array, IntArray]  # first (m + 1,), distances, indices
+SCORES = 1 << 20  # held at once by a thread, in single precision: they stay in the cache
+NO_COLUMNS = np.empty((0, 0))
+
+
+def reduced_limit(metric: Metric, radius: Array) -> Array:
+    """The largest reduced distance that finishes at no more than the radius."""
+    with np.errstate(over="ignore"):
+        limit = (radius / metric.factor) ** (1.0 / metric.power)
+    for _ in range(4):  # rounding may put it a few steps off
+        limit = np.where(metric.finish(limit) > radius, np.nextafter(limit, -np.inf), limit)
+        above = np.nextafter(limit, np.inf)
+        limit = np.where(metric.finish(above) <= radius, above, limit)
+    return limit
+
+
+def rows_within(index: Any, Q: np.ndarray, radius: Array) -> Rows:
+    """Rows of query i at first[i] to first[i + 1], by index; ``index`` is a ``search.Index``."""
+    sparse = issparse(Q) or issparse(index.rows)
+    if index.method == "kd_tree" and not sparse:
+        return by_tree(index, Q, radius)
+    if not sparse and index.metric.order == 2.0 and index._filters(Q.shape[0], 1):
+        E, zero = index._embed_queries(Q)
+        if zero is None:
+            return by_filter(index, E, radius)
+    return by_matrix(index, Q, radius)
+
+
+def by_tree(index: Any, Q: Array, radius: Array) -> Rows:
+    """Two walks: one counts, one fills."""
+    E, _ = index._embed_queries(Q)
+    kind, p = index.kind
+    limits = reduced_limit(index.metric, radius)
+    first = np.zeros(len(E) + 1, np.int64)
+    spans = index._chunks(len(E), 500.0 * len(E) * E.shape[1])
+
+    def look(fill: bool, D: Array, j: IntArray) -> None:
+        def search(span: tuple[int, int]) -> None:
+            tree_within(*index.tree, E, limits, kind, p, *span, first, D, j, fill)
+
+        over(search, spans)
+
+    look(False, np.empty(0), np.empty(0, np.int64))
+    np.cumsum(first, out=first)
+    D, j = np.empty(first[-1]), np.empty(first[-1], np.int64)
+    look(True, D, j)
+    row = np.repeat(np.arange(len(E)), np.diff(first))
+    order = np.argsort(row * index.n_rows + j)  # one key: the query, then the row
+    return first, index.metric.finish(D[order]), j[order]
+
+
+def by_filter(index: Any, E: Array, radius: Array) -> Rows:
+    """Pairs that single precision cannot rule out, measured in double precision."""
+    S, floor = query_scores(index.packed, E)
+    limits = reduced_limit(index.metric, radius)
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = limits / index.packed.unit - floor
+    bound = np.where(np.isnan(bound), np.inf, bound)  # too long for single precision: all
+    bound = np.nextafter(bound.astype(np.float32), np.float32(np.inf))
+    step = max(1, SCORES // index.n_rows)
+    single, rows = index.single, index.rows
+
+    def look(a: int) -> Rows:
+        part = slice(a, a + step)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = S[part] @ single.T
+        counts = np.empty(len(scores), np.int64)
+        brute.count_scores(scores, bound[part], counts)
+        crowd = int(counts.max()) * brute.DENSE > index.n_rows
+        columns = index.columns if crowd else NO_COLUMNS
+        D, j = np.empty(counts.sum()), np.empty(counts.sum(), np.int64)
+        kept = brute.near_pairs(
+            scores, bound[part], rows, columns, E[part], limits[part], counts, D, j
+        )
+        return counts, index.metric.finish(D[:kept]), j[:kept]
+
+    parts = list(map_threads(look, range(0, len(E), step)))
+    counts, D, j = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return np.append(0, np.cumsum(counts)), D, j
+
+
+def by_matrix(index: Any, Q: np.ndarray, radius: Array) -> Rows:
+    """Blocks of the matrix of distances, for any metric."""
+    counts, distances, indices = [np.zeros(1, np.int64)], [], []
+    for a, b, D in index._matrix_blocks(Q):
+        row, column = np.nonzero(radius[a:b, None] >= D)
+        counts.append(np.bincount(row, minlength=b - a))
+        distances.append(D[row, column])
+        indices.append(column)
+    first = np.cumsum(np.concatenate(counts))
+    return first, np.concatenate(distances), np.concatenate(indices)
+
 
 SMALL_WORK = 1 << 18  # products below which threads cost more than they save
 FILTER_ROWS = 1024  # from here on single precision pays
@@ -170,7 +297,7 @@ class Index:
         n, d = self.rows.shape
 
         def search(span: tuple[int, int]) -> None:
-            direct_nearest(self.columns, E, which[span[0] : span[1]], kind, p, out, index)
+            brute.direct_nearest(self.columns, E, which[span[0] : span[1]], kind, p, out, index)
 
         over(search, self._chunks(len(which), float(len(which)) * n * d))
 
@@ -181,7 +308,7 @@ class Index:
         extra = 6 + out.shape[1] // 8
 
         def search(span: tuple[int, int]) -> None:
-            filtered_nearest(
+            brute.filtered_nearest(
                 S, packed.tiles, self.rows, E, floor, packed.unit, extra, *span, out, index, failed
             )
 
@@ -206,7 +333,7 @@ class Index:
             part = E[a:b]
 
             def fill(span: tuple[int, int], part: Array = part, D: Array = D) -> None:
-                direct_distances(self.columns, part, *span, kind, p, D)
+                brute.direct_distances(self.columns, part, *span, kind, p, D)
 
             over(fill, self._chunks(b - a, float(b - a) * n * d))
             yield a, b, D
@@ -237,7 +364,7 @@ class Index:
                 index[a:b] = np.argsort(D, axis=1, kind="stable")[:, :k]
                 out[a:b] = np.take_along_axis(D, index[a:b], axis=1)
             else:
-                smallest_of_rows(np.ascontiguousarray(D), out[a:b], index[a:b])
+                brute.smallest_of_rows(np.ascontiguousarray(D), out[a:b], index[a:b])
         return out, index
 
     def _matrix_blocks(self, Q: np.ndarray) -> Any:
@@ -253,8 +380,6 @@ class Index:
         if self.metric.name == "precomputed":
             return np.asarray(Q)
         if issparse(self.rows) or issparse(Q):
-            from pellucid.neighbors.search.sparse import sparse_distances
-
             return sparse_distances(Q, self.rows, self.metric)
         if self.metric.order is None:
             assert self.metric.pairwise is not None

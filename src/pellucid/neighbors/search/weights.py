@@ -65,10 +65,8 @@ def neighbour_weights(
     if callable(rule):
         weights = np.asarray(rule(distance), dtype=np.float64)
         if weights.shape != distance.shape or not np.isfinite(weights).all():
-            raise ValueError(
-                f"weights must return finite numbers of the shape {distance.shape} it was given, "
-                f"got shape {weights.shape}"
-            )
+            shapes = f"the shape {distance.shape} it was given, got shape {weights.shape}"
+            raise ValueError(f"weights must return finite numbers of {shapes}")
         if not (weights.sum(axis=1) > 0).all():
             row = int(np.argmin(weights.sum(axis=1) > 0))
             raise ValueError(f"All neighbors of row {row} get zero weights; one must be positive")

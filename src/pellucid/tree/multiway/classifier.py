@@ -89,9 +89,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree, and prune it if asked."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         if self.pruning is not None:
             check.one_of(("pessimistic",), pruning=self.pruning)
         check.fraction(confidence_factor=self.confidence_factor)

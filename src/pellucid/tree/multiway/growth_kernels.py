@@ -20,6 +20,36 @@ from pellucid.tree.multiway.search_kernels import (
     score_numbers,
 )
 
+SEVERAL = -1  # a row whose missing cell leads to every child
+
+
+@jit
+def end_nodes(feature, threshold, branch, default, start, child, cells, fractions, out):
+    """out_i = the node where row i ends, or ``SEVERAL`` where a missing cell divides it.
+
+    The children of node k are ``child[start[k]:start[k + 1]]``; cells (d, n) hold numbers (NaN
+    missing) and codes (-1 missing). A category without a branch ends at the node that asks.
+    """
+    for i in range(len(out)):
+        node = 0
+        while node >= 0 and feature[node] >= 0:
+            x, t = cells[feature[node], i], threshold[node]
+            numeric = t == t
+            if x != x or (not numeric and x == -1):
+                node = SEVERAL if fractions else default[node]
+                continue
+            code = (1 if x > t else 0) if numeric else int(x)
+            found = -1
+            for k in range(start[node], start[node + 1]):
+                if branch[child[k]] == code:
+                    found = child[k]
+                    break
+            if found < 0:
+                break
+            node = found
+        out[i] = node
+
+
 PARENT, FEATURE, BRANCH, DEFAULT, SIZE, BELOW, ABOVE = 0, 1, 2, 3, 4, 5, 6
 SHARE, GAIN = 0, 1
 
@@ -252,16 +282,8 @@ def preorder(whole, number):
 
 def room_for(n: int, q: int, most: int) -> Room:
     """Memory for n examples, q sums and at most ``most`` categories."""
-    return Room(
-        groups=np.empty((most + FEW, q)),
-        present=np.empty(most + FEW, np.int64),
-        left=np.empty(q),
-        whole=np.empty(q),
-        lost=np.empty(q),
-        total=np.empty(q),
-        pair=np.empty((2, q)),
-        order=np.empty((2, n), np.int32),
-        start=np.empty(257, np.int64),
-        label=np.empty(n, np.int32),
-        y=np.empty(n),
-    )
+    groups, present = np.empty((most + FEW, q)), np.empty(most + FEW, np.int64)
+    sums = (np.empty(q) for _ in range(4))
+    order, start = np.empty((2, n), np.int32), np.empty(257, np.int64)
+    rows = np.empty(n, np.int32), np.empty(n)
+    return Room(groups, present, *sums, np.empty((2, q)), order, start, *rows)

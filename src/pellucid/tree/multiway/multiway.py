@@ -23,25 +23,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.tree.multiway.growth_kernels import (
-    ABOVE,
-    BELOW,
-    BRANCH,
-    DEFAULT,
-    FEATURE,
-    GAIN,
-    PARENT,
-    SHARE,
-    SIZE,
-    Limits,
-    Nodes,
-    grow_nodes,
-    preorder,
-    room_for,
-)
+from pellucid.tree.multiway import growth_kernels
 from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.multiway.search_kernels import ENTROPY, GINI, RATIO, SQUARED, Cells
-from pellucid.tree.multiway.walk_kernels import SEVERAL, end_nodes
 
 CODES = {"entropy": ENTROPY, "gain_ratio": RATIO, "gini": GINI, "squared_error": SQUARED}
 
@@ -101,20 +85,18 @@ def grow_multiway(
     ranked = [rank_column(*one) for one in zip(table.columns, table.categorical, strict=True)]
     size = np.array([len(values) for _, values in ranked])
     most = int(size[table.categorical].max(initial=2))
-    cells = Cells(
-        np.stack([rank for rank, _ in ranked]),
-        size,
-        table.categorical.astype(np.uint8),
-        label.astype(np.int32),
-        y.astype(np.float64, copy=False),
-    )
+    targets = label.astype(np.int32), y.astype(np.float64, copy=False)
+    ranks = np.stack([rank for rank, _ in ranked])
+    cells = Cells(ranks, size, table.categorical.astype(np.uint8), *targets)
     kept = np.flatnonzero(w > 0).astype(np.int32)
-    limits = Limits(CODES[rules.criterion], *rules[1:])
-    room = room_for(len(kept), q, most)
-    nodes = Nodes(*grow_nodes(cells, limits, kept, w[kept].astype(np.float64), room))
+    limits = growth_kernels.Limits(CODES[rules.criterion], *rules[1:])
+    room = growth_kernels.room_for(len(kept), q, most)
+    nodes = growth_kernels.Nodes(
+        *growth_kernels.grow_nodes(cells, limits, kept, w[kept].astype(np.float64), room)
+    )
     number = np.empty(len(nodes.whole), np.int64)
-    order = preorder(nodes.whole, number)
-    sorted_nodes = Nodes(*(part[order] for part in nodes))
+    order = growth_kernels.preorder(nodes.whole, number)
+    sorted_nodes = growth_kernels.Nodes(*(part[order] for part in nodes))
     tree = tree_of(sorted_nodes, number, [values for _, values in ranked], rules)
     return tree, sorted_nodes.sums
 
@@ -125,27 +107,31 @@ def midpoint(a: float, b: float) -> float:
     return t if a <= t < b else a
 
 
-def tree_of(nodes: Nodes, number: IntArray, values: list[Any], rules: Rules) -> MultiwayTree:
+def tree_of(
+    nodes: growth_kernels.Nodes, number: IntArray, values: list[Any], rules: Rules
+) -> MultiwayTree:
     """The record of nodes in preorder, ``number`` their new numbers by the old ones.
 
     ``values`` are the distinct numbers of every column.
     """
     whole, real, sums = nodes
     threshold = np.full(len(whole), np.nan)
-    for i in np.flatnonzero(whole[:, ABOVE] >= 0).tolist():
-        known = values[whole[i, FEATURE]]
-        threshold[i] = midpoint(known[whole[i, BELOW]], known[whole[i, ABOVE]])
-    above, default = whole[:, PARENT], whole[:, DEFAULT]
+    for i in np.flatnonzero(whole[:, growth_kernels.ABOVE] >= 0).tolist():
+        known = values[whole[i, growth_kernels.FEATURE]]
+        threshold[i] = midpoint(
+            known[whole[i, growth_kernels.BELOW]], known[whole[i, growth_kernels.ABOVE]]
+        )
+    above, default = whole[:, growth_kernels.PARENT], whole[:, growth_kernels.DEFAULT]
     return MultiwayTree(
         parent=np.where(above >= 0, number[above], -1).astype(np.int32),
-        feature=whole[:, FEATURE].astype(np.int32),
+        feature=whole[:, growth_kernels.FEATURE].astype(np.int32),
         threshold=threshold,
-        branch=whole[:, BRANCH].astype(np.int32),
-        share=real[:, SHARE].copy(),
+        branch=whole[:, growth_kernels.BRANCH].astype(np.int32),
+        share=real[:, growth_kernels.SHARE].copy(),
         default=np.where(default >= 0, number[default], -1).astype(np.int32),
         impurity=statistic_impurity(sums, rules.criterion),
-        gain=real[:, GAIN].copy(),
-        n_node_samples=whole[:, SIZE].copy(),
+        gain=real[:, growth_kernels.GAIN].copy(),
+        n_node_samples=whole[:, growth_kernels.SIZE].copy(),
         weighted_n_node_samples=statistic_weight(sums, rules.criterion).copy(),
         value=np.zeros((len(whole), 1, 1)),
         spread=np.zeros((len(whole), 0)),
@@ -170,12 +156,12 @@ def walk(tree: MultiwayTree, columns: Sequence[Any], *, fractions: bool) -> Visi
     child = np.argsort(tree.parent[1:], kind="stable") + 1
     start = np.searchsorted(tree.parent[child], np.arange(tree.node_count + 1))
     parts = [np.array(part) for part in (tree.feature, tree.threshold, tree.branch, tree.default)]
-    end_nodes(*parts, start, child, np.array(columns, np.float64), fractions, out)
-    rows = np.flatnonzero(out != SEVERAL)
+    growth_kernels.end_nodes(*parts, start, child, np.array(columns, np.float64), fractions, out)
+    rows = np.flatnonzero(out != growth_kernels.SEVERAL)
     whole = Visit(rows, out[rows], np.ones(len(rows)))
     if len(rows) == len(out):
         return whole
-    divided = walk_divided(tree, columns, np.flatnonzero(out == SEVERAL))
+    divided = walk_divided(tree, columns, np.flatnonzero(out == growth_kernels.SEVERAL))
     return Visit(*(np.concatenate(pair) for pair in zip(whole, divided, strict=True)))
 
 

@@ -17,7 +17,7 @@ from pellucid.features.encoding.categories import find_values, look_up, sorted_v
 from pellucid.tree.cart import row_count
 from pellucid.tree.multiway.multiway import Attributes, Rules, Visit, grow_multiway, walk
 from pellucid.tree.multiway.record import MultiwayTree
-from pellucid.tree.rules import Condition, Explanation
+from pellucid.tree.rules import Condition, Explanation, get_depth, get_n_leaves, tree_numbers
 
 UNSEEN = -2  # the code of a category that the fit never saw; -1 is missing
 
@@ -65,10 +65,8 @@ class MultiwayBase(Estimator):
             names = list(self._feature_names())
             mask[[names.index(name) for name in given.tolist()]] = True
         elif given.size:
-            raise ValueError(
-                "categorical_features must be 'from_dtype', column numbers, names or a mask of "
-                f"{d} columns, got {asked!r}"
-            )
+            accepted = f"'from_dtype', column numbers, names or a mask of {d} columns"
+            raise ValueError(f"categorical_features must be {accepted}, got {asked!r}")
         return mask
 
     def _read(self, X: ArrayLike) -> Attributes:
@@ -76,16 +74,21 @@ class MultiwayBase(Estimator):
         columns = self._check_columns(X, reset=True)
         self.is_categorical_ = self._mask(columns)
         self.categories_: list[Any] = [None] * len(columns)
-        read, found = [], self._distinct(columns)
+        found = self._distinct(columns)
+        for j, (values, _) in found.items():
+            self.categories_[j] = sorted_values(values[~absent(values)])
+        return Attributes(self._coded(columns, found), self.is_categorical_)
+
+    def _coded(self, columns: Sequence[Any], found: dict[int, tuple[Any, Any]]) -> list[Any]:
+        """Columns as codes of the known categories, and as numbers."""
+        read = []
         for j, column in enumerate(columns):
-            if j not in found:
+            if j in found:
+                values, codes = found[j]
+                read.append(self._codes(values, self.categories_[j])[codes])
+            else:
                 read.append(self._number_column(column, j))
-                continue
-            values, codes = found[j]
-            known = sorted_values(values[~absent(values)])
-            self.categories_[j] = known
-            read.append(self._codes(values, known)[codes])
-        return Attributes(read, self.is_categorical_)
+        return read
 
     def _distinct(self, columns: Sequence[Any]) -> dict[int, tuple[Any, Any]]:
         """Distinct values and codes of the categorical columns, found in one sweep."""
@@ -100,10 +103,8 @@ class MultiwayBase(Estimator):
         try:
             return np.ascontiguousarray(column, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(
-                f"{self._column_name(j)} holds text, which is not numeric: list it in "
-                "categorical_features"
-            ) from None
+            what = f"{self._column_name(j)} holds text, which is not numeric"
+            raise ValueError(f"{what}: list it in categorical_features") from None
 
     @staticmethod
     def _codes(values: np.ndarray, known: Any) -> Any:
@@ -116,27 +117,17 @@ class MultiwayBase(Estimator):
         """Rows to predict as codes and numbers."""
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
-        read, found = [], self._distinct(columns)
-        for j, column in enumerate(columns):
-            if j in found:
-                values, codes = found[j]
-                read.append(self._codes(values, self.categories_[j])[codes])
-            else:
-                read.append(self._number_column(column, j))
-        return read
+        return self._coded(columns, self._distinct(columns))
 
     def _grow(self, table: Attributes, y: Array, label: IntArray, q: int, w: Array) -> MultiwayTree:
         check.one_of(self._criteria, criterion=self.criterion)
         check.one_of(("fractions", "mode"), missing=self.missing)
         if self.max_depth is not None:
             check.whole(max_depth=self.max_depth)
-        rules = Rules(
-            self.criterion,
-            2**31 - 1 if self.max_depth is None else int(self.max_depth),
-            row_count("min_samples_split", self.min_samples_split, len(w), least=2),
-            row_count("min_samples_leaf", self.min_samples_leaf, len(w), least=1),
-            self.missing == "fractions",
-        )
+        depth = 2**31 - 1 if self.max_depth is None else int(self.max_depth)
+        split = row_count("min_samples_split", self.min_samples_split, len(w), least=2)
+        leaf = row_count("min_samples_leaf", self.min_samples_leaf, len(w), least=1)
+        rules = Rules(self.criterion, depth, split, leaf, self.missing == "fractions")
         tree, sums = grow_multiway(table, y, label, q, w, rules)
         value, spread = self._node_values(sums)
         return tree._replace(value=value, spread=spread)
@@ -181,15 +172,8 @@ class MultiwayBase(Estimator):
             nodes.append(node)
         return Explanation(tuple(nodes[::-1]), tuple(conditions[::-1]), value)
 
-    def get_depth(self) -> int:
-        """The number of questions on the longest path."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
+    get_depth = get_depth
+    get_n_leaves = get_n_leaves
 
     @property
     def node_count_(self) -> int:
@@ -203,30 +187,20 @@ class MultiwayBase(Estimator):
         check_is_fitted(self)
         return self.tree_.importances()
 
-    def _fitted(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_")}
-
     def _check_state(self) -> None:
         super()._check_state()
         if hasattr(self, "tree_"):
             if not isinstance(self.tree_, MultiwayTree):
                 raise ValueError("tree_ must be a MultiwayTree")
             self.tree_.check()
-            if self.tree_.n_features != self.n_features_in_:
-                raise ValueError(
-                    f"tree_ asks about {self.tree_.n_features} features, the model has "
-                    f"{self.n_features_in_}"
-                )
+            p, d = self.n_features_in_, self.tree_.n_features
+            if d != p:
+                raise ValueError(f"tree_ asks about {d} features, the model has {p}")
 
     def _numbers(self) -> dict[str, Any]:
-        tree = self.tree_
-        return {
-            "rows": int(tree.n_node_samples[0]),
-            "nodes": tree.node_count,
-            "leaves": tree.n_leaves,
-            "depth": tree.max_depth,
+        return tree_numbers(self.tree_) | {
             "categorical features": int(self.is_categorical_.sum()),
-            "impurity of the root": float(tree.impurity[0]),
+            "impurity of the root": float(self.tree_.impurity[0]),
         }
 
     def _optimisation(self) -> str:

@@ -77,9 +77,7 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree."""
-        context = FitContext(
-            self, X=X, y=y, sample_weight=sample_weight, attributes=lambda _: self._fitted()
-        )
+        context = FitContext.of_one_step(self, X, y, sample_weight)
         table = self._read(X)
         n = len(table.columns[0])
         target = self._check_target(y, n)

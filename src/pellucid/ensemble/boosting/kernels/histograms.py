@@ -224,29 +224,11 @@ def write(found, column, threshold, side, left_g, left_w, is_set):
 
 
 @jit(counted=False)
-def ordered_split(
-    sums,
-    n_bins,
-    f,
-    g,
-    w,
-    width,
-    units,
-    shift,
-    l2,
-    min_leaf,
-    sign,
-    low,
-    high,
-    left_g,
-    left_w,
-    out,
-    bits,
-    places,
-    best,
-    found,
-):
+def ordered_split(sums, n_bins, f, g, w, width, rules, low, high, scratch, best, found):
     """Improve on ``best`` with the splits of an ordered column; missing cells on either side."""
+    units, shift, l2, min_leaf = rules.units, rules.shift, rules.l2, rules.min_leaf
+    left_g, left_w, out, bits, places = scratch
+    sign = rules.monotone[f]
     few = (w & ((np.int64(1) << shift) - 1)) * units[2] < BINS
     missing_g, missing_w = read(sums, MISSING, width, shift)
     absent = missing_w != 0
@@ -274,27 +256,10 @@ def ordered_split(
 
 
 @jit
-def category_split(
-    sums,
-    n_bins,
-    f,
-    g,
-    w,
-    width,
-    units,
-    shift,
-    l2,
-    min_leaf,
-    low,
-    high,
-    left_g,
-    left_w,
-    out,
-    bits,
-    best,
-    found,
-):
+def category_split(sums, n_bins, f, g, w, width, rules, low, high, scratch, best, found):
     """Improve on ``best`` by sorting the categories; missing is a category of its own."""
+    units, shift, l2, min_leaf = rules.units, rules.shift, rules.l2, rules.min_leaf
+    left_g, left_w, out, bits, _ = scratch
     mask = (np.int64(1) << shift) - 1
     mean = (w >> shift) * units[1] / max((w & mask) * units[2], 1e-300)
     keys, bins, n = np.empty(BINS), np.empty(BINS, np.int64), 0
@@ -324,8 +289,7 @@ def category_split(
         return best
     write(found, f, 0, 0, left_g[k], left_w[k], 1)
     found[6:] = 0
-    larger = 2 * (left_w[k] & mask) > (w & mask)  # absent categories go with the larger child
-    if larger:
+    if 2 * (left_w[k] & mask) > (w & mask):  # absent categories go with the larger child
         found[6:] = -1
     for q in range(n):
         b = bins[q]

@@ -9,7 +9,8 @@ stretch of ``rows``. A split is two meetings:
     every thread picks the best column for itself: all come to the same answer
 
 Sums are whole numbers, so any number of threads grows the same tree. Sums and splits themselves are
-in ``histograms``.
+in ``histograms``. Waiting spins for a moment and then gives its core away, so that a busy machine
+slows a gang of threads (``core.runtime.threads.gang``) down but never stops it.
 
 For squared errors the gradient of a row moves by the value of its leaf. Gradients are then kept as
 whole numbers from tree to tree, leaf values are rounded to the same unit, and the sums of the next
@@ -21,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.simd import add_one, give_way, look_at
 from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
-from pellucid.ensemble.boosting.kernels.gangs import meet
 from pellucid.ensemble.boosting.kernels.histograms import (
     BINS,
     FOUND,
@@ -40,6 +41,22 @@ from pellucid.ensemble.boosting.kernels.histograms import (
     value_of,
 )
 from pellucid.ensemble.boosting.kernels.light_leaves import LIGHT, light_memory, search_light
+
+SPINS = 200  # looks at the counter before the core is given away
+
+
+@jit
+def meet(counter, n_threads, turn):
+    """Wait until all threads are here; returns ``turn``, to be handed to the next meeting."""
+    turn += n_threads
+    add_one(counter)
+    spins = 0
+    while look_at(counter) < turn:
+        spins += 1
+        if spins > SPINS:
+            give_way()
+    return turn
+
 
 BLOCK = 4096  # consecutive rows of one thread
 LEAF_TIE_BITS = 26  # of the gains of leaves, which are differences
@@ -142,55 +159,17 @@ def draw_columns(seed, node, tries, use):
 @jit(counted=False)
 def search(table, rules, sums, g, w, low, high, use, begin, end, scratch, found):
     """The best split among the columns [begin, end); its raw gain, or -1."""
-    best, width, units, monotone = -1.0, rules.width, rules.units, rules.monotone
-    n_bins, categorical = table.n_bins, table.categorical
-    left_g, left_w, out, bits, places = scratch
+    best, width, n_bins, categorical = -1.0, rules.width, table.n_bins, table.categorical
     for f in range(begin, end):
         if use[f]:
             part = sums[width * BINS * f : width * BINS * (f + 1)]
             if categorical[f]:
                 best = category_split(
-                    part,
-                    n_bins[f],
-                    f,
-                    g,
-                    w,
-                    width,
-                    units,
-                    rules.shift,
-                    rules.l2,
-                    rules.min_leaf,
-                    low,
-                    high,
-                    left_g,
-                    left_w,
-                    out,
-                    bits,
-                    best,
-                    found,
+                    part, n_bins[f], f, g, w, width, rules, low, high, scratch, best, found
                 )
             else:
                 best = ordered_split(
-                    part,
-                    n_bins[f],
-                    f,
-                    g,
-                    w,
-                    width,
-                    units,
-                    rules.shift,
-                    rules.l2,
-                    rules.min_leaf,
-                    monotone[f],
-                    low,
-                    high,
-                    left_g,
-                    left_w,
-                    out,
-                    bits,
-                    places,
-                    best,
-                    found,
+                    part, n_bins[f], f, g, w, width, rules, low, high, scratch, best, found
                 )
     return best
 
@@ -339,37 +318,22 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
     p = len(use)
     work.gains[thread, c] = -1.0
     if can_split(rules, leaves, k) and node < 2 * (rules.max_leaves - 1):
-        whole, real = leaves.whole[k], leaves.real[k]
+        whole, real, found = leaves.whole[k], leaves.real[k], work.found[thread, c]
+        g, w, low, high = whole[SUM_G], whole[SUM_W], real[LOW], real[HIGH]
         usable(rules, whole[STATE], node, use)
         if whole[SLOT] == NO_SUMS:
+            rows = work.rows[whole[BEGIN] : whole[END]]
             work.gains[thread, c] = search_light(
-                table,
-                rules,
-                work.rows[whole[BEGIN] : whole[END]],
-                work.cells,
-                whole[SUM_G],
-                whole[SUM_W],
-                real[LOW],
-                real[HIGH],
-                use,
-                light,
-                scratch,
-                work.found[thread, c],
+                table, rules, rows, work.cells, g, w, low, high, use, light, scratch, found
             )
             return
-        work.gains[thread, c] = search(
-            table,
-            rules,
+        sums, b0, b1 = (
             work.pool[whole[SLOT]],
-            whole[SUM_G],
-            whole[SUM_W],
-            real[LOW],
-            real[HIGH],
-            use,
             p * thread // n_threads,
             p * (thread + 1) // n_threads,
-            scratch,
-            work.found[thread, c],
+        )
+        work.gains[thread, c] = search(
+            table, rules, sums, g, w, low, high, use, b0, b1, scratch, found
         )
 
 
@@ -377,18 +341,9 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
 def decide(rules, work, n_threads, leaves, k, c):
     """Leaf k's best split over all threads; sums that are of no more use are given back."""
     whole, real = leaves.whole[k], leaves.real[k]
-    real[GAIN] = settle(
-        rules,
-        work,
-        n_threads,
-        c,
-        whole[SUM_G],
-        whole[SUM_W],
-        real[LOW],
-        real[HIGH],
-        leaves.found[k],
-    )
-    useless = leaves.real[k, GAIN] < 0 or leaves.whole[k, SLOT] == len(leaves.free) - 1
+    g, w, low, high = whole[SUM_G], whole[SUM_W], real[LOW], real[HIGH]
+    real[GAIN] = settle(rules, work, n_threads, c, g, w, low, high, leaves.found[k])
+    useless = real[GAIN] < 0 or whole[SLOT] == len(leaves.free) - 1
     if useless and not rules.keep:
         give_slot(leaves, k)
 
@@ -427,11 +382,8 @@ def divide(rules, leaves, split, new, middle):
     choice = leaves.found[split]
     f, gl, wl = choice[0], choice[3], choice[4]
     gr, wr = leaves.whole[split, SUM_G] - gl, leaves.whole[split, SUM_W] - wl
-    leaves.whole[new, BEGIN], leaves.whole[new, END], leaves.whole[split, END] = (
-        middle,
-        leaves.whole[split, END],
-        middle,
-    )
+    leaves.whole[new, END] = leaves.whole[split, END]
+    leaves.whole[new, BEGIN] = leaves.whole[split, END] = middle
     leaves.whole[split, PARENT] = leaves.whole[new, PARENT] = new - 1
     low, high = leaves.real[split, LOW], leaves.real[split, HIGH]
     leaves.real[new, LOW], leaves.real[new, HIGH] = low, high
@@ -447,12 +399,8 @@ def divide(rules, leaves, split, new, middle):
     if rules.paths.shape[0]:
         leaves.whole[split, STATE] = rules.paths[leaves.whole[split, STATE], f]
         leaves.whole[new, STATE] = leaves.whole[split, STATE]
-    (
-        leaves.whole[split, SUM_G],
-        leaves.whole[split, SUM_W],
-        leaves.whole[new, SUM_G],
-        leaves.whole[new, SUM_W],
-    ) = gl, wl, gr, wr
+    leaves.whole[split, SUM_G], leaves.whole[split, SUM_W] = gl, wl
+    leaves.whole[new, SUM_G], leaves.whole[new, SUM_W] = gr, wr
     leaves.whole[split, DEPTH] += 1
     leaves.whole[new, DEPTH] = leaves.whole[split, DEPTH]
 
@@ -470,13 +418,12 @@ def search_root(thread, n_threads, table, rules, work, leaves, use, scratch, lig
     if is_light(rules, n_threads, table.by_column.shape[1]):
         leaves.whole[0, SLOT] = NO_SUMS
     else:
-        leaves.whole[0, SLOT] = take_slot(leaves.free)
-    if leaves.whole[0, SLOT] == NO_SUMS:
-        pass
-    elif rules.again:
-        work.pool[leaves.whole[0, SLOT], b0:b1] = work.root[b0:b1]
-    else:
-        gather(work.private, n_threads, work.pool[leaves.whole[0, SLOT]], b0, b1)
+        slot = take_slot(leaves.free)
+        leaves.whole[0, SLOT] = slot
+        if rules.again:
+            work.pool[slot, b0:b1] = work.root[b0:b1]
+        else:
+            gather(work.private, n_threads, work.pool[slot], b0, b1)
     examine(thread, n_threads, table, rules, work, leaves, root, root, root, use, scratch, light)
     turn = meet(work.counter, n_threads, turn)
     decide(rules, work, n_threads, leaves, root, root)
@@ -496,10 +443,9 @@ def search_light_children(table, rules, work, leaves, split, new, use, scratch, 
 
 
 @jit(counted=False)
-def search_children(
-    thread, n_threads, table, rules, work, leaves, split, new, use, scratch, near, light, turn
-):
+def search_children(thread, n_threads, table, rules, work, leaves, split, new, room, turn):
     """The best splits of the two leaves that came of one; returns the turn of the meetings."""
+    use, scratch, light, near = room
     p, mask = len(use), (np.int64(1) << rules.shift) - 1
     size = rules.width * BINS
     b0, b1 = size * (p * thread // n_threads), size * (p * (thread + 1) // n_threads)
@@ -509,18 +455,8 @@ def search_children(
     parent = leaves.whole[split, SLOT]  # -1: the pool was full, both children are added up
     for k in (small, large):
         if k == small or parent < 0:
-            begin, end = leaves.whole[k, BEGIN], leaves.whole[k, END]
-            add_rows(
-                table.by_row,
-                p,
-                work.cells,
-                work.rows,
-                begin,
-                end,
-                near[0],
-                near[1],
-                work.private[thread],
-            )
+            begin, end, sums = leaves.whole[k, BEGIN], leaves.whole[k, END], work.private[thread]
+            add_rows(table.by_row, p, work.cells, work.rows, begin, end, near[0], near[1], sums)
             slot = take_slot(leaves.free)
             turn = meet(work.counter, n_threads, turn)
             if parent >= 0:
@@ -548,15 +484,11 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
     leaves = no_leaves(rules.max_leaves, work.pool.shape[0] - 1)
     spare = np.empty(work.stretch[thread, 1] - work.stretch[thread, 0] + 1, np.int32)
     use = np.ones(p, np.uint8)
-    gains = np.empty(BINS)
-    scratch = (  # views are made here: one for every column would cost more than its search
-        np.empty(BINS, np.int64),
-        np.empty(BINS, np.int64),
-        gains,
-        gains.view(np.int64),
-        np.empty(BINS, np.int64),
-    )
-    near, light = near_rows(table.by_row.shape[1], rules.width), light_memory()
+    gains, left_g, left_w = np.empty(BINS), np.empty(BINS, np.int64), np.empty(BINS, np.int64)
+    # views are made here: one for every column would cost more than its search
+    scratch = (left_g, left_w, gains, gains.view(np.int64), np.empty(BINS, np.int64))
+    light = light_memory()
+    room = (use, scratch, light, near_rows(table.by_row.shape[1], rules.width))
     leaves.whole[0, BEGIN] = work.stretch[thread, 0]
     leaves.whole[0, END] = root_rows(thread, n_threads, table, rules, scale, g, h, w, work)
     turn = search_root(thread, n_threads, table, rules, work, leaves, use, scratch, light)
@@ -565,15 +497,9 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
         split = best_leaf(leaves, new)
         if split < 0:
             break
-        column = table.by_column[leaves.found[split, 0]]
-        middle = part_rows(
-            work.rows,
-            leaves.whole[split, BEGIN],
-            leaves.whole[split, END],
-            spare,
-            column,
-            leaves.found[split],
-        )
+        found, column = leaves.found[split], table.by_column[leaves.found[split, 0]]
+        begin, end = leaves.whole[split, BEGIN], leaves.whole[split, END]
+        middle = part_rows(work.rows, begin, end, spare, column, found)
         if thread == 0:
             record(rules, tree, leaves, split, new)
         divide(rules, leaves, split, new, middle)
@@ -586,19 +512,7 @@ def grow_tree(thread, n_threads, table, rules, scale, g, h, w, work, tree):
             search_light_children(table, rules, work, leaves, split, new, use, scratch, light)
         else:
             turn = search_children(
-                thread,
-                n_threads,
-                table,
-                rules,
-                work,
-                leaves,
-                split,
-                new,
-                use,
-                scratch,
-                near,
-                light,
-                turn,
+                thread, n_threads, table, rules, work, leaves, split, new, room, turn
             )
         new += 1
     finish(thread, rules, work, leaves, new, tree)

@@ -37,13 +37,9 @@ class Light(NamedTuple):
 
 @jit
 def light_memory():
+    cells, sums = np.empty((LIGHT, PAIR), np.int64), np.zeros(BINS * PAIR, np.int64)
     marks = np.zeros(BINS, np.uint8)
-    return Light(
-        np.empty((LIGHT, PAIR), np.int64),
-        np.zeros(BINS * PAIR, np.int64),
-        marks,
-        marks.view(np.uint64),
-    )
+    return Light(cells, sums, marks, marks.view(np.uint64))
 
 
 @jit(counted=False)
@@ -94,6 +90,7 @@ def empty(sums, words, left_g, left_w, places):
 def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, scratch, found):
     """The best split of a leaf with these rows; its raw gain, or -1."""
     best, shift, units, codes = -1.0, rules.shift, rules.units, table.by_column
+    l2, min_leaf = rules.l2, rules.min_leaf
     cells, sums, marks, words = memory
     n_bins, categorical, monotone = table.n_bins, table.categorical, rules.monotone
     left_g, left_w, out, bits, places = scratch
@@ -104,24 +101,7 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
         fill(codes, f, rows, cells, sums, marks)
         if categorical[f]:
             best = category_split(
-                sums,
-                n_bins[f],
-                f,
-                g,
-                w,
-                PAIR,
-                units,
-                shift,
-                rules.l2,
-                rules.min_leaf,
-                low,
-                high,
-                left_g,
-                left_w,
-                out,
-                bits,
-                best,
-                found,
+                sums, n_bins[f], f, g, w, PAIR, rules, low, high, scratch, best, found
             )
         missing_g, missing_w = sums[PAIR * MISSING], sums[PAIR * MISSING + 1]
         sums[PAIR * MISSING] = sums[PAIR * MISSING + 1] = 0
@@ -129,6 +109,7 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
         n = empty(sums, words, left_g, left_w, places)
         if categorical[f]:
             continue
+        sign = monotone[f]
         absent, inner = missing_w != 0, n  # nothing is right of the last bin but missing cells
         if n > 0 and places[n - 1] == n_bins[f] - 1:
             inner -= 1
@@ -137,21 +118,9 @@ def search_light(table, rules, rows, all_cells, g, w, low, high, use, memory, sc
                 for k in range(inner):
                     left_g[k] += missing_g
                     left_w[k] += missing_w
+            m = n if absent and side == 0 else inner
             gain, k = best_cut(
-                left_g,
-                left_w,
-                n if absent and side == 0 else inner,
-                g,
-                w,
-                units,
-                shift,
-                rules.l2,
-                rules.min_leaf,
-                monotone[f],
-                low,
-                high,
-                out,
-                bits,
+                left_g, left_w, m, g, w, units, shift, l2, min_leaf, sign, low, high, out, bits
             )
             if gain > best:
                 best = gain

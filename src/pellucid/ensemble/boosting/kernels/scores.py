@@ -89,14 +89,8 @@ def score_bits(trees, masks, ordered, codes, first, step, out, begin, end):
             for k in range(trees.node_start[t], trees.node_start[t + 1]):
                 column, c = codes[trees.feature[k], start:stop], trees.category[k]
                 if c < 0:
-                    cross_out(
-                        possible,
-                        column,
-                        trees.threshold[k],
-                        trees.missing_left[k],
-                        everything,
-                        masks[k],
-                    )
+                    at, side = trees.threshold[k], trees.missing_left[k]
+                    cross_out(possible, column, at, side, everything, masks[k])
                 else:
                     cross_out_sets(possible, column, trees.sets[c], masks[k])
             add_values(out[start:stop], possible, ordered[trees.leaf_start[t] :])

@@ -1,6 +1,5 @@
 """Compiled sweeps of forests.
 
-Read ``growth.py`` first: trees on coded columns, one per thread. ``extra_growth.py`` and
-``isolation.py`` grow trees with random cuts, ``walk.py`` sends rows through all trees,
-``leaf_quantiles.py`` reads quantiles off the leaves.
+Read ``growth.py`` first: trees on coded columns, one per thread. ``extra_growth.py`` grows trees
+with random cuts, ``walk.py`` sends rows through all trees and reads quantiles off the leaves.
 """

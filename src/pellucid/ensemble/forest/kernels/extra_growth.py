@@ -19,12 +19,7 @@ import numpy as np
 from pellucid.compiled.trees.growth import draw_column
 from pellucid.compiled.trees.search import mix, random_threshold
 from pellucid.core.runtime.jit import jit
-from pellucid.ensemble.forest.kernels.growth import (
-    LEAF,
-    Bag,
-    class_score,
-    pair_score,
-)
+from pellucid.ensemble.forest.kernels.growth import LEAF, Bag, class_score, pair_score
 
 AT_ONCE = 4  # columns
 

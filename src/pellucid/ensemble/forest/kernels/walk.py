@@ -6,7 +6,53 @@ import numpy as np
 
 from pellucid.compiled.trees.walk import find_leaves, find_mixed, to_left
 from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.simd import trailing_zeros
 from pellucid.core.runtime.threads import map_threads
+
+
+@jit
+def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, values, quantiles, out):
+    """out[i] = the lowest values whose weights up to there reach the quantiles.
+
+    leaves (T, n), negative where a tree does not count; no tree at all: NaN. The leaf at node k
+    holds the entries begin[k]..begin[k] + size[k] - 1 of ``place`` (the rank of the target) and
+    ``counts``; ``values`` are the sorted targets.
+    """
+    n = len(values)
+    weight, marks = np.zeros(n), np.zeros((n + 63) // 64, np.uint64)
+    for i in range(first, last):
+        top = 0.0
+        for t in range(len(start) - 1):
+            if leaves[t, i] < 0:
+                continue
+            top += 1.0
+            node = start[t] + leaves[t, i]
+            a, b = begin[node], begin[node] + size[node]
+            total = 0.0
+            for k in range(a, b):
+                total += counts[k]
+            for k in range(a, b):
+                r = place[k]
+                weight[r] += counts[k] / total
+                marks[r >> 6] |= np.uint64(1) << np.uint64(r & 63)
+        total, q = 0.0, 0
+        value = np.nan
+        for word in range(len(marks)):
+            bits = marks[word]
+            while bits != np.uint64(0):
+                r = np.int64(trailing_zeros(bits)) + (word << 6)
+                bits &= bits - np.uint64(1)
+                total += weight[r]
+                weight[r] = 0.0
+                value = values[r]
+                while q < len(quantiles) and total >= quantiles[q] * top * (1 - 1e-12):
+                    out[i, q] = value
+                    q += 1
+            marks[word] = np.uint64(0)
+        while q < len(quantiles):
+            out[i, q] = value
+            q += 1
+
 
 BLOCK = 1024  # rows that a thread takes through every tree
 
@@ -14,23 +60,11 @@ BLOCK = 1024  # rows that a thread takes through every tree
 @jit
 def tree_leaves(X, first, last, a, b, feature, threshold, missing_left, right, levels, sets, out):
     """out[i] = the leaf of row i in the tree of nodes a..b-1."""
+    asked, limit, missing, follow = feature[a:b], threshold[a:b], missing_left[a:b], right[a:b]
     if len(levels):
-        find_mixed(
-            X,
-            first,
-            last,
-            feature[a:b],
-            threshold[a:b],
-            missing_left[a:b],
-            right[a:b],
-            levels,
-            sets,
-            out,
-        )
+        find_mixed(X, first, last, asked, limit, missing, follow, levels, sets, out)
     else:
-        find_leaves(
-            X, first, last, feature[a:b], threshold[a:b], missing_left[a:b], right[a:b], out
-        )
+        find_leaves(X, first, last, asked, limit, missing, follow, out)
 
 
 @jit
@@ -69,20 +103,8 @@ def all_leaves(X, first, last, start, feature, threshold, missing_left, right, l
     rows, m = X[first:last], last - first
     for t in range(len(start) - 1):
         a, b = start[t], start[t + 1]
-        tree_leaves(
-            rows,
-            0,
-            m,
-            a,
-            b,
-            feature,
-            threshold,
-            missing_left,
-            right,
-            levels,
-            sets,
-            out[t, first:last],
-        )
+        leaf = out[t, first:last]
+        tree_leaves(rows, 0, m, a, b, feature, threshold, missing_left, right, levels, sets, leaf)
 
 
 @jit
