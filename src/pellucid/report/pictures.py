@@ -93,6 +93,20 @@ def thresholds(t: dict[str, Any]) -> Picture:
     )
 
 
+def roc(r: dict[str, Any]) -> Picture:
+    """The share of positives found against the share of false alarms."""
+    f = Frame((0, 1), (0, 1), width=360, height=330).axes("false alarms", "positives found")
+    f.line([0, 1], [0, 1], "quiet", dashed=True)
+    f.line(r["false"], r["true"], "accent")
+    caption = (
+        "What share of the positive rows is found at what share of false alarms, as the threshold "
+        f"falls. Area {number(r['area'])}; guessing is the diagonal, 0.5."
+    )
+    rows = list(zip(r["false"], r["true"], strict=True))
+    alt = f"ROC curve, area {number(r['area'])}"
+    return Picture(f.svg(alt), caption, ("false alarms", "found"), thinned(rows))
+
+
 def residual_pictures(r: dict[str, Any]) -> list[Picture]:
     """Predicted against actual, and the errors against the prediction."""
     actual, predicted = r["actual"], r["predicted"]

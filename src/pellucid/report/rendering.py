@@ -120,6 +120,8 @@ def drawn(r: dict[str, Any]) -> dict[str, Any]:
     errors, curves = list[Any](), list[Any]()
     if final.get("reliability"):
         errors.append(pictures.reliability(final["reliability"]))
+    if final.get("roc"):
+        errors.append(pictures.roc(final["roc"]))
     if final.get("threshold"):
         errors.append(pictures.thresholds(final["threshold"]))
     if final.get("residuals"):

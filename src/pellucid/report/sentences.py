@@ -184,7 +184,8 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     final = r["final"]
     if not final:
         blank = ("final_rows", "more_rows", "by_class", "worst_columns", "worst_rows")
-        return {name: [] for name in blank} | {
+        return {name: [] for name in (*blank, "slice_rows")} | {
+            "slice_lead": "",
             "final_lead": "",
             "left_out_words": "",
             "confusion": None,
@@ -220,7 +221,28 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         ],
         "worst_columns": columns,
         "worst_rows": worst,
+        **slice_words(final.get("slices"), classes=bool(r["task"]["classes"])),
     }
+
+
+def slice_words(slices: list[dict[str, Any]] | None, *, classes: bool) -> dict[str, Any]:
+    """The table of slices and the sentence above it."""
+    what = "share wrong" if classes else "mean absolute error"
+    rows = [
+        (f"{one['column']}: {one['slice']}", one["n"], one["error"], one["low"], one["high"])
+        for one in slices or []
+    ]
+    beyond = [one for one in slices or [] if one["beyond"]]
+    lead = (
+        f"Rows kept aside, by one column at a time; {what} with intervals that hold for all slices "
+        "together. "
+    )
+    if beyond:
+        first = beyond[0]
+        lead += f"Worse than elsewhere beyond chance: {first['column']}, {first['slice']}."
+    else:
+        lead += "None is worse than the whole beyond chance."
+    return {"slice_lead": lead, "slice_rows": rows}
 
 
 def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) -> str:
@@ -230,11 +252,13 @@ def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) ->
     better, plain = beside["with"], beside["without"]
     names = listed([f"“{name}”" for name in beside["columns"]], 6)
     one = len(beside["columns"]) == 1
+    said = [
+        f"{number(i['estimate'])} ({number(i['low'])} to {number(i['high'])})"
+        for i in (better, plain)
+    ]
     text = (
-        f"With {names}, which {'was' if one else 'were'} left out, {metric} on the folds would have "
-        f"been {number(better['estimate'])} ({number(better['low'])} to {number(better['high'])}); "
-        f"without, it is {number(plain['estimate'])} ({number(plain['low'])} to "
-        f"{number(plain['high'])})."
+        f"With {names}, which {'was' if one else 'were'} left out, {metric} on the folds would "
+        f"have been {said[0]}; without, it is {said[1]}."
     )
     clear = better["low"] > plain["high"] if greater else better["high"] < plain["low"]
     if clear:

@@ -26,6 +26,7 @@ from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.measure import Scorer
+from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Task
@@ -169,6 +170,7 @@ def assess(
         worst=worst_rows(shop, model, said, y, test, cells),
         predictions=prediction_rows(shop.scorer.task, model, said, y, test),
     )
+    final = final._replace(slices=_slices(shop, said, y, X))
     if shop.scorer.task.kind in CLASSES:
         final = _add_classes(final, shop.scorer.task, model, said, y, cut)
     elif shop.scorer.task.kind != "multilabel":
@@ -180,6 +182,30 @@ def assess(
             residuals={"actual": y[at].tolist(), "predicted": said.prediction[at].tolist()}
         )
     return Evaluation(final, said, y)
+
+
+def _slices(shop: Workshop, said: Said, y: Any, X: Any) -> list[dict[str, Any]] | None:
+    kind = shop.scorer.task.kind
+    if kind in CLASSES:
+        return error_slices(X, shop.kinds, (said.prediction != y).astype(np.float64), wrong=True)
+    if kind != "regression":
+        return None
+    return error_slices(X, shop.kinds, np.abs(said.prediction - y), wrong=False)
+
+
+def roc_data(task: Task, model: BaseEstimator, said: Said, y: Any) -> dict[str, Any] | None:
+    """The ROC curve of two classes, at most 200 points of it."""
+    if task.kind != "binary" or said.probability is None or len(np.unique(y)) < 2:
+        return None
+    p = said.probability[:, int(np.flatnonzero(model.classes_ == task.positive)[0])]
+    order = np.argsort(-p, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(p[order])), len(p) - 1)
+    hit = (y == task.positive)[order]
+    true = np.concatenate([[0.0], np.cumsum(hit)[ends] / hit.sum()])
+    false = np.concatenate([[0.0], np.cumsum(~hit)[ends] / (~hit).sum()])
+    at = np.unique(np.linspace(0, len(true) - 1, min(len(true), 200)).astype(int))
+    area = float(np.trapezoid(true, false))
+    return {"false": false[at].tolist(), "true": true[at].tolist(), "area": area}
 
 
 def _add_classes(
@@ -206,6 +232,7 @@ def _add_classes(
         by_class=by_class,
         reliability=reliability_data(task, model, said, y),
         threshold=None if cut is None else cut.curve,
+        roc=roc_data(task, model, said, y),
     )
 
 

@@ -1,0 +1,45 @@
+"""Slices: the place of the errors is found, and chance is not called a place."""
+
+import numpy as np
+import polars as pl
+
+from pellucid.study.judging.slices import error_slices
+
+
+def test_a_bad_level_and_a_bad_quarter_come_first():
+    rng = np.random.default_rng(0)
+    n = 400
+    level = rng.choice(["a", "b", "c"], n)
+    x = rng.normal(size=n)
+    errors = np.abs(rng.normal(size=n)) * np.where(level == "b", 4, 1)
+    frame = pl.DataFrame({"level": level, "x": x})
+    kinds = {"level": "category", "x": "number"}
+    found = error_slices(frame, kinds, errors, wrong=False)
+    assert (found[0]["column"], found[0]["slice"], found[0]["beyond"]) == ("level", "b", True)
+    errors = (rng.random(n) < np.where(x > np.quantile(x, 0.75), 0.7, 0.1)).astype(float)
+    found = error_slices(frame, kinds, errors, wrong=True)
+    assert found[0]["slice"].startswith("highest quarter")
+    assert found[0]["low"] <= found[0]["error"] <= found[0]["high"]
+
+
+def test_chance_is_rarely_called_a_place():
+    rng = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(100):
+        frame = pl.DataFrame(
+            {f"c{j}": rng.choice(["u", "v", "w"], 200) for j in range(5)} | {"x": rng.random(200)}
+        )
+        kinds = {**{f"c{j}": "category" for j in range(5)}, "x": "number"}
+        errors = (rng.random(200) < 0.3).astype(float)
+        alarms += any(one["beyond"] for one in error_slices(frame, kinds, errors, wrong=True))
+    assert alarms <= 8
+
+
+def test_missing_cells_are_a_slice_and_small_ones_are_none():
+    x = pl.Series("x", [None] * 20 + list(range(40)), dtype=pl.Float64)
+    few = pl.Series("few", ["rare"] * 3 + ["common"] * 57)
+    errors = np.r_[np.ones(20), np.zeros(40)]
+    kinds = {"x": "number", "few": "category"}
+    found = error_slices(pl.DataFrame([x, few]), kinds, errors, wrong=True)
+    assert found[0]["slice"] == "missing"
+    assert all(one["slice"] != "rare" for one in found)
