@@ -318,3 +318,14 @@ def test_record_predicts_tables_with_columns_that_were_left_out(tmp_path):
     assert np.array_equal(record.model.predict(table.select("x", "z")), said)
     with pytest.raises(ValueError, match="needs the column 'x', which the table lacks"):
         record.predict({"z": [1.0]})
+
+
+def test_a_record_in_a_notebook_is_short_and_has_a_page(classes, tmp_path):
+    _, record = classes
+    assert len(repr(record)) < 1500
+    assert record.verdict.text[0] in repr(record)
+    assert record._repr_html_().startswith("<iframe")
+    path = record.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert path.endswith("page.html")
+    assert "<h2>Verdict" in page or 'id="verdict"' in page
