@@ -137,6 +137,7 @@ def test_long_whole_numbers_are_names():
         (["1,018", "0,500"], 1.018, False),  # no thousands begin with a zero
         (["1,018", "2,5"], 1.018, False),
         (["1,018", "2,500,000"], 1018.0, False),
+        (["$1,018", "$2,500"], 1018.0, False),  # no currency has three decimals
         (["1.018 €", "2.500 €"], 1.018, True),
         (["1.018 €", "900 €"], 1018.0, True),
         (["1.018 €", "2,5 €"], 1018.0, False),

@@ -158,7 +158,7 @@ FINDINGS: dict[str, Rule] = {
         "The cells of a column are numbers as people write them: thousands, currency, percent, "
         "units; a warning when no cell shows whether 1,018 is 1018 or 1.018.",
         "The sign, currency or unit is taken off and never changes the number: 47.1% is 47.1.",
-        "Nothing, if the form shown is right; else write plain numbers such as 1234.5.",
+        "If the form shown is wrong, write plain numbers such as 1234.5.",
     ),
     "PEL201": Rule(
         "info",

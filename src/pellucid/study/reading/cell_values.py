@@ -63,8 +63,8 @@ def numbers(column: np.ndarray, name: str, form: str = "") -> Array:
     """Cells as float64, missing ones as NaN.
 
     Text is read in the ``form`` of the training rows, as plain numbers or, where that leaves no
-    doubt, in a form of its own: whichever reads the most cells. Other cells count as missing; several
-    cells without a single number are refused by the name of their column.
+    doubt, in a form of its own: whichever reads the most cells. Other cells count as missing;
+    several cells without a single number are refused by the name of their column.
     """
     if isinstance(column, Coded):
         column = plain_column(column)

@@ -7,8 +7,9 @@ brackets (``(5)``), the currency on either side, and blanks of any kind; a bare 
 What stands beside the number never changes it: ``47.1%`` is 47.1.
 
 ``find_form`` takes the form that reads the most cells. Where 1,018 may be 1018 or 1.018 in every
-cell, ``decimal`` (what other columns of the table show) decides, or that numbers below 1000 alone
-have no mark; else a comma parts thousands, a point begins decimals, and ``doubt`` says so.
+cell, it is 1018 in a column of money or where numbers below 1000 alone have no mark; else
+``decimal`` decides (what other columns of the table show); else a comma parts thousands, a point
+begins decimals, and ``doubt`` says so.
 
 No numbers: leading zeros, phone numbers (``+`` and eight digits or more), names of 16 digits and
 more, blanks or points between groups of equally many digits, and columns that stand in brackets
@@ -117,11 +118,11 @@ def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
     doubt = bool(rivals) and bool(written["number"].str.contains("[.,]").any())
     if doubt:  # every mark stands before three digits
         commas = written["number"].str.contains(",", literal=True).any()
-        small = _small_without_mark(written)
-        thousands = small and not commas and bool(re.search(_MONEY, unit))  # 900 € and 1.200 €
-        if thousands or (decimal and best[0] != decimal):
-            best = rivals[0]
-        doubt = not (commas and small) and not decimal
+        small, money = _small_without_mark(written), bool(re.search(f"{_MONEY}|{_CODES}", unit))
+        plain = commas and (small or money)  # no currency has three decimals
+        if not plain and ((small and money) or (decimal and best[0] != decimal)):
+            best = rivals[0]  # 900 € and 1.200 €, or as the other columns show
+        doubt = not plain and not decimal
     grouped = of_unit.filter(_is_written(Marks(*best, unit)))["number"]
     group = best[1] if grouped.str.contains(best[1], literal=True).any() else ""
     marks = Marks(best[0], group, unit)

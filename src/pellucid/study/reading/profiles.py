@@ -83,9 +83,10 @@ def read_columns(frame: pl.DataFrame) -> dict[str, Column]:
     few = frame.width * frame.height < 100_000
     found = map(read_column, series) if few else map_threads(read_column, series)
     columns = dict(zip(frame.columns, found, strict=True))
-    clear = (marks_of(c.form) for c in columns.values() if _is_clear(c))
-    if {marks.decimal for marks in clear} == {","}:
-        columns |= {n: read_column(frame[n], ",") for n, c in columns.items() if c.doubt}
+    shown = {marks_of(c.form).decimal for c in columns.values() if _is_clear(c)}
+    if len(shown) == 1:
+        (decimal,) = shown
+        columns |= {n: read_column(frame[n], decimal) for n, c in columns.items() if c.doubt}
     return columns
 
 
