@@ -109,7 +109,7 @@ def climb_frame(
         formula += f" → {vector(path[i + 1])}"
     numbers: dict[str, Any] = {"log g": float(value), "|gradient|": float(np.hypot(*gradient))}
     numbers |= dict(zip(target.names, at.tolist(), strict=True))
-    numbers |= {"curved down everywhere": "yes" if peaked else "no"}
+    numbers["curved down everywhere"] = "yes" if peaked else "no"
     title, box = f"Density of {target.names[0]}", (target.box[0], target.box[1], 0, 1.1 * top)
     alt = "True marginal density and the normal one."
     scene = [

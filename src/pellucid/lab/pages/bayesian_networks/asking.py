@@ -200,6 +200,6 @@ def _judged(case: Case, paths: Any, told: dict[str, Any], i: int) -> Frame:
         table("table", ["path", "state"], rows, title="All paths", lit_rows=lit_rows, alt=alt),
     ]
     numbers: dict[str, Any] = {"observed": len(told), "open paths": len(lit_rows)}
-    numbers |= {"d-separated": "yes" if path is None else "no"}
-    numbers |= {"difference": short(abs(first - second))}
+    numbers["d-separated"] = "yes" if path is None else "no"
+    numbers["difference"] = short(abs(first - second))
     return Frame(i, abs(first - second), None, formula, numbers, {"panels": panels})

@@ -244,7 +244,7 @@ def _em_round(
     panels = _panels(case, model, f"After round {i + 1}")
     numbers = {"round": i + 1, "objective per row": round(float(values[i + 1]), 5)}
     numbers |= {f"{focus} observed in": seen, f"E[N({focus})]": short(N[:, 0].sum())}
-    numbers |= {"cells that are 0": parts.zeros_of(model)}
+    numbers["cells that are 0"] = parts.zeros_of(model)
     held = float(score.mean()) if np.isfinite(score).all() else None
     gap = float(values[i + 1] - values[i])
     return Frame(i + 1, float(values[i + 1]), gap, formula, numbers, {"panels": panels}, held)

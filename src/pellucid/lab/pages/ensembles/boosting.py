@@ -39,7 +39,7 @@ def adaptive(where: Plane, model: BaseEstimator) -> list[Frame]:
         weight = weight / weight.sum()
         test = wrong(votes["test"].argmax(axis=1), where.y_test)
         numbers = {"members": m + 1, "weighted error ε": row["error"], "weight α": row["alpha"]}
-        numbers |= {"largest weight of a row": float(weight.max() * n)}
+        numbers["largest weight of a row"] = float(weight.max() * n)
         numbers |= {"training error": row["train_error"], "held-out error": test}
         codes = np.asarray(said["cells"], int).reshape(CELLS, CELLS)
         marks = [regions(codes, where.box), *parts.weighed_rows(where, before * n)]
@@ -111,9 +111,9 @@ def tree_frame(
         *parts.weighed_rows(where, residual / max(mean, LEAST)),
     ]
     numbers = {"trees": m + 1, "mean |y − p|": mean, "log loss": loss}
-    numbers |= {"training error": wrong(stage[1].argmax(axis=1), where.y)}
-    numbers |= {"held-out log loss": test}
-    numbers |= {"held-out error": wrong(stage[2].argmax(axis=1), where.y_test)}
+    numbers["training error"] = wrong(stage[1].argmax(axis=1), where.y)
+    numbers["held-out log loss"] = test
+    numbers["held-out error"] = wrong(stage[2].argmax(axis=1), where.y_test)
     formula = (
         f"r = y − p, mean |r| = {number(mean)}; F ← F + ν h = F + {number(model.learning_rate)} · "
         f"h, h from {number(values.min())} to {number(values.max())}; log loss "

@@ -51,7 +51,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         )
         numbers = {"rows n": n, "bound": float(bound[i]), "says nothing": bool(bound[i] >= 1)}
         numbers |= {} if growth is None else {"VC bound": float(growth[i])}
-        numbers |= {"Wilson interval": f"{number(exact.low)} to {number(exact.high)}"}
+        numbers["Wilson interval"] = f"{number(exact.low)} to {number(exact.high)}"
         frames.append(Frame(i, float(bound[i]), gap, formula, numbers, {"panels": panels}, None))
     limits = [
         rule(y=1.0, colour="warn", label="says nothing above 1"),

@@ -105,9 +105,9 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
     )
     numbers = {"experiment": i + 1, "mean difference": float(d.mean())}
     for name, p in (("paired", naive), ("corrected", fair)):
-        numbers |= {f"p, {name}": float(p[i])}
+        numbers[f"p, {name}"] = float(p[i])
     for name, p in (("paired", naive), ("corrected", fair)):
-        numbers |= {f"alarms, {name}": int((p[: i + 1] < LEVEL).sum())}
+        numbers[f"alarms, {name}"] = int((p[: i + 1] < LEVEL).sum())
     data = plane("data", [points(*rows.X.T, group=y, label="coin flips")])
     panels = [data, plane("p", marks), plane("alarms", alarms)]
     return Frame(i, shares[0], None, formula, numbers, {"panels": panels}, None)

@@ -47,7 +47,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
             plane("roc", [points([spot[0]], [spot[1]], group=1, size=1.4, label="now")]),
         ]
         numbers = {"threshold": t, "found / missed": f"{tp} / {fn}"}
-        numbers |= {"false alarms / left alone": f"{fp} / {tn}"}
+        numbers["false alarms / left alone"] = f"{fp} / {tn}"
         for name in ("precision", "recall", "accuracy"):
             numbers[name] = safe(getattr(found, name))
         formula = (

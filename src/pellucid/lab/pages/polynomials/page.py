@@ -145,7 +145,7 @@ def frame_of(sweep: Sweep, params: dict[str, Any], steps: list[Any], i: int, box
     flexibility, edge = METHODS[params["method"]], step["curves"][-1]
     numbers = {flexibility: step["value"], "bias²": float(parts.bias2)}
     numbers |= {"variance": float(parts.variance), "total": float(parts.total)}
-    numbers |= {"spread at the right edge": float(edge.std())}
+    numbers["spread at the right edge"] = float(edge.std())
     noise = number(parts.noise or 0.0)
     formula = (
         f"error {number(parts.total)} = bias² {number(parts.bias2)} + variance "
