@@ -303,7 +303,7 @@ FINDINGS: dict[str, Rule] = {
         "A linear model suffices",
         "No richer model is significantly better than the linear one.",
         "The simpler model is easier to explain, check and keep.",
-        "Use it.",
+        "Nothing: it is the model that was chosen.",
     ),
     "PEL404": Rule(
         "warning",
@@ -351,9 +351,9 @@ FINDINGS: dict[str, Rule] = {
     "PEL410": Rule(
         "info",
         "Input not informative",
-        "Shuffling a column does not change the score beyond chance.",
-        "It may be dropped at no cost; with correlated columns another may stand in for it.",
-        "Drop it, one at a time.",
+        "Shuffling a column does not make the score worse on average.",
+        "The model makes no use of it here; where columns go together another may stand in for it.",
+        "Nothing; if it costs something to collect, study the table without it and compare.",
     ),
     "PEL411": Rule(
         "warning",
