@@ -290,8 +290,6 @@ linear/stochastic/sparse_kernels.py
 linear/stochastic/test_sgd_classifier.py::test_sparse_equals_dense
 linear/lars/stagewise_kernels.py
 linear/lars/test_stagewise.py::test_the_moves_are_the_textbooks
-linear/stochastic/truncated_kernels.py
-linear/stochastic/test_sgd_classifier.py::test_sparse_equals_dense
 """
 KERNELS = dict(zip(KERNELS_TEXT.split()[::2], KERNELS_TEXT.split()[1::2], strict=True))
 

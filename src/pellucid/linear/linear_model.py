@@ -67,6 +67,12 @@ class LinearModel(Regressor):
         context.end()
         return self
 
+    def _fit_steps(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The ``fit`` of a method whose ``_fit_rows`` reports its own steps."""
+        self._check_parameters()
+        self._fit_rows(self._open(X, y, sample_weight), map_threads)
+        return self
+
     def _sums(self, rows: Source, map_: Map) -> Moments:
         """Moments of [X y], refused where they are not finite numbers."""
         return finite_moments(self, rows, rows, map_)

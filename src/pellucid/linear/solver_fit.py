@@ -181,10 +181,8 @@ def join_histories(found: list[Minimum]) -> History:
 def describe(solver: BaseEstimator, found: list[Minimum], penalty: Any) -> str:
     """One sentence about the run of a solver."""
     name, last = type(solver).__name__, found[-1]
-    text = (
-        f"{name}: {last.reason} after {last.n_iter} iterations ({last.n_updates} updates), "
-        f"O(n p) each against O(n p^2 + p^3) once for the closed form; {last.certificate}"
-    )
+    text = f"{name}: {last.reason} after {last.n_iter} iterations ({last.n_updates} updates), "
+    text += f"O(n p) each against O(n p^2 + p^3) once for the closed form; {last.certificate}"
     if getattr(penalty, "l1", 0.0) and name in (NO_ZEROS, "GradientDescent"):
         text += "; it never reaches exact zeros (ProximalGradient and CoordinateDescent do)"
     return text

@@ -14,30 +14,20 @@ more rows than columns, are split row by row.
 from collections.abc import Callable
 from functools import partial, reduce
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.model_selection import check_cv
 
-from pellucid.core.algebra.least_squares import (
-    Compact,
-    compact_rows,
-    gather,
-    joint_moments,
-    leaf_moments,
-)
+from pellucid.core.algebra import least_squares
+from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Folds, IntArray, Map
-from pellucid.core.loops.statistics import (
-    LEAF_ROWS,
-    Moments,
-    Rows,
-    Source,
-    Statistic,
-    merge_moments,
-    reduce_rows,
-)
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
+from pellucid.core.runtime.random import generator
 
 # coefficients (p, k, M) and intercepts (k, M) of M candidates -> mean squared errors (k, M)
 Errors = Callable[[Array, Array], Array]
@@ -48,6 +38,18 @@ class Fold(NamedTuple):
 
     train: Compact
     errors: Errors
+
+
+def check_keywords(model: Any) -> None:
+    """Check ``rule``, ``random_state``, ``n_jobs`` and ``cv`` of LassoCV and its like."""
+    check.one_of(("best", "one_standard_error"), rule=model.rule)
+    generator(model.random_state)
+    if model.n_jobs is not None and not isinstance(model.n_jobs, int | np.integer):
+        raise ValueError(f"n_jobs must be None or a whole number, got {model.n_jobs!r}")
+    if isinstance(model.cv, Integral):
+        check.whole(at_least=2, cv=model.cv)
+    elif model.cv is not None and not hasattr(model.cv, "split") and not np.iterable(model.cv):
+        raise ValueError(f"cv must be a number of folds >= 2 or a splitter, got {model.cv!r}")
 
 
 def check_folds(cv: object) -> None:
@@ -68,8 +70,8 @@ def folds(source: Source, map_: Map, p: int, cv: Folds, *, intercept: bool) -> l
             raise ValueError(f"cv={k} folds need at least as many rows, got {source.n_rows}")
         if source.n_rows > 2 * p:
             return dealt_folds(source, map_, p, k, intercept)
-        rows = gather(source)
-        turn = np.arange(len(rows.X)) % LEAF_ROWS % k
+        rows = least_squares.gather(source)
+        turn = np.arange(len(rows.X)) % statistics.LEAF_ROWS % k
         splits = [(np.flatnonzero(turn != j), np.flatnonzero(turn == j)) for j in range(k)]
     else:
         if not isinstance(source, Rows):
@@ -85,7 +87,8 @@ def deal(k: int, rows: Rows) -> tuple[Moments, ...]:
     parts = [Rows(np.ascontiguousarray(X[j::k]), rows.y[j::k], rows.w[j::k]) for j in range(k)]
     d = X.shape[1] + (rows.y.shape[1] if rows.y.ndim == 2 else 1)
     nothing = Moments(0.0, np.zeros(d), np.zeros((d, d)))
-    return tuple(leaf_moments(part) if len(part.w) else nothing for part in parts)
+    leaf = least_squares.leaf_moments
+    return tuple(leaf(part) if len(part.w) else nothing for part in parts)
 
 
 def merge_dealt(a: tuple[Moments, ...], b: tuple[Moments, ...]) -> tuple[Moments, ...]:
@@ -95,7 +98,8 @@ def merge_dealt(a: tuple[Moments, ...], b: tuple[Moments, ...]) -> tuple[Moments
 
 def dealt_folds(source: Source, map_: Map, p: int, k: int, intercept: bool) -> list[Fold]:
     """All folds from one pass."""
-    parts = reduce_rows(Statistic(partial(deal, k), merge_dealt), source, map_)
+    dealt = statistics.Statistic(partial(deal, k), merge_dealt)
+    parts = statistics.reduce_rows(dealt, source, map_)
     found = []
     for j, test in enumerate(parts):
         train = reduce(merge_moments, [part for i, part in enumerate(parts) if i != j])
@@ -140,8 +144,8 @@ def row_fold(
     inside = Rows(rows.X[train], rows.y[train], rows.w[train])
     if not inside.w.any() or not rows.w[test].any():
         raise ValueError("every fold of the cross-validation needs rows with positive weight")
-    total = joint_moments(inside, map_) if inside.n_rows > p else None
-    small = compact_rows(inside, map_, total, p, intercept=intercept)
+    total = least_squares.joint_moments(inside, map_) if inside.n_rows > p else None
+    small = least_squares.compact_rows(inside, map_, total, p, intercept=intercept)
     return Fold(small, partial(row_errors, Rows(rows.X[test], rows.y[test], rows.w[test])))
 
 

@@ -26,7 +26,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, M
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.bayes.bayesian_ridge import TINY, Gammas, target_variance
 from pellucid.linear.bayes.normal_predictive import NormalPredictive, gamma_parameters
 
@@ -149,24 +149,15 @@ class ARDRegression(NormalPredictive):
         copy_X: bool = True,
         verbose: bool | int = False,
     ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.compute_score = compute_score
-        self.threshold_lambda = threshold_lambda
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.verbose = verbose
+        self.max_iter, self.tol, self.alpha_1, self.alpha_2 = max_iter, tol, alpha_1, alpha_2
+        self.lambda_1, self.lambda_2, self.compute_score = lambda_1, lambda_2, compute_score
+        self.threshold_lambda, self.fit_intercept = threshold_lambda, fit_intercept
+        self.copy_X, self.verbose = copy_X, verbose
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the posterior and the precision of every column."""
-        self._check_parameters()
-        self._fit_rows(self._open(X, y, sample_weight), map_threads)
-        return self
+        return self._fit_steps(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         gamma_parameters(self)

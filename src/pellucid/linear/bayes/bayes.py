@@ -253,9 +253,9 @@ class BayesianLinearRegression(LinearModel):
 
     def _draw(self, n: int, rng: Rng) -> tuple[Array, Array]:
         """(n, q) parameters and (n,) noise variances."""
-        noise = self.noise_posterior_
-        known = noise is None
-        s2 = np.full(n, self.noise_variance_) if known else noise.b / rng.gamma(noise.a, size=n)
+        noise, s2 = self.noise_posterior_, np.full(n, self.noise_variance_)
+        if noise is not None:
+            s2 = noise.b / rng.gamma(noise.a, size=n)
         z = rng.standard_normal((n, self._root.shape[1]))
         return self.mean_ + np.sqrt(s2)[:, None] * (z @ self._root.T), s2
 
@@ -311,12 +311,12 @@ class BayesianLinearRegression(LinearModel):
             ridge = unit / self.prior_variance_  # s^2/t
             scales = [f"ridge: the slopes are those of Ridge({ridge:.6g})"]
         numbers = {"n": self.n_observations_, "noise_variance": self.noise_variance_}
-        numbers |= {"log_evidence": self.log_evidence_, "prior_variance": self.prior_variance_}
+        numbers["log_evidence"] = self.log_evidence_
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation=f"posterior of {prior}, e ~ N(0, s^2){' with s^2 known' if known else ''}",
             optimisation=how,
-            numbers=numbers,
+            numbers={**numbers, "prior_variance": self.prior_variance_},
             scales=tuple(scales),
             warnings=tuple(notes),
         )

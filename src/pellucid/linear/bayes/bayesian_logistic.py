@@ -212,9 +212,10 @@ class BayesianLogisticRegression(Classifier):
         prior = check_prior(self.prior, self._width(), K)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=MAX_STEPS)
         context.attributes = self._normal
-        self.__dict__.update(self._normal(self._climb(rows, prior, context)))
+        normal = self._normal(self._climb(rows, prior, context))
+        self.__dict__.update(normal)
         if self.method == "metropolis":
-            self._walk(rows, prior)
+            self._walk(rows, prior, normal["posterior_covariance_"])
         return self
 
     def _check_parameters(self) -> None:
@@ -244,23 +245,19 @@ class BayesianLogisticRegression(Classifier):
         """The fitted attributes of the normal approximation at ``mode``."""
         L, _ = lapack.dpotrf(mode.terms.hessian, lower=1, clean=1)
         half = lapack.dtrtri(L, lower=1)[0]  # H^-1 = half' half
-        return {
-            "map_": mode.theta,
-            "posterior_mean_": mode.theta,
-            "posterior_covariance_": half.T @ half,
-            "log_evidence_": posterior_mode.log_evidence(mode),
-            **self._by_feature(mode.theta),
-        }
+        found = {"map_": mode.theta, "posterior_mean_": mode.theta}
+        found |= {"posterior_covariance_": half.T @ half, **self._by_feature(mode.theta)}
+        return {**found, "log_evidence_": posterior_mode.log_evidence(mode)}
 
     def _by_feature(self, theta: Array) -> dict[str, Array]:
         table = theta.reshape(-1, self._width())
         intercept = table[:, 0].copy() if self.fit_intercept else np.zeros(len(table))
         return {"coef_": table[:, int(self.fit_intercept) :].copy(), "intercept_": intercept}
 
-    def _walk(self, rows: Rows, prior: Prior) -> None:
+    def _walk(self, rows: Rows, prior: Prior, covariance: Array) -> None:
         K, q = len(self.classes_), len(prior.mean)
         seed = int(generator(self.random_state).integers(2**62))
-        root = lower_root(self.posterior_covariance_, "the posterior covariance")
+        root = lower_root(covariance, "the posterior covariance")
         auto = isinstance(self.step, str)
         move = root * (2.38 / np.sqrt(q)) if auto else scaled(np.eye(q), self.step).T  # move z
         noise = np.stack([stream(seed, c, 2).standard_normal(q) for c in range(self.n_chains)])
@@ -509,10 +506,10 @@ class BayesianLogisticRegression(Classifier):
             numbers["acceptance"] = float(self.acceptance_rate_.mean())
             numbers["largest R-hat"] = float(self.rhat_.max())
             numbers["least effective draws"] = float(self.ess_.min())
-        mode = (
-            f"the mode is that of logistic regression with C = {self.prior:g}" if not pair else ""
-        )
-        scales = (f"{mode} and the intercept penalised too",) if binary and not pair else ()
+        scales: tuple[str, ...] = ()
+        if binary and not pair:
+            mode = f"the mode is that of logistic regression with C = {self.prior:g}"
+            scales = (f"{mode} and the intercept penalised too",)
         return Card(
             representation=f"P(y | x) = E {link} over the posterior of the coefficients",
             evaluation=f"posterior of all coefficients, intercept included; prior {given}",

@@ -108,10 +108,9 @@ def see(Z: Array, prior: Prior, n: float) -> Directions:
         Q, R = np.linalg.qr(F / np.where(norms > 0, norms, 1.0))
         size = np.linalg.svd(R, compute_uv=False)
         if len(F) < k or not norms.all() or size[-1] <= 10 * max(F.shape) * EPS * size[0]:
+            full = "a flat prior (infinite variance) needs columns of full rank"
             why = "the rows do not determine all flat parameters; give them a finite prior variance"
-            raise ValueError(
-                f"a flat prior (infinite variance) needs columns of full rank, but {why}"
-            )
+            raise ValueError(f"{full}, but {why}")
         log_flat = 2 * float(np.log(np.abs(np.diag(R)) * norms).sum())
         B, c = B - Q @ (Q.T @ B), c - Q @ (Q.T @ c)
     U, d, _ = np.linalg.svd(B[:, ~prior.flat], full_matrices=False)

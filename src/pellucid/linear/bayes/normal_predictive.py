@@ -72,7 +72,7 @@ def interval_table(mean: Array, sd: Array, half: Array) -> dict[str, Array]:
 def gamma_parameters(model: BaseEstimator) -> None:
     """Check the parameters that the evidence models share."""
     check.whole(max_iter=model.max_iter)
-    names = ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2")
-    check.non_negative(**{name: getattr(model, name) for name in names})
-    names = ("compute_score", "fit_intercept", "copy_X")
-    check.boolean(**{name: getattr(model, name) for name in names})
+    numbers = ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2")
+    check.non_negative(**{name: getattr(model, name) for name in numbers})
+    switches = ("compute_score", "fit_intercept", "copy_X")
+    check.boolean(**{name: getattr(model, name) for name in switches})

@@ -218,12 +218,8 @@ class PrincipalComponentRegression(LinearModel):
             notes.append("the components were chosen without looking at y")
         chosen = f"; M by cross-validation ({self.rule})" if self.n_components == "cv" else ""
         m, of = self.n_components_, len(self.singular_)
-        numbers = {
-            "n": self.n_observations_,
-            "components": m,
-            "of": of,
-            "share of the spread": share,
-        }
+        numbers = {"n": self.n_observations_, "components": m, "of": of}
+        numbers["share of the spread"] = share
         numbers |= {"df": self.df_, "rss": bare(self.rss_), "sigma2": bare(self.sigma2_)}
         return Card(
             representation=f"y = b + sum of theta_m z_m over {m} principal components "

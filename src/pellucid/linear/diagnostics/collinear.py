@@ -102,11 +102,9 @@ def _advice(
     if condition <= CONDITION and not loose:
         return ("the columns determine the coefficients well",)
     which = f" (VIF above {INFLATION:g}: {', '.join(loose)})" if loose else ""
-    return (
-        f"the columns nearly follow from each other{which}: single coefficients are loosely "
-        "determined, predictions need not be; use Ridge, principal components or partial least "
-        "squares, or drop a column",
-    )
+    loosely = "single coefficients are loosely determined, predictions need not be"
+    remedy = "use Ridge, principal components or partial least squares, or drop a column"
+    return (f"the columns nearly follow from each other{which}: {loosely}; {remedy}",)
 
 
 class LeastSquaresReport(NamedTuple):

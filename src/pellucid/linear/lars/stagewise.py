@@ -83,12 +83,7 @@ class Moves:
 
 
 def walk_stagewise(
-    small: Compact,
-    *,
-    epsilon: float | None,
-    max_iter: int,
-    tol: float,
-    context: FitContext | None = None,
+    small: Compact, *, epsilon: float | None, max_iter: int, tol: float, context: FitContext | None
 ) -> Moves:
     """Move until the end or ``max_iter`` moves; callbacks see them one by one."""
     with single_threaded_blas():

@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 
 from pellucid.core.algebra.least_squares import gather
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.iterate import FitContext, iterate
+from pellucid.core.loops.iterate import iterate
 from pellucid.core.loops.statistics import Moments, Rows, Source
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.budget import Budget
@@ -43,14 +43,11 @@ class TargetFit(NamedTuple):
     budget_ols: tuple[float, float] = (np.nan, np.nan)
 
 
+MakeSums = Callable[[], Moments]
+
+
 def penalised_problem(
-    rows: Source,
-    sums: Callable[[], Moments],
-    unknowns: str,
-    weights: Array,
-    *,
-    positive: bool,
-    many: bool,
+    rows: Source, sums: MakeSums, unknowns: str, weights: Array, *, positive: bool, many: bool
 ) -> Problem:
     """The problem by the cheaper route; ``sums()`` makes the moments, ``many``: a whole path."""
     p = len(weights)
@@ -86,18 +83,13 @@ def is_unique(problem: Problem, state: State, l1: float, l2: float) -> bool:
 
 
 def descend(
-    problem: Problem,
-    t: int,
-    alpha: float,
-    ratio: float,
-    first: Array,
-    *,
-    tol: float,
-    max_iter: int,
-    context: FitContext,
-    name: str,
+    problem: Problem, t: int, strength: tuple[float, float], first: Array, *, tol: float, **how: Any
 ) -> TargetFit:
-    """Rounds from ``first`` until the duality gap of this target is at most tol y'y."""
+    """Rounds from ``first`` until the duality gap of this target is at most tol y'y.
+
+    ``strength`` is alpha and l1_ratio; ``how`` goes to ``iterate`` (max_iter, context, name).
+    """
+    alpha, ratio = strength
     n, yy, tol = problem.n, problem.yy[t], max(float(tol), EXACT)
     l1, l2 = n * alpha * ratio, n * alpha * (1 - ratio)
 
@@ -113,8 +105,7 @@ def descend(
         state = problem.start(t, first, l1, l2)
     else:
         state = State(0 * first, problem.target(t), yy / 2, yy / 2)
-    how: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "name": name, "context": context}
-    run = iterate(step, state, record=record, **how)
+    run = iterate(step, state, tol=tol, record=record, **how)
     found = run.state
     with single_threaded_blas():
         unique = l1 == 0 or is_unique(problem, found, l1, l2)

@@ -25,15 +25,9 @@ import numpy as np
 
 from pellucid.core.algebra.least_squares import joint_moments, leaf_moments
 from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.loops import statistics
 from pellucid.core.loops.selection import one_standard_error
-from pellucid.core.loops.statistics import (
-    Moments,
-    Rows,
-    Source,
-    Statistic,
-    merge_moments,
-    reduce_rows,
-)
+from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.lasso.budget_search import Problem
 from pellucid.linear.lasso.fit import MANY_COLUMNS
@@ -86,8 +80,8 @@ def contiguous_moments(source: Source, map_: Map, k: int) -> list[Moments]:
     """Moments of k folds of neighbouring rows, in one pass over rows or blocks."""
     n = source.n_rows
     edges = np.concatenate([[0], np.cumsum(np.full(k, n // k) + (np.arange(k) < n % k))])
-    statistic = Statistic(partial(leaf_folds, edges), merge_dealt)
-    return list(reduce_rows(statistic, Numbered(source), map_))
+    statistic = statistics.Statistic(partial(leaf_folds, edges), merge_dealt)
+    return list(statistics.reduce_rows(statistic, Numbered(source), map_))
 
 
 def others(parts: list[Moments]) -> list[Moments]:

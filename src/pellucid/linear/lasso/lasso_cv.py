@@ -23,7 +23,6 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Map, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.records import Card
-from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.lasso import folds as cv_folds
 from pellucid.linear.lasso.budget_search import Problem
@@ -33,8 +32,7 @@ from pellucid.linear.lasso.paths import check_alphas, enet_path, lasso_path
 from pellucid.linear.lasso.sums import State
 from pellucid.linear.linear_model import LinearModel
 from pellucid.linear.penalty_scales import check_share
-
-RULES = ("best", "one_standard_error")
+from pellucid.linear.sum_folds import check_keywords
 
 
 class PenalisedCV(LinearModel):
@@ -74,9 +72,8 @@ class PenalisedCV(LinearModel):
             raise ValueError("fit_blocks needs cv as a number of folds, got a splitter")
         if rows.n_rows - -(-rows.n_rows // k) <= self.n_features_in_:
             got = f"{rows.n_rows} rows in {k} folds and {self.n_features_in_} columns"
-            raise ValueError(
-                f"fit_blocks needs more training rows than columns, got {got}; use fit"
-            )
+            needs = "fit_blocks needs more training rows than columns"
+            raise ValueError(f"{needs}, got {got}; use fit")
         self._fit_moments(rows, map_, k, None)
 
     def _fold_count(self) -> int | None:
@@ -115,14 +112,7 @@ class PenalisedCV(LinearModel):
         check.non_negative(tol=self.tol)
         check.whole(max_iter=self.max_iter)
         check.one_of(("cyclic", "random"), selection=self.selection)
-        check.one_of(RULES, rule=self.rule)
-        generator(self.random_state)
-        if self.n_jobs is not None and not isinstance(self.n_jobs, int | np.integer):
-            raise ValueError(f"n_jobs must be None or a whole number, got {self.n_jobs!r}")
-        if isinstance(self.cv, Integral):
-            check.whole(at_least=2, cv=self.cv)
-        elif self.cv is not None and not hasattr(self.cv, "split") and not np.iterable(self.cv):
-            raise ValueError(f"cv must be a number of folds >= 2 or a splitter, got {self.cv!r}")
+        check_keywords(self)
         for ratio in self._ratios():
             check_share(l1_ratio=float(ratio))
 
@@ -150,7 +140,7 @@ class PenalisedCV(LinearModel):
             self.history_ = History([{"step": 1, "objective": 0.0, "gap": 0.0, "seconds": 0.0}])
         else:
             first, name = np.zeros(len(whole.columns)), type(self).__name__
-            fit = descend(whole, 0, alpha, ratio, first, **limits, context=context, name=name)
+            fit = descend(whole, 0, (alpha, ratio), first, **limits, context=context, name=name)
             self.coef_, self.intercept_ = fit.coef, fit.intercept
             self.dual_gap_, self.n_iter_, self.unique_ = fit.gap, max(fit.n_iter, 1), fit.unique
             self.history_ = History(fit.history)
@@ -256,19 +246,10 @@ class LassoCV(PenalisedCV):
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
+        self.eps, self.alphas, self.fit_intercept = eps, alphas, fit_intercept
+        self.precompute, self.max_iter, self.tol = precompute, max_iter, tol
+        self.copy_X, self.cv, self.verbose, self.n_jobs = copy_X, cv, verbose, n_jobs
+        self.positive, self.random_state, self.selection = positive, random_state, selection
         self.rule = rule
 
     path = staticmethod(lasso_path)
@@ -343,21 +324,11 @@ class ElasticNetCV(PenalisedCV):
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.rule = rule
+        self.l1_ratio, self.eps, self.alphas = l1_ratio, eps, alphas
+        self.fit_intercept, self.precompute, self.max_iter = fit_intercept, precompute, max_iter
+        self.tol, self.cv, self.copy_X, self.verbose = tol, cv, copy_X, verbose
+        self.n_jobs, self.positive, self.random_state = n_jobs, positive, random_state
+        self.selection, self.rule = selection, rule
 
     path = staticmethod(enet_path)
 

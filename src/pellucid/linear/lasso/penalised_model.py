@@ -142,8 +142,12 @@ class PenalisedModel(LinearModel):
                 else:
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
                     limits: Any = {"tol": self.tol, "max_iter": steps, "name": type(self).__name__}
-                    where = float(self.alpha), float(self._mix()), self._first(problem, t, start)
-                    fits.append(fitting.descend(problem, t, *where, context=task, **limits))
+                    strength, first = (
+                        (float(self.alpha), float(self._mix())),
+                        self._first(problem, t, start),
+                    )
+                    fit = fitting.descend(problem, t, strength, first, context=task, **limits)
+                    fits.append(fit)
                     if count > 1:
                         task.end()
         self._set(rows, weights, fits, single and len(fits) == 1)

@@ -32,8 +32,8 @@ from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, red
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.linear_model import finite_moments, warn_free_of_penalty
-from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.logistic.sums import add, class_counts
 from pellucid.linear.ridge.ridge import fit_ridge_wide
 
@@ -214,9 +214,8 @@ class LeastSquaresClassifier(LinearClassifier):
             return
         names = ", ".join(repr(label) for label in self.masked_classes_.tolist())
         below = f"{names}, whose indicator lies below the others everywhere"
-        terms = (
-            f"polynomial terms with cross products (to degree {K - 1} for {K} classes in a line)"
-        )
+        degree = f"to degree {K - 1} for {K} classes in a line"
+        terms = f"polynomial terms with cross products ({degree})"
         remedy = f"add {terms} or use LinearDiscriminantAnalysis"
         warn(f"masking: no training row is predicted as {below}; {remedy}", MaskingWarning)
 

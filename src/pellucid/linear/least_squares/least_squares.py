@@ -232,7 +232,11 @@ class LinearRegression(LinearInference):
                     fit = positive_fit(Engine(rows, map_, total, p, unknowns=unknowns))
                 else:
                     fit = fit_tall(rows, map_, total, p, unknowns=unknowns, solver=method)
-        tss = self._total_squares(rows, fit, unknowns, None if wide else total)
+        tss = np.diag(fit.tss)  # squares of y about its mean (about 0 without an intercept)
+        if unknowns == "all" and wide:
+            tss = (wide_system(rows, "centred").V ** 2).sum(axis=0)
+        elif unknowns == "all":
+            tss = np.diag(total.scatter)[p:]
         self._generalised = False
         self._iterative = self._unconverged = ""
         if is_solver(self.solver):
@@ -250,17 +254,6 @@ class LinearRegression(LinearInference):
             self._unconverged = f"the solver ended before it converged ({found.reason})"
         point = {name: getattr(found, name) for name in ("coef", "intercept", "rss", "gradient")}
         return fit._replace(**point, route=ROUTE)
-
-    def _total_squares(
-        self, rows: Source, fit: LinearFit, unknowns: str, total: Moments | None
-    ) -> Array:
-        """Squares of y about its mean (about 0 without an intercept)."""
-        if unknowns != "all":
-            return np.diag(fit.tss)
-        if total is not None:
-            return np.diag(total.scatter)[self.n_features_in_ :]
-        wide = wide_system(rows, "centred")
-        return (wide.V**2).sum(axis=0)
 
     def _fit_generalised(self, rows: Rows, S: Any, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None or self.positive or self.solver not in ("auto", "qr", "svd"):
@@ -357,8 +350,8 @@ class LinearRegression(LinearInference):
         """What is minimised and how, with the numbers of this fit."""
         names, notes = self._feature_names(), []
         slopes = self._smoother.basis[1:] if self.fit_intercept else self._smoother.basis
-        zero = [] if self.positive else np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
-        if len(zero):
+        zero = np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
+        if len(zero) and not self.positive:
             constant = ", ".join(names[j] for j in zero)
             notes.append(f"constant columns have coefficient 0: {constant}")
         if self._dependent:

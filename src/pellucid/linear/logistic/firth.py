@@ -32,9 +32,9 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.linear_model import dependent_sentence
-from pellucid.linear.linear_rule import LinearClassifier, class_weights
-from pellucid.linear.logistic.outcome import log_softmax
+from pellucid.linear.logistic import outcome
 from pellucid.linear.logistic.sums import class_counts
 
 STEP = 5.0  # longest step of one coordinate, in log-odds per standard deviation
@@ -314,16 +314,8 @@ class FirthLogisticRegression(LinearClassifier):
         V[np.ix_(kept, kept)] = root.T @ root
         return V
 
-    def predict_log_proba(self, X: ArrayLike) -> Array:
-        """log P(k | x), shape (n, 2)."""
-        check_is_fitted(self)
-        return log_softmax(self._scores(self._check_input(X)))
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """P(k | x), shape (n, 2)."""
-        check_is_fitted(self)
-        scores = self._scores(self._check_input(X))
-        return np.hstack([expit(-scores), expit(scores)])
+    predict_log_proba = outcome.predict_log_proba
+    predict_proba = outcome.predict_proba
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Estimates with penalised likelihood-ratio tests and profile intervals."""

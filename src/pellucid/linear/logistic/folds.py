@@ -82,8 +82,8 @@ def weights_along(
     fine = True
     if len(finite):
         problem = ProximalNewton(X, codes, n_classes, w, fit_intercept=task.fit_intercept)
-        limits = {"tol": task.tol, "max_iter": task.max_iter}
-        found, gaps, rounds, _ = solve_path(problem, finite, l1_ratio, **limits)
+        limits: dict[str, Any] = {"tol": task.tol, "max_iter": task.max_iter}
+        found, gaps, rounds = solve_path(problem, finite, l1_ratio, **limits)
         fine = bool((gaps <= relative_gap(task.tol)).all())
         parts.append((np.array([c for c, _ in found]), np.array([b for _, b in found]), rounds))
     if len(finite) < len(Cs):

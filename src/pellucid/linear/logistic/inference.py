@@ -8,6 +8,13 @@ r"""Standard errors, tests and intervals of a maximum-likelihood logistic fit.
 K classes: the parameters are the K - 1 log-odds against the first class. Robust errors are the
 sandwich A (sum s_i s_i') A with A the inverse information and s_i = (p_i - y_i) d_i the score.
 
+Average marginal effects, with J the derivative of the effects in the parameters:
+
+    effect_kj = mean_i P_ik (w_kj - sum_l P_il w_lj),       two classes: mean_i P_i (1 - P_i) w_j
+    Cov(effects) = J Cov(t) J'                               (the delta method)
+    d effect_kj / d t_mr = mean_i [ P_k ([k = m] - P_m) (w_kj - w-_j) - P_k P_m (w_mj - w-_j) ] d_r
+                           + [r is column j] mean_i P_k ([k = m] - P_m),      w-_j = sum_l P_l w_lj
+
 References: McCullagh & Nelder, Generalized Linear Models, ch. 4 and 5; White (1982).
 """
 
@@ -24,7 +31,6 @@ from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.least_squares.sandwich import check_again, group_codes
-from pellucid.linear.logistic.margins import MarginalEffects, average_effects
 
 COVARIANCES = ("nonrobust", "HC0", "HC1", "cluster")
 
@@ -43,6 +49,30 @@ class LikelihoodRatio(NamedTuple):
     statistic: float
     df: float
     p_value: float
+
+
+class MarginalEffects(NamedTuple):
+    """Effects on P(classes_[1]), arrays (p,); for K > 2 classes (K, p)."""
+
+    names: tuple[str, ...]
+    effect: Array
+    standard_error: Array
+    statistic: Array
+    p_value: Array
+    low: Array
+    high: Array
+
+
+def effect_jacobian(D: Array, P: Array, T: Array, k: int, m: int, *, intercept: bool) -> Array:
+    """d effect_k / d t_m, shape (p, q)."""
+    W = T[:, 1:] if intercept else T  # (K, p)
+    mean = P @ W  # (n, p)
+    slope = P[:, k] * (float(k == m) - P[:, m])  # (n,)
+    M = slope[:, None] * (W[k] - mean) - (P[:, k] * P[:, m])[:, None] * (W[m] - mean)
+    J = M.T @ D / len(D)
+    j = np.arange(W.shape[1])
+    J[j, j + intercept] += slope.mean()
+    return J
 
 
 class LogisticInference:
@@ -169,9 +199,8 @@ class LogisticInference:
         own = P[np.arange(len(D)), codes]
         same = np.isclose(w @ np.log(np.maximum(own, 1e-300)), self.log_likelihood_, rtol=1e-6)
         if not same or (self.classes_[codes] != np.asarray(y)).any():
-            raise ValueError(
-                "X, y and sample_weight must be those of the fit; the likelihood is not"
-            )
+            same = "X, y and sample_weight must be those of the fit"
+            raise ValueError(f"{same}: the likelihood is not")
         R = P[:, 1:] - (codes[:, None] == np.arange(1, P.shape[1]))
         S = (R[:, :, None] * D[:, None, :]).reshape(len(D), -1)
         n, k = w.sum(), S.shape[1]
@@ -251,7 +280,22 @@ class LogisticInference:
         if self._invalid():
             raise ValueError(f"no valid inference: {self._invalid()}")
         model: Any = self
-        names = model._feature_names()
-        at = self._design(X), model.predict_proba(X), self._full(), self.covariance_
-        width = cut(confidence, np.inf, "normal")
-        return average_effects(*at, width, names, intercept=model.fit_intercept)
+        D, P, T, V = self._design(X), model.predict_proba(X), self._full(), self.covariance_
+        K, intercept = len(T), model.fit_intercept
+        W = T[:, 1:] if intercept else T
+        shown = [1] if K == 2 else list(range(K))
+        effect = np.array([(P[:, k][:, None] * (W[k] - P @ W)).mean(axis=0) for k in shown])
+        errors = []
+        for k in shown:
+            parts = [effect_jacobian(D, P, T, k, m, intercept=intercept) for m in range(1, K)]
+            J = np.hstack(parts)
+            errors.append(np.sqrt(np.maximum(np.einsum("ja,ab,jb->j", J, V, J), 0.0)))
+        se = np.array(errors)
+        if K == 2:
+            effect, se = effect[0], se[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = effect / se
+        half, p = cut(confidence, np.inf, "normal") * se, tail(z, np.inf, "normal")
+        return MarginalEffects(
+            model._feature_names(), effect, se, z, p, effect - half, effect + half
+        )

@@ -20,7 +20,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import csr_matrix, hstack, issparse
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
@@ -33,14 +32,14 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
+from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.linear_model import dependent_sentence, first_rows
-from pellucid.linear.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.logistic import outcome as ending
 from pellucid.linear.logistic import sums
 from pellucid.linear.logistic.card import logistic_card
 from pellucid.linear.logistic.inference import LogisticInference
 from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
-from pellucid.linear.logistic.outcome import Outcome, log_softmax
+from pellucid.linear.logistic.outcome import Outcome
 from pellucid.linear.logistic.proximal import fit_proximal_newton
 from pellucid.linear.logistic.softmax import centred, lbfgs_step, make_preconditioner, start_lbfgs
 from pellucid.linear.logistic.solver_objects import make_objective, named_history
@@ -146,20 +145,11 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         n_jobs: int | None = None,
         shrink_intercept: bool = False,
     ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
+        self.penalty, self.C, self.l1_ratio, self.dual = penalty, C, l1_ratio, dual
+        self.tol, self.fit_intercept = tol, fit_intercept
+        self.intercept_scaling, self.class_weight = intercept_scaling, class_weight
+        self.random_state, self.solver, self.max_iter = random_state, solver, max_iter
+        self.verbose, self.warm_start, self.n_jobs = verbose, warm_start, n_jobs
         self.shrink_intercept = shrink_intercept
 
     # --- parameters ---
@@ -399,8 +389,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self._refuse_nonfinite(X)
         scale = strength / problem.total
         penalty = L1L2(scale * ratio, scale * (1 - ratio) / 2) if strength > 0 else None
-        shrink = {"intercept": self.fit_intercept, "shrink_intercept": self.shrink_intercept}
-        f = make_objective(X, rows.y, K, w, penalty, **shrink)
+        data = X, rows.y, K, w
+        f = make_objective(data, penalty, self.fit_intercept, self.shrink_intercept)
         coef, b = (np.zeros((m, X.shape[1])), np.zeros(m)) if start is None else start
         first = np.column_stack([b, coef]) if self.fit_intercept else coef
         found = self.solver.minimise(f, first.ravel(), context=context)
@@ -497,19 +487,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
 
     # --- prediction ---
 
-    def predict_log_proba(self, X: ArrayLike) -> Array:
-        """log P(k | x), shape (n, K), finite for any score."""
-        check_is_fitted(self)
-        return log_softmax(self._scores(self._check_input(X)))
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """P(k | x), shape (n, K)."""
-        check_is_fitted(self)
-        scores = self._scores(self._check_input(X))
-        if scores.shape[1] == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        P = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return P / P.sum(axis=1, keepdims=True)
+    predict_log_proba = ending.predict_log_proba
+    predict_proba = ending.predict_proba
 
     def latent(self, X: ArrayLike, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (y*, y): y* = b + w.x + Logistic(0, 1), y = classes_[1] where y* >= 0."""

@@ -25,9 +25,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Folds, In
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.linear_rule import class_weights
+from pellucid.inference.decisions.linear_rule import class_weights
 from pellucid.linear.logistic import folds as cv_folds
 from pellucid.linear.logistic.folds import FoldPath, Task
 from pellucid.linear.logistic.newton import last_step, newton_step, start_newton
@@ -36,8 +35,8 @@ from pellucid.linear.logistic.proximal import ProximalNewton, relative_gap
 from pellucid.linear.logistic.ridge_paths import NEWTON_SIZE
 from pellucid.linear.logistic.rule import LogisticRule
 from pellucid.linear.logistic.sums import class_counts, plain_problem, typical_row
+from pellucid.linear.sum_folds import check_keywords
 
-RULES = ("best", "one_standard_error")
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 
 
@@ -130,22 +129,11 @@ class LogisticRegressionCV(LogisticRule):
         use_legacy_attributes: bool = True,
         rule: str = "best",
     ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.dual = dual
-        self.scoring = scoring
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.refit = refit
-        self.intercept_scaling = intercept_scaling
-        self.random_state = random_state
-        self.use_legacy_attributes = use_legacy_attributes
+        self.Cs, self.l1_ratios, self.fit_intercept, self.cv = Cs, l1_ratios, fit_intercept, cv
+        self.dual, self.scoring, self.solver, self.tol = dual, scoring, solver, tol
+        self.max_iter, self.class_weight, self.n_jobs = max_iter, class_weight, n_jobs
+        self.verbose, self.refit, self.intercept_scaling = verbose, refit, intercept_scaling
+        self.random_state, self.use_legacy_attributes = random_state, use_legacy_attributes
         self.rule = rule
 
     path = staticmethod(logistic_path)
@@ -190,16 +178,9 @@ class LogisticRegressionCV(LogisticRule):
         check.positive(tol=self.tol, intercept_scaling=self.intercept_scaling)
         check.whole(max_iter=self.max_iter)
         check.one_of(SOLVERS, solver=self.solver)
-        check.one_of(RULES, rule=self.rule)
-        generator(self.random_state)
+        check_keywords(self)
         if self.rule != "best" and not self.refit:
             raise ValueError("rule='one_standard_error' needs refit=True: one C for all folds")
-        if self.n_jobs is not None and not isinstance(self.n_jobs, int | np.integer):
-            raise ValueError(f"n_jobs must be None or a whole number, got {self.n_jobs!r}")
-        if isinstance(self.cv, Integral):
-            check.whole(at_least=2, cv=self.cv)
-        elif self.cv is not None and not hasattr(self.cv, "split") and not np.iterable(self.cv):
-            raise ValueError(f"cv must be a number of folds >= 2 or a splitter, got {self.cv!r}")
         return self._ratios(), self._grid()
 
     def _ratios(self) -> list[float]:

@@ -7,12 +7,13 @@ the parameters is tried as the direction in which the likelihood rises for ever.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.special import expit
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import History, Iteration
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.linear.logistic.newton import last_step, lift_null_space
@@ -57,11 +58,9 @@ def newton_outcome(problem: Problem, run: Iteration, sampled: bool) -> Outcome:
     elif ridge.any():
         df -= float(np.diag(np.linalg.pinv(H)) @ ridge)
     definite = solved.rank == len(H)
-    certificate = "the Hessian is positive definite: the minimum is the only one"
-    if not definite:
-        certificate = (
-            "the Hessian is only positive semidefinite (dependent columns): one of many minima"
-        )
+    only = "positive definite: the minimum is the only one"
+    many = "only positive semidefinite (dependent columns): one of many minima"
+    certificate = f"the Hessian is {only if definite else many}"
     shrinks = run.n_iter <= 2 or state.gap <= SLOW * state.before
     suspicious = not run.converged or not definite or not shrinks
     how = f"Newton (iteratively reweighted least squares) with step halving: {run.n_iter} steps"
@@ -161,6 +160,20 @@ def separation_status(problem: Problem, outcome: Outcome) -> str:
         return "none"
     least, most, _ = extreme_margins(problem, outcome.direction)
     return "quasi" if most > 0 and least >= -WITNESS * most else "none"
+
+
+def predict_log_proba(self: Any, X: ArrayLike) -> Array:
+    """log P(k | x), shape (n, K), finite for any score."""
+    return log_softmax(self._scores(self._check_input(X)))
+
+
+def predict_proba(self: Any, X: ArrayLike) -> Array:
+    """P(k | x), shape (n, K)."""
+    scores = self._scores(self._check_input(X))
+    if scores.shape[1] == 1:
+        return np.hstack([expit(-scores), expit(scores)])
+    P = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)
 
 
 def log_softmax(scores: Array) -> Array:

@@ -43,6 +43,9 @@ class LogisticPath(NamedTuple):
     n_iter: IntArray  # (L,) rounds
 
 
+Data = tuple[Any, IntArray, int, Array]  # X, codes of the classes, how many, weights
+
+
 def make_grid(problem: ProximalNewton, l1_ratio: float, count: int, eps: float) -> Array:
     """C in equal ratios from the smallest with a weight that is not zero to 1/eps times it."""
     largest = float(np.abs(problem.begin().gradient).max(initial=0.0))
@@ -52,18 +55,12 @@ def make_grid(problem: ProximalNewton, l1_ratio: float, count: int, eps: float) 
 
 
 def solve_path(
-    problem: ProximalNewton,
-    Cs: Array,
-    l1_ratio: float,
-    *,
-    tol: float,
-    max_iter: int,
-    start: State | None = None,
-) -> tuple[list[tuple[Array, Array]], Array, IntArray, State]:
-    """Weights at every C (rising), relative gaps, rounds, and the last state."""
+    problem: ProximalNewton, Cs: Array, l1_ratio: float, *, tol: float, max_iter: int
+) -> tuple[list[tuple[Array, Array]], Array, IntArray]:
+    """Weights at every C (rising), relative gaps and rounds."""
     target = relative_gap(tol)
     found, gaps, rounds, before = [], np.empty(len(Cs)), np.zeros(len(Cs), np.intp), np.inf
-    state = start
+    state: State | None = None
     for i, C in enumerate(Cs):
         problem.penalise(float(C), l1_ratio, target)
         state = problem.begin() if state is None else problem.again(state)
@@ -75,19 +72,15 @@ def solve_path(
             rounds[i] += 1
         found.append(problem.weights(state))
         gaps[i] = gap
-    assert state is not None
-    return found, gaps, rounds, state
+    return found, gaps, rounds
 
 
 def ridge_points(
-    problem: ProximalNewton, data: Any, Cs: Array, tol: float, max_iter: int
+    problem: ProximalNewton, data: Data, Cs: Array, tol: float, max_iter: int
 ) -> tuple[list[tuple[Array, Array]], Array, IntArray]:
-    """Without an L1 penalty: Newton's path, certified by the same gaps.
-
-    ``data`` are X, the codes of the classes, their number and the weights.
-    """
-    limits = {"tol": tol, "max_iter": max_iter}
-    path = fit_ridge_path(*data, Cs, fit_intercept=problem.free, **limits)
+    """Without an L1 penalty: Newton's path, certified by the same gaps."""
+    how: dict[str, Any] = {"fit_intercept": problem.free, "tol": tol, "max_iter": max_iter}
+    path = fit_ridge_path(*data, Cs, **how)
     gaps = np.empty(len(Cs))
     for i, C in enumerate(Cs):
         problem.penalise(float(C), 0.0, relative_gap(tol))
@@ -201,13 +194,13 @@ def logistic_path(
         need = "every class needs rows of positive weight, and two of them"
         raise ValueError(f"{need}: got the class labels {live}")
     data = X, codes, len(classes), w
-    how = {"fit_intercept": fit_intercept, "shrink_intercept": shrink_intercept}
+    how: dict[str, Any] = {"fit_intercept": fit_intercept, "shrink_intercept": shrink_intercept}
     problem = ProximalNewton(*data, **how)
     grid = make_grid(problem, l1_ratio, asked, eps) if isinstance(asked, int) else asked
     if l1_ratio == 0 and not problem.shrink:
         found, gaps, rounds = ridge_points(problem, data, grid, tol, max_iter)
     else:
-        found, gaps, rounds, _ = solve_path(problem, grid, l1_ratio, tol=tol, max_iter=max_iter)
+        found, gaps, rounds = solve_path(problem, grid, l1_ratio, tol=tol, max_iter=max_iter)
     warn_late(gaps, grid, tol, max_iter)
     coefs, intercepts = (np.array(part) for part in zip(*found, strict=True))
     if len(classes) == 2:

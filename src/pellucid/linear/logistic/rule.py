@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax
 
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.linear.linear_rule import LinearClassifier
+from pellucid.inference.decisions.linear_rule import LinearClassifier
 
 
 def log_probabilities(scores: Array) -> Array:

@@ -78,7 +78,9 @@ def make_preconditioner(problem: Problem) -> Preconditioner:
     ridge, p = problem.ridge[1:], len(problem.shift)
     intercept = s + problem.ridge[0]
     inverse_b = np.where(intercept > 0, 1 / np.where(intercept > 0, intercept, 1.0), 0.0)
-    X, w = _some_rows(rows)
+    some = slice(None, None, max(1, rows.n_rows // GRAM_ROWS))
+    X, w = (rows.X, rows.w) if issparse(rows.X) else (rows.X[some], np.array(rows.w[some]))
+    w = w if w.any() else np.ones(len(w))
     if issparse(X) or p > WIDEST_GRAM:
         squares = X.power(2) if issparse(X) else (X - problem.shift) ** 2
         mean = np.asarray(squares.T @ w).ravel() / w.sum()
@@ -89,14 +91,6 @@ def make_preconditioner(problem: Problem) -> Preconditioner:
     d, V = np.linalg.eigh(C.T @ C)
     d = np.maximum(d, 1e-10 * max(d[-1], 1e-300))
     return Preconditioner(V, 1 / (s[:, None] * d + ridge[0]), inverse_b)
-
-
-def _some_rows(rows: Rows) -> tuple[Any, Array]:
-    if issparse(rows.X):
-        return rows.X, rows.w
-    taken = slice(None, None, max(1, rows.n_rows // GRAM_ROWS))
-    w = np.array(rows.w[taken])
-    return rows.X[taken], w if w.any() else np.ones(len(w))
 
 
 def start_lbfgs(problem: Problem, P: Preconditioner, theta: Array) -> LbfgsState:

@@ -138,19 +138,13 @@ class SoftmaxObjective(Objective):
 
 
 def make_objective(
-    X: Array,
-    codes: IntArray,
-    n_classes: int,
-    w: Array,
-    penalty: L1L2 | None,
-    *,
-    intercept: bool,
-    shrink_intercept: bool,
+    data: tuple[Array, IntArray, int, Array], penalty: L1L2 | None, intercept: bool, shrink: bool
 ) -> Objective:
-    """The objective of two classes (parameters of the log-odds) or of more."""
+    """The objective of two classes (parameters of the log-odds) or of more: X, codes, K, w."""
+    X, codes, n_classes, w = data
     if n_classes > 2:
-        return SoftmaxObjective(X, codes, n_classes, w, penalty, intercept, shrink_intercept)
-    free = (0,) if intercept and not shrink_intercept else ()
+        return SoftmaxObjective(*data, penalty, intercept, shrink)
+    free = (0,) if intercept and not shrink else ()
     y = (codes == 1).astype(np.float64)
     how: dict[str, Any] = {"intercept": intercept, "sample_weight": w}
     return LogisticObjective(X, y, "logistic", penalty, "mean", free, **how)

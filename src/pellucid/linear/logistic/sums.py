@@ -107,7 +107,7 @@ def leaf_sums(
     at = theta, shift, ones, curved
     with np.errstate(invalid="ignore", over="ignore"):  # a loss that is not finite tells
         spans = [slice(s, s + PIECE) for s in range(0, len(X), PIECE)]
-        return reduce(merge_sums, [_dense_piece(*at, X[s], y[s], w[s], weighted) for s in spans])
+        return reduce(merge_sums, [_dense_piece(at, X[s], y[s], w[s], weighted) for s in spans])
 
 
 def _binary_leaf(
@@ -124,16 +124,8 @@ def _binary_leaf(
     return Sums(loss, wrong, g[None, :q], G[:q, :q])
 
 
-def _dense_piece(
-    theta: Array,
-    shift: Array,
-    ones: float,
-    curved: bool,
-    X: Array,
-    y: Array,
-    w: Array,
-    weighted: bool,
-) -> Sums:
+def _dense_piece(at: Any, X: Array, y: Array, w: Array, weighted: bool) -> Sums:
+    theta, shift, ones, curved = at
     W, b = theta[:, 1:], ones * theta[:, 0] - theta[:, 1:] @ shift
     Z = X @ W.T + b
     P = np.empty(Z.shape if curved else (0, 0))

@@ -28,7 +28,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteratio
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.budget import Budget
 from pellucid.linear.linear_model import LinearModel
@@ -243,18 +243,14 @@ class BridgeRegression(LinearModel):
         if not isinstance(self.alpha, Budget):
             check.positive(alpha=self.alpha)
         elif self.q < 1 or self.form == "norm":
-            why, got = (
-                "for q < 1 the size jumps as alpha grows",
-                f"q={self.q!r}, form={self.form!r}",
-            )
+            why = "for q < 1 the size jumps as alpha grows"
+            got = f"q={self.q!r}, form={self.form!r}"
             raise ValueError(f"a Budget needs q >= 1 and form='power' ({why}), got {got}")
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the penalised squares."""
-        self._check_parameters()
-        self._fit_rows(self._open(X, y, sample_weight), map_threads)
-        return self
+        return self._fit_steps(X, y, sample_weight)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()

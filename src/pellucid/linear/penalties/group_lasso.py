@@ -20,7 +20,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.linear_model import LinearModel
 from pellucid.linear.penalties.group_blocks import BlockProblem, Groups, State, group_columns
 
@@ -101,10 +101,7 @@ class GroupLasso(LinearModel):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the squares with a penalty on groups of columns."""
-        self._check_parameters()
-        rows = self._open(X, y, sample_weight)
-        self._fit_rows(rows, map_threads)
-        return self
+        return self._fit_steps(X, y, sample_weight)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()

@@ -19,7 +19,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 from pellucid.linear.penalties.group_blocks import BlockProblem, State, group_columns
 
@@ -105,9 +105,7 @@ class MultiTaskLasso(LinearModel):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the squares of all targets with a penalty on rows of coefficients."""
-        self._check_parameters()
-        self._fit_rows(self._open(X, y, sample_weight), map_threads)
-        return self
+        return self._fit_steps(X, y, sample_weight)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()

@@ -36,7 +36,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.linear_rule import LinearClassifier
+from pellucid.inference.decisions.linear_rule import LinearClassifier
 from pellucid.linear.perceptron.kernels import perceptron_epoch, pocket_epoch
 from pellucid.linear.perceptron.separability import Rule, find_rule, in_units, make_design
 from pellucid.linear.stochastic import epochs, sgd_classifier
@@ -110,19 +110,14 @@ def inseparable(X: Any, positive: BoolArray, start: Rule, *, intercept: bool) ->
 
 
 def perceptron_step(
-    problem: Problem,
-    state: SGDState,
-    order: Order,
-    rates: Array,
-    rule: str,
-    negative: bool,
-    ordered: bool,
+    problem: Problem, state: SGDState, order: Order, rates: Array, how: tuple[str, bool, bool]
 ) -> tuple[SGDState, float]:
     """One epoch of a rule; the gap is 0 after an epoch without a mistake.
 
-    ``mean`` of the state is the average of the iterates, or the best weights so far (pocket);
-    ``ordered`` is the answer of ``in_order``.
+    ``how`` is the rule, whether a score of 0 is negative, and the answer of ``in_order``. ``mean``
+    of the state is the average of the iterates, or the best weights so far (pocket).
     """
+    rule, negative, ordered = how
     rows = problem.visits.rows[order]
     share = problem.visits.share[order] if len(problem.visits.share) else problem.visits.share
     steps = share
@@ -130,15 +125,15 @@ def perceptron_step(
         steps = problem.row_weight[rows] * (share if len(share) else 1.0)
     coef, mean, T = state.coef.copy(), state.mean.copy(), state.t - 1
     scalars = np.array([state.intercept, state.mean_intercept, 0, state.t, 0, 0, rule == "batch"])
-    where, how = (problem.X, problem.y, rows), (float(rates[0]), negative, problem.intercept)
+    where, step = (problem.X, problem.y, rows), (float(rates[0]), negative, problem.intercept)
     if rule == "pocket":
-        pocket_epoch(*where, share, steps, *how, coef, mean, scalars)
+        pocket_epoch(*where, share, steps, *step, coef, mean, scalars)
         mean_intercept = scalars[1]
     else:
         into = np.zeros(len(coef)) if rule == "batch" else coef
         drift = T * (coef - mean) if rule == "averaged" else np.empty(0)
         scalars[2] = T * (state.intercept - state.mean_intercept)
-        perceptron_epoch(*where, steps, *how, ordered, coef, into, drift, scalars)
+        perceptron_epoch(*where, steps, *step, ordered, coef, into, drift, scalars)
         mean_intercept = 0.0
         if rule == "batch":
             coef += into
@@ -302,23 +297,12 @@ class Perceptron(LinearClassifier, StochasticModel):
         rule: str = "online",
         at_zero: str = "mistake",
     ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.rule = rule
+        self.penalty, self.alpha, self.l1_ratio = penalty, alpha, l1_ratio
+        self.fit_intercept, self.max_iter, self.tol = fit_intercept, max_iter, tol
+        self.shuffle, self.verbose, self.eta0, self.n_jobs = shuffle, verbose, eta0, n_jobs
+        self.random_state, self.early_stopping = random_state, early_stopping
+        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
+        self.class_weight, self.warm_start, self.rule = class_weight, warm_start, rule
         self.at_zero = at_zero
 
     @property
@@ -336,7 +320,7 @@ class Perceptron(LinearClassifier, StochasticModel):
     ) -> Self:
         """Pass over the rows until no row is misclassified, or ``max_iter`` is reached."""
         self.n_updates_ = 0
-        sgd_classifier.fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
+        sgd_classifier.fit_classes(self, X, y, sample_weight, (coef_init, intercept_init))
         return self
 
     def _check_parameters(self) -> None:
@@ -349,9 +333,7 @@ class Perceptron(LinearClassifier, StochasticModel):
             does = "rule 'online' or 'averaged' with at_zero='mistake' does"
             raise ValueError(f"{what} takes no penalty and no early stopping; {does}")
 
-    def _start(
-        self, m: int, p: int, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
-    ) -> States:
+    def _start(self, m: int, p: int, coef_init: Any = None, intercept_init: Any = None) -> States:
         start = super()._start(m, p, coef_init, intercept_init)
         if self.rule != "pocket":
             return start
@@ -380,7 +362,7 @@ class Perceptron(LinearClassifier, StochasticModel):
 
         def advance(k: int, state: SGDState, order: Order, rates: Array) -> tuple[SGDState, float]:
             if plain:
-                return perceptron_step(problems[k], state, order, rates, *how)
+                return perceptron_step(problems[k], state, order, rates, how)
             new, gap = epochs.sgd_step(problems[k], state, order, rates, cuts[k], limit)
             return new, 0.0 if new.steps == 0 and self.penalty is None else gap
 

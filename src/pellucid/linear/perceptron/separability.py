@@ -100,7 +100,8 @@ def all_margins(design: Design, t: Array) -> Array:
 def programme(A: Array, *, strict: bool) -> Array:
     """argmax of the least margin (``strict``) or of the sum of non-negative margins."""
     m, q = A.shape
-    box, rows, cost = [(-1.0, 1.0)] * q, -A, -np.asarray(A.sum(axis=0)).ravel()
+    box: list[Any] = [(-1.0, 1.0)] * q
+    rows, cost = -A, -np.asarray(A.sum(axis=0)).ravel()
     if strict:
         one = np.ones((m, 1))
         rows = hstack([-A, one]) if issparse(A) else np.hstack([-A, one])

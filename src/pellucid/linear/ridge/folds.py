@@ -21,15 +21,8 @@ from sklearn.base import BaseEstimator
 from pellucid.core.algebra.least_squares import Engine, dense_leaf, joint_moments, wide_system
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.core.loops.statistics import (
-    MemorySpan,
-    Moments,
-    Rows,
-    Statistic,
-    is_unit,
-    reduce_rows,
-    unit_weights,
-)
+from pellucid.core.loops import statistics
+from pellucid.core.loops.statistics import Moments, Rows, is_unit
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.ridge.leave_one_out import ridge_map, spectrum_for
 from pellucid.linear.ridge.ridge import Ridge, spectrum_of_rows
@@ -46,7 +39,7 @@ def take(rows: Rows, index: IntArray) -> Rows:
     """Some of the rows; a run of neighbours is not copied."""
     run = len(index) and index[-1] - index[0] == len(index) - 1 and (np.diff(index) == 1).all()
     at: Any = slice(int(index[0]), int(index[-1]) + 1) if run else index
-    w = unit_weights(len(index)) if is_unit(rows.w) else rows.w[at]
+    w = statistics.unit_weights(len(index)) if is_unit(rows.w) else rows.w[at]
     return Rows(rows.X[at], rows.y[at], w)
 
 
@@ -60,7 +53,7 @@ class LazyRows(NamedTuple):
     def n_rows(self) -> int:
         return len(self.numbers)
 
-    def spans(self) -> list[MemorySpan]:
+    def spans(self) -> list[statistics.MemorySpan]:
         return take(self.rows, self.numbers).spans()
 
 
@@ -122,8 +115,8 @@ def explained(rows: Rows, coef: Array, intercept: Array) -> Array:
     """R^2 of every alpha on test rows, averaged over the targets: (A,)."""
     Y = np.atleast_2d(rows.y.T).T
     shift = Y[int(np.argmax(rows.w))]
-    summarise = partial(leaf_test_sums, coef, intercept, shift)
-    W, first, second, *rss = reduce_rows(Statistic(summarise, np.add), rows, map_threads)
+    sums = statistics.Statistic(partial(leaf_test_sums, coef, intercept, shift), np.add)
+    W, first, second, *rss = statistics.reduce_rows(sums, rows, map_threads)
     tss = np.maximum(second - first**2 / W, 0.0)
     share = np.divide(rss, tss, out=np.where(np.array(rss) > 0, 1.0, 0.0), where=tss > 0)
     return (1 - share).mean(axis=1)

@@ -195,17 +195,10 @@ def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Sp
 
 
 def wide_errors(
-    wide: Wide,
-    w: Array,
-    alphas: Array,
-    decomposed: tuple[Array, Spectrum],
-    *,
-    intercept: bool,
-    gcv: bool,
+    wide: Wide, w: Array, alphas: Array, U: Array, found: Spectrum, *, intercept: bool, gcv: bool
 ) -> Array:
     """Errors (n, k, A) in the units of y, with no more rows than columns; weights > 0."""
     with single_threaded_blas():
-        U, found = decomposed
         live = found.d > 0
         U, d, beta = U[:, live], found.d[live], found.beta[live]
         v = np.sqrt(w / w.sum())[:, None] if intercept else np.zeros((len(w), 0))

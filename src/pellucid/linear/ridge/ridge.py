@@ -20,14 +20,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pellucid.base import with_callbacks
-from pellucid.core.algebra.least_squares import (
-    FACTOR_ABOVE,
-    Engine,
-    LinearFit,
-    Wide,
-    finish_wide,
-    wide_system,
-)
+from pellucid.core.algebra import least_squares as systems
+from pellucid.core.algebra.least_squares import Engine, LinearFit, Wide
 from pellucid.core.algebra.linalg import EPS, Solved, solve_cholesky, solve_svd, triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Numbers, Seed
@@ -68,7 +62,7 @@ def spectrum_of(engine: Engine, *, exact: bool) -> Spectrum:
     G = engine.system.G[np.ix_(live, live)]
     if exact and engine._reduced is None:
         solved = solve_cholesky(G, engine.system.B[live])
-        exact = solved is None or solved.condition > FACTOR_ABOVE
+        exact = solved is None or solved.condition > systems.FACTOR_ABOVE
     if exact or engine._reduced is not None:
         found = spectrum_of_rows(engine.reduced.A[:, live], engine.reduced.c, engine.tolerance)
     else:
@@ -108,7 +102,7 @@ def fit_ridge_weighted(
             solved = Solved(theta, found.V * np.sqrt(gain), rank, float(condition), dependent)
             penalty = a * weights[:, None]
             if isinstance(data, Wide):
-                return finish_wide(data, solved, unknowns, penalty, targets)
+                return systems.finish_wide(data, solved, unknowns, penalty, targets)
             return data.finish(solved, targets, penalty, "qr")
 
         return assemble(by_alpha(alphas, solve), alphas, found)._replace(weights=weights)
@@ -132,7 +126,7 @@ def fit_ridge_wide(
                 rank = int((found.d > 0).sum())
                 condition = np.sqrt((found.d[0] ** 2 + a) / a)
                 solved = Solved(theta, found.V * np.sqrt(gain), rank, float(condition))
-            return finish_wide(wide, solved, unknowns, a, targets)
+            return systems.finish_wide(wide, solved, unknowns, a, targets)
 
         return assemble(by_alpha(alphas, solve), alphas, found)
 
@@ -249,15 +243,9 @@ class Ridge(RidgeModel):
         random_state: Seed = None,
         shrink_intercept: bool = False,
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
-        self.shrink_intercept = shrink_intercept
+        self.alpha, self.fit_intercept, self.copy_X = alpha, fit_intercept, copy_X
+        self.max_iter, self.tol, self.solver, self.positive = max_iter, tol, solver, positive
+        self.random_state, self.shrink_intercept = random_state, shrink_intercept
 
     @with_callbacks
     def fit(
@@ -340,7 +328,7 @@ class Ridge(RidgeModel):
             unknowns = "all"
             weights = None if weights is None else np.append(1.0, weights)
         if rows.n_rows <= p and not self.positive:
-            wide = wide_system(rows, unknowns)
+            wide = systems.wide_system(rows, unknowns)
             alphas = self._alphas(wide.V.shape[1])
             if weights is None:
                 fit = fit_ridge_wide(wide, alphas, unknowns)

@@ -127,7 +127,7 @@ def rowwise_criterion(problem: Problem, *, svd: bool, gcv: bool, separate: bool)
     at = problem.map_of()
     spread = problem.found, problem.alphas, problem.weight, at.base
     room = loo.generalised_room(*spread) if gcv else None
-    how = {"separate": separate, "weight": problem.weight}
+    how: dict[str, Any] = {"separate": separate, "weight": problem.weight}
     return loo.cross_validate_rows(problem.rows, problem.map_, at, room, **how)
 
 
@@ -139,16 +139,16 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
         spread = problem.found, problem.alphas[part], problem.weight, at.base
         room = loo.generalised_room(*spread) if gcv else None
         leaves = [leaf for span in problem.rows.spans() for leaf in span.leaves()]
-        errors = problem.map_(lambda leaf: loo.loo_errors(at, leaf, room), leaves)
-        return np.concatenate(list(errors)), problem.rows.w
+        parts = problem.map_(lambda leaf: loo.loo_errors(at, leaf, room), leaves)
+        return np.concatenate(list(parts)), problem.rows.w
     rows = gather(problem.rows)
     live = rows.w > 0
     wide = problem.data._replace(Z=problem.data.Z[live], V=problem.data.V[live])
-    alphas, parts = problem.alphas[part], (problem.U, problem.found)
+    alphas, decomposed = problem.alphas[part], (problem.U, problem.found)
     if not live.all():
-        parts = loo.decompose_wide(wide, float(alphas.min()), svd=svd)
+        decomposed = loo.decompose_wide(wide, float(alphas.min()), svd=svd)
     how = {"intercept": problem.unknowns == "centred", "gcv": gcv}
-    found = loo.wide_errors(wide, rows.w[live], alphas, parts, **how)
+    found = loo.wide_errors(wide, rows.w[live], alphas, *decomposed, **how)
     if live.all():
         return found, rows.w
     errors = loo.loo_errors(at, rows, np.ones(len(alphas)))  # rows outside the fit
@@ -356,10 +356,8 @@ class RidgeCV(RidgeModel):
         how: dict[Any, str] = {None: "leave-one-out", "gcv": "generalised cross-validation"}
         name = "cross-validation in folds" if self._in_folds() else how[self.cv]
         first, last = self.alphas_.min(), self.alphas_.max()
-        text = (
-            f"alpha by {name} over {len(self.alphas_)} values from {first:.3g} to {last:.3g}, "
-            f"rule {self.rule!r}; {card.optimisation}"
-        )
+        values = f"{len(self.alphas_)} values from {first:.3g} to {last:.3g}"
+        text = f"alpha by {name} over {values}, rule {self.rule!r}; {card.optimisation}"
         edge = self.alpha_ in (first, last) if np.ndim(self.alpha_) == 0 else False
         notes = card.warnings
         if edge and len(self.alphas_) > 1:

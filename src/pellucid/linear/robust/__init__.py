@@ -1,3 +1,3 @@
 """Regression that outliers do not govern: ``huber.py`` and ``quantile.py`` (with the linear
-programme in ``quantile_programme.py`` and standard errors in ``quantile_errors.py``).
+programme in ``quantile_programme.py``).
 """

@@ -11,17 +11,22 @@ Algorithm    simplex from vertex to vertex with exact line searches (``quantile_
              their loss, and only rows near the fit are pivoted on. First a sample, then eight times
              more rows, until all are in; rows that changed sides join and the simplex goes on.
 Errors       Cov = (D'D)^-1 D' diag(d) D (D'D)^-1,  d_i = (tau/f)^2 or ((1 - tau)/f)^2 by the side
-             of the row, f a kernel estimate of the residual density at 0 (Hall-Sheather bandwidth)
+             of the row, f = (1/(n h)) sum K(r_i/h) with K the Epanechnikov kernel and Hall and
+             Sheather's bandwidth b, widened from the uniform to the scale of the residuals:
+             h = min(sd(y), IQR(r)/1.34) (Phi^-1(tau + b) - Phi^-1(tau - b)).
+             A row of weight w counts as w rows.
 
 References: Koenker & Bassett (1978); Barrodale & Roberts (1973); Koenker & d'Orey (1987);
-Portnoy & Koenker (1997) for the rows that keep their side; Powell (1991).
+Portnoy & Koenker (1997) for the rows that keep their side; Hall & Sheather (1988); Powell (1991);
+Koenker, Quantile Regression (2005), section 3.4.
 """
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
+from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
@@ -35,11 +40,56 @@ from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
 from pellucid.linear.linear_model import dependent_sentence
 from pellucid.linear.robust import quantile_programme as programme
-from pellucid.linear.robust.quantile_errors import Density, residual_density, sandwich
 from pellucid.linear.robust.quantile_programme import Columns, Rows, State
 
 SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex")
 ROUNDS = 1000
+
+
+class Density(NamedTuple):
+    """The residual density at 0 and the bandwidth of its kernel estimate."""
+
+    bandwidth: float
+    value: float
+
+
+def weighted_percentile(values: Array, w: Array, share: float) -> float:
+    """Linear between order statistics, as if every row were repeated w times."""
+    if is_unit(w):
+        return float(np.quantile(values, share))
+    order = np.argsort(values, kind="stable")
+    upper = np.cumsum(w[order])
+    position = share * max(upper[-1] - 1, 0.0)
+    base = np.floor(position)
+    at = np.searchsorted(upper, [base, base + 1], side="right")
+    low, high = values[order[np.minimum(at, len(values) - 1)]]
+    return float(low + (position - base) * (high - low))
+
+
+def residual_density(r: Array, y: Array, w: Array, tau: float) -> Density:
+    """Epanechnikov kernel at 0 with the Hall-Sheather bandwidth."""
+    n = w.sum()
+    z = ndtri(tau)
+    normal = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    h = n ** (-1 / 3) * ndtri(0.975) ** (2 / 3) * (1.5 * normal**2 / (2 * z**2 + 1)) ** (1 / 3)
+    spread = (weighted_percentile(r, w, 0.75) - weighted_percentile(r, w, 0.25)) / 1.34
+    centre = np.average(y, weights=w)
+    sd = np.sqrt(np.average((y - centre) ** 2, weights=w))
+    top, bottom = min(tau + h, 1 - 1e-12), max(tau - h, 1e-12)
+    width = min(sd, spread) * (ndtri(top) - ndtri(bottom))
+    if not width > 0:
+        return Density(float(width), np.nan)
+    u = r / width
+    kernel = np.where(np.abs(u) <= 1, 0.75 * (1 - u**2), 0.0)
+    return Density(float(width), float(w @ kernel / (n * width)))
+
+
+def sandwich(D: Array, r: Array, w: Array, tau: float, f: float) -> tuple[Array, Array]:
+    """(robust, iid) covariances of the parameters of D."""
+    weight = np.where(r > 0, tau, 1 - tau) / f
+    inverse = np.asarray(np.linalg.pinv((D * w[:, None]).T @ D), dtype=np.float64)
+    middle = (D * (w * weight**2)[:, None]).T @ D
+    return inverse @ middle @ inverse, tau * (1 - tau) / f**2 * inverse
 
 
 class QuantileRegressor(Regressor):

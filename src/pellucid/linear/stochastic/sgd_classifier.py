@@ -33,7 +33,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray,
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.linear.linear_rule import LinearClassifier, class_weights, encode_known
+from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights, encode_known
 from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
 
 SAME_NAME = "hinge squared_hinge perceptron modified_huber huber epsilon_insensitive"
@@ -68,9 +68,8 @@ def fit_classes(
     model: BaseEstimator,
     X: ArrayLike,
     y: ArrayLike,
-    coef_init: ArrayLike | None,
-    intercept_init: ArrayLike | None,
     sample_weight: ArrayLike,
+    init: tuple[Any, Any],
 ) -> None:
     """Fit a stochastic model to labels: SGDClassifier and Perceptron."""
     model._check_parameters()
@@ -78,7 +77,7 @@ def fit_classes(
     rows = rows._replace(X=canonical(rows.X))
     model._need_two_classes(rows.n_rows)
     K = len(model.classes_)
-    start = model._start(K if K > 2 else 1, rows.X.shape[1], coef_init, intercept_init)
+    start = model._start(K if K > 2 else 1, rows.X.shape[1], *init)
     context = FitContext.of_rows(model, rows, sample_weight, model._limit(), model._attributes)
     totals = np.bincount(rows.y, weights=rows.w, minlength=K).astype(np.float64)
     model._descend(rows, targets_of(model, rows.y, totals), start, context)
@@ -122,11 +121,9 @@ def check_online(model: BaseEstimator, classes: ArrayLike | None, first: bool) -
     if model.early_stopping:
         raise ValueError("early_stopping must be False with partial_fit")
     if isinstance(model.class_weight, str) and model.class_weight == "balanced":
-        why = (
-            "class_weight 'balanced' is not supported for partial_fit, which does not see all rows"
-        )
+        unseen = "for partial_fit, which does not see all rows"
         remedy = "give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"
-        raise ValueError(f"{why}: {remedy}")
+        raise ValueError(f"class_weight 'balanced' is not supported {unseen}: {remedy}")
     if first and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit.")
     if not first and classes is not None:
@@ -277,27 +274,13 @@ class SGDClassifier(LinearClassifier, StochasticModel):
         average: bool | int = False,
         solver: BaseEstimator | None = None,
     ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.epsilon = epsilon
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.average = average
+        self.loss, self.penalty, self.alpha, self.l1_ratio = loss, penalty, alpha, l1_ratio
+        self.fit_intercept, self.max_iter, self.tol = fit_intercept, max_iter, tol
+        self.shuffle, self.verbose, self.epsilon = shuffle, verbose, epsilon
+        self.n_jobs, self.random_state, self.learning_rate = n_jobs, random_state, learning_rate
+        self.eta0, self.power_t, self.early_stopping = eta0, power_t, early_stopping
+        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
+        self.class_weight, self.warm_start, self.average = class_weight, warm_start, average
         self.solver = solver
 
     @with_callbacks
@@ -310,7 +293,7 @@ class SGDClassifier(LinearClassifier, StochasticModel):
         sample_weight: Any = None,
     ) -> Self:
         """Run epochs of stochastic gradient steps."""
-        fit_classes(self, X, y, coef_init, intercept_init, sample_weight)
+        fit_classes(self, X, y, sample_weight, (coef_init, intercept_init))
         return self
 
     @available_if(_has_probabilities)

@@ -17,7 +17,7 @@ from pellucid.base import Estimator
 from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_PA2, STEP_RATE
 from pellucid.compiled.epochs.visits import plan_visits, visits_in_order
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import get_loss
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops import iterate as loops
@@ -128,13 +128,7 @@ class StochasticModel(Estimator):
 
     # --- where a fit starts ---
 
-    def _start(
-        self,
-        m: int,
-        p: int,
-        coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-    ) -> States:
+    def _start(self, m: int, p: int, coef_init: Any = None, intercept_init: Any = None) -> States:
         """Given values, the last fit (warm_start), or 0."""
         coef, b = np.zeros((m, p)), np.zeros(m)
         kept: States = getattr(self, "_states", ())
@@ -175,9 +169,8 @@ class StochasticModel(Estimator):
             visits = visits_in_order(rows.X, weight)
         live = visits.squares[visits.squares > 0]
         if len(live) and np.sqrt(live.max() / live.min()) > UNSCALED:
-            size = (
-                f"the columns differ in size by a factor of {np.sqrt(live.max() / live.min()):.3g}"
-            )
+            ratio = f"{np.sqrt(live.max() / live.min()):.3g}"
+            size = f"the columns differ in size by a factor of {ratio}"
             warn(f"{size}: one rate cannot suit them all; scale them first (StandardScaler)")
         held = None
         if self.early_stopping:

@@ -11,46 +11,68 @@ truncation and averaging, is known in advance and made up for when a column is t
 When S becomes small, every column is brought up to date and a new segment begins. The answer is
 that of the dense epoch up to rounding, at a cost per visit of the numbers stored in its row.
 
-``sparse_sgd_epoch`` is for decay alone, ``lazy_sgd_epoch`` for truncation and averages too; the
-simpler ``truncated_epochs`` serves truncation alone.
+``sparse_sgd_epoch`` is for decay alone, ``lazy_sgd_epoch`` for truncation and averages too. The
+simpler ``truncated_sgd_epoch`` serves an L1 penalty alone: due to every weight until visit t are
+q_t = sum_{i <= t} l1 eta_i of truncation, of which it got c_j (with the sign of its changes),
+
+    |w_j| <- max(0, |w_j| - (q_t + sign(w_j) c_j)),   c_j <- c_j + change of w_j
+
+so that a weight which no step moves ends where one truncation by all that is due would bring it:
+the sum telescopes. A column is truncated when a row stores it, before its score and after its
+step, and all are at the end of the epoch.
+
+Reference: Tsuruoka, Tsujii & Ananiadou (2009).
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
-from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_RATE
-from pellucid.core.arrays.typing import Array
-from pellucid.core.functions.losses import loss_value
+from pellucid.compiled.epochs.epochs import LARGEST_SLOPE, STEP_PA1, STEP_RATE, passive_aggressive
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.losses import loss_slope, loss_value
 from pellucid.core.runtime.jit import jit
-from pellucid.linear.stochastic.row_kernels import ask_for_row, step_length
-from pellucid.linear.stochastic.truncated_kernels import truncated_sgd_epoch
+from pellucid.core.runtime.simd import prefetch
 
+AHEAD = 6  # visits between asking for a row and reading it
 SMALLEST = 1e-9  # of S, where a segment ends
 V, PAID, CUT, SEEN, SEEN_FALL = range(5)  # of a column: v, and D, the truncation, sums at its last
 FALL, DUE, SCALE, SUM, SUM_FALL = range(5)  # of a visit: D, truncation due, S, sum S, sum S D
 SQUARES, SIZES, LIVE = range(3)  # sum v^2, sum |v|, how many v are not 0
+WEIGHT, OWED = range(2)  # of a column with truncation alone: w and c
+
+
+@jit
+def ask_for_row(numbers: Array, places: Any, indptr: Any, visits: IntArray, k: int) -> None:
+    """Ask for every cache line of the row of a later visit, so that it is there when it is read.
+
+    numbers and places (1, stored) are data and indices of the CSR matrix.
+    """
+    row = visits[min(k + AHEAD, len(visits) - 1)]
+    for i in range(indptr[row], indptr[row + 1], 8):
+        prefetch(numbers, 0, np.int64(i))
+    for i in range(indptr[row], indptr[row + 1], 16):
+        prefetch(places, 0, np.int64(i))
+
+
+@jit
+def step_length(kind, loss, epsilon, factor, target, f, eta, norm):
+    """What a visit adds of its row: -eta l'(y, f), or a passive-aggressive step."""
+    if kind == STEP_RATE:
+        slope = factor * loss_slope(loss, epsilon, target, f)
+        return -eta * min(max(slope, -LARGEST_SLOPE), LARGEST_SLOPE)
+    length = passive_aggressive(kind, factor * loss_value(loss, epsilon, target, f), norm, eta)
+    return length if target >= f else -length
 
 
 @jit(reassociate=True)
-def sparse_sgd_epoch(
-    data,
-    indices,
-    indptr,
-    y,
-    visits,
-    share,
-    rates,
-    w,
-    scalars,
-    loss,
-    epsilon,
-    factor,
-    l2,
-    intercept,
-    kind,
-):
-    """One epoch over CSR rows with decay only; the arguments are those of ``sgd_epoch``."""
+def sparse_sgd_epoch(rows, w, scalars, loss, epsilon, factor, l2, intercept, kind):
+    """One epoch over CSR rows with decay only; the arguments are those of ``sgd_epoch``.
+
+    ``rows`` are data, indices and indptr of the matrix, y, the visits, their shares and rates.
+    """
+    data, indices, indptr, y, visits, share, rates = rows
     b, S, t, steps, total, squares = scalars[0], 1.0, scalars[3], 0, 0.0, 0.0
     numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
     for j in range(len(w)):
@@ -95,6 +117,73 @@ def sparse_sgd_epoch(
     for j in range(len(w)):
         w[j] *= S
     scalars[0], scalars[3], scalars[4] = b, t, steps
+    return total
+
+
+@jit
+def truncated_sgd_epoch(rows, columns, scalars, loss, epsilon, factor, l1, intercept, kind):
+    """One epoch; ``columns`` (p, 2) holds w and c, the other arguments are those of ``sgd_epoch``.
+
+    ``sizes`` is sum |w|, where a column that is left alone counts with what is due to it, even
+    past 0; that is put right when it is met.
+    """
+    data, indices, indptr, y, visits, share, rates = rows
+    b, due, t, steps, total = scalars[0], scalars[2], scalars[3], 0, 0.0
+    numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
+    sizes, live, paired = 0.0, 0, kind != STEP_RATE
+    for j in range(len(columns)):
+        sizes += abs(columns[j, WEIGHT])
+        live += columns[j, WEIGHT] != 0.0
+    for k in range(len(visits)):
+        ask_for_row(numbers, places, indptr, visits, k)
+        row = visits[k]
+        begin, end = indptr[row], indptr[row + 1]
+        f, norm, here, met = b, 0.0, 0.0, 0
+        for i in range(begin, end):
+            j = indices[i]
+            w, c = columns[j, WEIGHT], columns[j, OWED]
+            size, sign = abs(w), math.copysign(1.0, w)
+            left = size - (due + sign * c)
+            new = min(max(left, 0.0), size)
+            columns[j, WEIGHT], columns[j, OWED] = sign * new, c + sign * (new - size)
+            f += data[i] * (sign * new)
+            if w != 0.0:
+                sizes -= left
+                here += new
+                met += 1
+        live -= met  # of the columns that this row leaves alone
+        total += factor * loss_value(loss, epsilon, y[row], f)
+        if paired:
+            for i in range(begin, end):
+                norm += data[i] * data[i]
+        else:
+            total += l1 * (sizes + here)
+        step, fall = 0.0, 0.0
+        if not (kind == STEP_PA1 and norm == 0.0):
+            step = step_length(kind, loss, epsilon, factor, y[row], f, rates[k], norm)
+            if len(share):
+                step *= share[k]
+            fall = l1 * rates[k]
+            t += 1
+            if intercept:
+                b += step
+        steps += step != 0.0
+        due += fall
+        sizes -= fall * live
+        for i in range(begin, end):
+            j = indices[i]
+            w, c = columns[j, WEIGHT] + step * data[i], columns[j, OWED]
+            size, sign = abs(w), math.copysign(1.0, w)
+            new = min(max(size - (due + sign * c), 0.0), size)
+            columns[j, WEIGHT], columns[j, OWED] = sign * new, c + sign * (new - size)
+            sizes += new
+            live += new != 0.0
+    for j in range(len(columns)):
+        w, c = columns[j, WEIGHT], columns[j, OWED]
+        size, sign = abs(w), math.copysign(1.0, w)
+        new = min(max(size - (due + sign * c), 0.0), size)
+        columns[j, WEIGHT], columns[j, OWED] = sign * new, c + sign * (new - size)
+    scalars[0], scalars[2], scalars[3], scalars[4] = b, due, t, steps
     return total
 
 
@@ -178,31 +267,13 @@ def truncate(v: float, cut: float, S: float, due: float) -> float:
 
 
 @jit
-def lazy_sgd_epoch(
-    data,
-    indices,
-    indptr,
-    y,
-    visits,
-    share,
-    rates,
-    columns,
-    record,
-    total,
-    scalars,
-    loss,
-    epsilon,
-    factor,
-    l2,
-    l1,
-    intercept,
-    average,
-    kind,
-):
+def lazy_sgd_epoch(rows, columns, record, total, scalars, how):
     """One epoch over CSR rows; ``columns`` (p, 5) holds the weights and their truncations.
 
     ``record`` (visits + 1, 5) is work space; ``total`` (p,) the sum of the iterates, or empty.
     """
+    data, indices, indptr, y, visits, share, rates = rows
+    loss, epsilon, factor, l2, l1, intercept, average, kind = how
     b, t, norms, now, value_sum, steps = scalars[0], scalars[3], np.zeros(3), 0, 0.0, 0
     numbers, places = data.reshape((1, len(data))), indices.reshape((1, len(indices)))
     record[0] = 0.0
@@ -292,18 +363,17 @@ def run_sparse_epoch(X: Any, *arguments: Any) -> float:
         indices, indptr = indices.view(np.uint32), indptr.view(np.uint32)
     rows = (X.data, indices, indptr, y, visits, share, rates)
     if l1 == 0 and average == 0:
-        return sparse_sgd_epoch(*rows, w, scalars, loss, epsilon, factor, l2, intercept, kind)
+        return sparse_sgd_epoch(rows, w, scalars, loss, epsilon, factor, l2, intercept, kind)
     if l2 == 0 and average == 0:
         pairs = np.column_stack([w, cut])
-        value = truncated_sgd_epoch(
-            *rows, pairs, scalars, loss, epsilon, factor, l1, intercept, kind
-        )
+        penalty = loss, epsilon, factor, l1, intercept, kind
+        value = truncated_sgd_epoch(rows, pairs, scalars, *penalty)
         w[:], cut[:] = pairs.T
         return value
     columns, record = np.zeros((len(w), 5)), np.empty((len(visits) + 1, 5))
     columns[:, V], columns[:, CUT] = w, cut
     total = mean * max(0, t - average) if average > 0 else np.empty(0)
-    value = lazy_sgd_epoch(*rows, columns, record, total, scalars, *how)
+    value = lazy_sgd_epoch(rows, columns, record, total, scalars, tuple(how))
     w[:], cut[:] = columns[:, V], columns[:, CUT]
     if average > 0 and scalars[3] > average:
         mean[:] = total / (scalars[3] - average)

@@ -30,7 +30,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import f_tail
 from pellucid.linear.least_squares.summary import column_positions
@@ -298,9 +298,7 @@ class StepwiseRegression(SelectedRegression):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add and drop columns while the criterion improves."""
-        self._check_parameters()
-        self._fit_rows(self._open(X, y, sample_weight), map_threads)
-        return self
+        return self._fit_steps(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check.one_of(DIRECTIONS, direction=self.direction)
@@ -345,9 +343,9 @@ class StepwiseRegression(SelectedRegression):
             rank = selected.rank_of(small.A, rows.n_rows)[0]
             sigma2 = selected.full_sigma2(small, rank, self.fit_intercept)
             if not sigma2 > 0:
-                what = "criterion='cp' needs the noise variance of the fit on all columns"
+                needs = "criterion='cp' needs the noise variance of the fit on all columns"
                 more = "more observations than parameters and a fit that is not exact"
-                raise ValueError(f"{what}: {more}; use 'aic' or 'bic'")
+                raise ValueError(f"{needs}: {more}; use 'aic' or 'bic'")
         most = self.n_features_in_ if self.max_features is None else self.max_features
         threshold = THRESHOLD.get(self.criterion, np.nan)
         threshold = threshold if self.threshold is None else self.threshold

@@ -399,7 +399,8 @@ class StepwiseLogisticRegression(LogisticRule):
         support = np.zeros(p, dtype=bool)
         support[[term[0] for term in model.terms if len(term) == 1]] = True
         n, deviance = search.total, -2 * model.likelihood
-        found = {"coef_": coef, "intercept_": b if search.intercept else np.zeros(k)}
+        found: dict[str, Any] = {"coef_": coef}
+        found["intercept_"] = b if search.intercept else np.zeros(k)
         found |= {"interaction_coef_": products, "interactions_": pairs}
         found |= {"support_": support, "steps_": list(state.steps), "classes_": self.classes_}
         found |= {"log_likelihood_": model.likelihood, "aic_": deviance + 2 * model.size}
