@@ -138,7 +138,5 @@ def check_shrinkage(shrinkage: Any, estimator: BaseEstimator, words: tuple[str, 
         if shrinkage > 1:
             raise ValueError(f"shrinkage must be at most 1, got {shrinkage!r}")
     if estimator is not None and (not isinstance(estimator, str) or shrinkage == "auto"):
-        raise ValueError(
-            "covariance_estimator and shrinkage parameters are not None. "
-            "Only one of the two can be set."
-        )
+        both = "covariance_estimator and shrinkage parameters are not None"
+        raise ValueError(f"{both}. Only one of the two can be set.")

@@ -207,11 +207,8 @@ class LinearDiscriminantAnalysis(
         return self._fit(X, y, sample_weight)
 
     def _keeps_each(self) -> bool:
-        return (
-            self.shrinkage == "auto"
-            or self._divisor() == "weighted"
-            or (self.covariance_estimator is None and self._by_prior())
-        )
+        by_prior = self.covariance_estimator is None and self._by_prior()
+        return self.shrinkage == "auto" or self._divisor() == "weighted" or by_prior
 
     def _by_prior(self) -> bool:
         return self.solver != "svd" and self.priors is not None
@@ -339,11 +336,8 @@ class LinearDiscriminantAnalysis(
         else:
             shown = self._columns(found.free)
             why = f"columns {shown} are collinear or constant within the classes"
-        warn(
-            f"{why}: {p - r} of {p} directions have no spread and are left out; "
-            "shrinkage > 0 would keep them",
-            LinAlgWarning,
-        )
+        what = f"{p - r} of {p} directions have no spread and are left out"
+        warn(f"{why}: {what}; shrinkage > 0 would keep them", LinAlgWarning)
 
     # --- rules ---
 
@@ -448,15 +442,10 @@ class LinearDiscriminantAnalysis(
         K, p = len(self.classes_), self.n_features_in_
         rules, r = (1 if K == 2 else K), self.whitening_.shape[1]
         most = min(self.n_components or p, K - 1, p)
-        return super()._state_shapes() | {
-            "coef_": (rules, p),
-            "intercept_": (rules,),
-            "whitening_": (p, r),
-            "spread_": (p, r),
-            "scalings_": (p, self.rank_),
-            "xbar_": (p,),
-            "eigenvalues_": (min(most, r, K),),
-        }
+        rule = {"coef_": (rules, p), "intercept_": (rules,), "xbar_": (p,)}
+        sphere = {"whitening_": (p, r), "spread_": (p, r), "scalings_": (p, self.rank_)}
+        spread = {"eigenvalues_": (min(most, r, K),)}
+        return super()._state_shapes() | rule | sphere | spread
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -178,10 +178,9 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
     ) -> Array:
         alone = (stat.weight > 0) & (stat.weight <= 1)
         if self.alpha > 0 and alone.any():
-            raise np.linalg.LinAlgError(
-                f"class {self.classes_[np.argmax(alone)]} has one row and no covariance of its "
-                f"own; set alpha to 0 (now {self.alpha:g}) or give it more rows"
-            )
+            what = f"class {self.classes_[np.argmax(alone)]} has one row and no covariance"
+            cure = f"set alpha to 0 (now {self.alpha:g}) or give it more rows"
+            raise np.linalg.LinAlgError(f"{what} of its own; {cure}")
         return self._blended(stat)
 
     def _singular(self, stat: ClassScatter, k: int, free: tuple[int, ...]) -> str:

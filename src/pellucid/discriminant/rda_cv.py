@@ -184,14 +184,10 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         Candidates for alpha; a whole number spreads so many over [0, 1].
     gammas : int or array-like, default=6
         Candidates for gamma.
-    covariance_type : {"full", "diag", "spherical"}, default="full"
-        As in ``RegularizedDiscriminantAnalysis``.
-    target : {"class", "pooled"}, default="class"
-        As in ``RegularizedDiscriminantAnalysis``.
     cv : int, splitter or iterable, default=5
         The folds; a whole number is stratified.
-    priors : array-like of shape (n_classes,), default=None
-        Class probabilities; None: the shares of the classes.
+    covariance_type, target, priors
+        As in ``RegularizedDiscriminantAnalysis``.
     rule : {"best", "one_standard_error"}, default="best"
         The highest mean accuracy (of equals the simplest), or the simplest candidate within one
         standard error of it; smaller alpha is simpler, then larger gamma.
@@ -275,10 +271,8 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
     def _choose(self, scores: Array, grid: Grid) -> tuple[int, int]:
         singular: Any = np.isnan(scores).any(axis=2)
         if singular.all():
-            raise np.linalg.LinAlgError(
-                "every pair of alphas and gammas leaves a singular covariance in some training "
-                "set; add a smaller alpha or a larger gamma"
-            )
+            what = "every pair of alphas and gammas leaves a singular covariance in a training set"
+            raise np.linalg.LinAlgError(f"{what}; add a smaller alpha or a larger gamma")
         if singular.any():
             warn(
                 f"{singular.sum()} of {singular.size} pairs (alpha, gamma) leave a singular "

@@ -51,14 +51,10 @@ class BernoulliNB(CountNB):
     alpha : float, array of shape (n_features,) or (n_classes, n_features), default=1.0
         Pseudo-counts, ``>= 0``: as many rows with the feature and as many without are added to
         each class. 0 is maximum likelihood.
-    force_alpha : bool, default=True
-        False raises pseudo-counts below 1e-10 to it, with a warning.
     binarize : float or None, default=0.0
         A value above it counts as 1, others as 0, ``>= 0``; None: X holds 0 and 1 only.
-    fit_prior : bool, default=True
-        Whether the prior is the shares of the classes; False: all equal.
-    class_prior : array of shape (n_classes,), default=None
-        Class probabilities that replace both.
+    force_alpha, fit_prior, class_prior
+        As in ``MultinomialNB``.
 
     Attributes
     ----------
@@ -72,7 +68,6 @@ class BernoulliNB(CountNB):
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         log P(x_j = 1 | k).
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------
@@ -112,10 +107,8 @@ class BernoulliNB(CountNB):
             wrong = values[~((values == 0) | (values == 1) | np.isnan(values))]
             if wrong.size:
                 self._refuse_nonfinite(X)
-                raise ValueError(
-                    f"binarize=None needs an X of 0 and 1 only, got {wrong.flat[0]!r}; "
-                    "give a number to cut at"
-                )
+                got = f"got {wrong.flat[0]!r}; give a number to cut at"
+                raise ValueError(f"binarize=None needs an X of 0 and 1 only, {got}")
         return X
 
     def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:

@@ -148,12 +148,8 @@ class CategoricalNB(NaiveBayes):
     ----------
     alpha : float or list, default=1.0
         Pseudo-counts of each value, ``>= 0``; or for each feature an array (V,) or (K, V).
-    force_alpha : bool, default=True
-        False raises pseudo-counts below 1e-10 to it, with a warning.
-    fit_prior : bool, default=True
-        Whether the prior is the shares of the classes; False: all equal.
-    class_prior : array of shape (n_classes,), default=None
-        Class probabilities that replace both.
+    force_alpha, fit_prior, class_prior
+        As in ``MultinomialNB``.
     min_categories : int, array of shape (n_features,) or None, default=None
         X holds codes 0, 1, ...; each feature has at least so many, and all up to its largest.
     prior_alpha : float, default=0.0
@@ -170,7 +166,6 @@ class CategoricalNB(NaiveBayes):
         Weight and log probability of each value in each class.
     n_categories_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------
@@ -265,10 +260,8 @@ class CategoricalNB(NaiveBayes):
         for j, (values, size) in enumerate(zip(counts.values, sizes, strict=True)):
             numbers = values.dtype.kind in "biuf"
             if not numbers or (values < 0).any() or (values != np.floor(values)).any():
-                raise ValueError(
-                    f"min_categories needs codes 0, 1, ...: Negative or other values in data "
-                    f"passed to CategoricalNB (input X), {self._column_name(j)}"
-                )
+                data = f"data passed to CategoricalNB (input X), {self._column_name(j)}"
+                raise ValueError(f"min_categories needs codes: Negative or other values in {data}")
             codes.append(np.arange(max(int(size), int(values.max(initial=-1)) + 1)))
         empty = [np.zeros((len(counts.total), len(v))) for v in codes]
         return merge_categories(CategoryCounts(0 * counts.total, codes, empty), counts)
@@ -286,10 +279,9 @@ class CategoricalNB(NaiveBayes):
             for j, (a, N) in enumerate(zip(found, count, strict=True)):
                 fits = a.shape in ((), N.shape, N.shape[1:])
                 if not fits or not (np.isfinite(a) & (a >= 0)).all():
-                    raise ValueError(
-                        f"alpha of {self._column_name(j)} must be numbers >= 0 of shape "
-                        f"{N.shape[1:]} or {N.shape}, got shape {a.shape}"
-                    )
+                    shapes = f"of shape {N.shape[1:]} or {N.shape}, got shape {a.shape}"
+                    name = self._column_name(j)
+                    raise ValueError(f"alpha of {name} must be numbers >= 0 {shapes}")
         least = min((float(np.min(a)) for a in found if np.size(a)), default=1.0)
         if not self.force_alpha and least < LEAST_ALPHA:
             warn(RAISED_ALPHA)
@@ -316,10 +308,9 @@ class CategoricalNB(NaiveBayes):
             place = look_up(values, known) if len(known) else np.full(len(values), -1, np.int32)
             unseen = (place < 0) & ~is_absent(values)
             if unseen.any():
-                warn(
-                    f"{self._column_name(j)} holds {values[unseen].tolist()[0]!r}, which the fit "
-                    f"never saw ({int(unseen.sum())} such values): its factor is left out"
-                )
+                what = f"{self._column_name(j)} holds {values[unseen].tolist()[0]!r}"
+                many = f"{int(unseen.sum())} such values"
+                warn(f"{what}, which the fit never saw ({many}): its factor is left out")
             maps.append(place)
         return value_matrix(found, maps, np.int32)
 

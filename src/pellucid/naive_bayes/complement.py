@@ -72,7 +72,6 @@ class ComplementNB(CountNB):
     feature_all_ : ndarray of shape (n_features,)
         Counts of each feature in all classes.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

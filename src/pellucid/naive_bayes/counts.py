@@ -315,10 +315,8 @@ class CountNB(NaiveBayes):
         if isinstance(rows, Rows) and not np.isfinite(counts.sums).all():
             self._refuse_nonfinite(rows.X)
         if counts.negative >= 0 and not self._signed:
-            raise ValueError(
-                f"Negative values in data passed to {type(self).__name__} (input X): "
-                f"{self._column_name(counts.negative)} holds one; counts are >= 0"
-            )
+            where = f"{type(self).__name__} (input X): {self._column_name(counts.negative)}"
+            raise ValueError(f"Negative values in data passed to {where} holds one")
         return counts
 
     def _solve(self, counts: ClassCounts) -> None:

@@ -206,6 +206,11 @@ def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
     return prior
 
 
+def too_large(name: str) -> str:
+    """The refusal of a column whose squares overflow."""
+    return f"{name} holds numbers too large to be squared; divide the column by a constant"
+
+
 class GaussianNB(NaiveBayes):
     """Naive Bayes with a normal density for each feature within each class.
 
@@ -240,7 +245,6 @@ class GaussianNB(NaiveBayes):
     moments_ : ndarray of shape (3, n_classes, n_features)
         Weight, mean and centred sum of squares of the cells seen; what ``partial_fit`` adds to.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------
@@ -303,16 +307,11 @@ class GaussianNB(NaiveBayes):
         unsound = ~np.isfinite(moments[2:]).all(axis=(0, 1))  # mean and scatter
         unsound |= ~np.isfinite(pool(moments).var) & (moments.weight > 0).any(axis=0)
         if unsound.any():
-            raise ValueError(
-                f"{self._column_name(int(np.argmax(unsound)))} holds numbers too large to be "
-                "squared; divide the column by a constant"
-            )
+            raise ValueError(too_large(self._column_name(int(np.argmax(unsound)))))
         fit = fit_gaussian_nb(moments, priors, self.var_smoothing, self.shared_variance)
         if not np.isfinite(fit.epsilon):
-            raise ValueError(
-                f"var_smoothing={self.var_smoothing!r} times the largest variance is not a finite "
-                "number; give a smaller one"
-            )
+            what = f"var_smoothing={self.var_smoothing!r} times the largest variance"
+            raise ValueError(f"{what} is not a finite number; give a smaller one")
         self.class_count_, self.moments_ = moments.total, np.stack(moments[1:])
         self.class_prior_, self.theta_, self.var_, self.epsilon_ = fit[:4]
         for category, message in self._corners(fit, moments):
@@ -383,10 +382,7 @@ class GaussianNB(NaiveBayes):
 
     def _linear_rule(self) -> tuple[Array, Array]:
         if not (self.shared_variance and self.__sklearn_is_fitted__()):
-            raise AttributeError(
-                "coef_ and intercept_ exist after fit with shared_variance=True only: "
-                "with a variance per class the boundary is quadratic"
-            )
+            raise AttributeError("coef_ and intercept_ exist after fit with shared_variance=True")
         mean, h, _, log_prior = self._density()
         coef = 2 * h * mean
         intercept = log_prior - (h * mean**2).sum(axis=1)

@@ -55,6 +55,7 @@ from pellucid.naive_bayes.gaussian import (
     ZeroVarianceWarning,
     fit_gaussian_nb,
     joint_log_density,
+    too_large,
 )
 from pellucid.naive_bayes.gaussian import log_density as gaussian_constants
 from pellucid.naive_bayes.kinds import (
@@ -68,6 +69,8 @@ from pellucid.naive_bayes.kinds import (
     resolve,
 )
 from pellucid.naive_bayes.naive_bayes import NaiveBayes
+
+PLAIN = (densities.GaussianColumn, densities.PoissonColumn, densities.ExponentialColumn)
 
 
 class MixedCounts(NamedTuple):
@@ -152,12 +155,8 @@ class MixedNB(NaiveBayes):
         Pseudo-counts of categorical, bernoulli and histogram columns, ``>= 0``.
     var_smoothing : float, default=1e-9
         This share of the largest variance of the gaussian columns is added to their variances.
-    fit_prior : bool, default=True
-        Whether the prior is the shares of the classes; False: all equal.
-    class_prior : array of shape (n_classes,), default=None
-        Class probabilities that replace both.
-    prior_alpha : float, default=0.0
-        Pseudo-rows of each class in the prior: (n_k + a) / (n + a K).
+    fit_prior, class_prior, prior_alpha
+        As in ``CategoricalNB``.
 
     Attributes
     ----------
@@ -175,7 +174,6 @@ class MixedNB(NaiveBayes):
     categories_, category_count_ : list of arrays
         Values of the categorical columns, and their weight in each class.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------
@@ -269,18 +267,15 @@ class MixedNB(NaiveBayes):
 
     def _stored(self) -> MixedCounts:
         """The statistic that ``partial_fit`` adds to."""
-        return MixedCounts(
-            ClassMoments(self.class_count_, *self.moments_),
-            CategoryCounts(self.class_count_, self.categories_, self.category_count_),
-        )
+        moments = ClassMoments(self.class_count_, *self.moments_)
+        counts = CategoryCounts(self.class_count_, self.categories_, self.category_count_)
+        return MixedCounts(moments, counts)
 
     def _refuse_kept(self, kinds: list[Kind], what: str) -> None:
         for j, kind in enumerate(kinds):
             if kind.is_kept:
-                raise ValueError(
-                    f"{what} cannot serve {self._column_name(j)}: {kind.name} needs all rows at "
-                    "once; use fit, or gaussian, categorical, bernoulli, poisson or exponential"
-                )
+                why = f"{kind.name} needs all rows at once; use fit, or another kind"
+                raise ValueError(f"{what} cannot serve {self._column_name(j)}: {why}")
 
     def _split(self, columns: Sequence[Any], kinds: list[Kind]) -> Parts:
         """Numbers as one matrix, categories with their codes, the others one by one."""
@@ -328,10 +323,7 @@ class MixedNB(NaiveBayes):
         unsound = ~np.isfinite(moments.scatter).all(axis=0)
         if unsound.any():
             places = [j for j, kind in enumerate(kinds) if kind.is_number]
-            raise ValueError(
-                f"{self._column_name(places[int(np.argmax(unsound))])} holds numbers too large to "
-                "be squared; divide the column by a constant"
-            )
+            raise ValueError(too_large(self._column_name(places[int(np.argmax(unsound))])))
 
     def _densities(
         self, kinds: list[Kind], counts: MixedCounts, rows: Rows | None
@@ -562,16 +554,9 @@ class MixedNB(NaiveBayes):
             elif isinstance(column, densities.HistogramColumn):
                 fits = column.log_height.shape == (K, len(column.edges) - 1)
             else:  # one entry per class
-                fits = len(column[-1]) == K and all(
-                    np.shape(part) == (K,)
-                    for part in column
-                    if isinstance(
-                        column,
-                        densities.GaussianColumn
-                        | densities.PoissonColumn
-                        | densities.ExponentialColumn,
-                    )
-                )
+                fits = len(column[-1]) == K
+                if isinstance(column, PLAIN):
+                    fits = all(np.shape(part) == (K,) for part in column)
             if not fits:
                 raise ValueError(f"{type(column).__name__} does not fit {K} classes")
 

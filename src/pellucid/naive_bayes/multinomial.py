@@ -65,7 +65,6 @@ class MultinomialNB(CountNB):
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
         Counts of each feature in each class; log theta.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

@@ -65,21 +65,13 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         Neighbours that a row is compared with; more than the rows there are: all others, warned.
     algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'} or LSHIndex, default='auto'
         How to search; see NearestNeighbors.
-    leaf_size : int, default=30
-        Rows in a leaf of the tree at most; it never holds more than 16.
-    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
-        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
-    p : float, default=2
-        The order of 'minkowski', ``> 0``.
-    metric_params : dict, default=None
-        Further keywords of the metric.
     contamination : 'auto' or float, default='auto'
         Share of outliers in (0, 0.5]; 'auto': those with a factor above 1.5.
     novelty : bool, default=False
         True: ``predict``, ``score_samples`` and ``decision_function`` judge new rows; False:
         ``fit_predict`` judges the training rows.
-    n_jobs : int, default=None
-        Threads; None and -1: all that the library may use. The answer is the same.
+    leaf_size, metric, p, metric_params, n_jobs
+        As in ``NearestNeighbors``.
 
     Attributes
     ----------

@@ -49,11 +49,7 @@ class NeighborsPath(NamedTuple):
 
 
 def running_losses(
-    values: Array | IntArray,
-    weights: Array | None,
-    truth: Array | IntArray,
-    ks: IntArray,
-    n_classes: int,
+    values: Array | IntArray, weights: Array | None, truth: Any, ks: IntArray, n_classes: int
 ) -> Array:
     """Loss of each row for each k: (m, len(ks)); values (m, k) are codes or numbers.
 

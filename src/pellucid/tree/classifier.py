@@ -81,7 +81,6 @@ class DecisionTreeClassifier(CartTree, Classifier):
     feature_importances_ : ndarray of shape (n_features,)
     max_features_, n_outputs_ : int
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

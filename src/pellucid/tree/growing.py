@@ -243,15 +243,9 @@ def grow_tree(
         least = growth.min_impurity_decrease * (1 - ALMOST) / score_factor(P, total)
     min_weight = math.ceil(growth.min_weight_leaf * (1 - ALMOST) / P.weight_unit)
     rows = growth.min_samples_leaf if len(P.weight) else max(growth.min_samples_leaf, min_weight)
-    limits = Limits(
-        max_depth=growth.max_depth,
-        min_split=growth.min_samples_split,
-        min_leaf=rows,
-        min_weight=min_weight,
-        max_features=d if growth.max_features is None else growth.max_features,
-        min_decrease=least,
-        seed=seed,
-    )
+    asked = d if growth.max_features is None else growth.max_features
+    depth = growth.max_depth, growth.min_samples_split
+    limits = Limits(*depth, rows, min_weight, asked, least, seed)
     nodes = grow(P, limits, growth.max_leaf_nodes)
     leaf = np.full(len(w), LEAF, np.int64)
     leaf_of_rows(P.keys[0], P.code_bits, P.row_bits, nodes.feature, nodes.start, nodes.stop, leaf)

@@ -227,7 +227,6 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     estimator_ : the pruned tree, with ``pruning_log_``
     classes_ : of a classifier
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

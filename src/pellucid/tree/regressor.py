@@ -34,32 +34,12 @@ class DecisionTreeRegressor(CartTree, Regressor):
     criterion : str or SplitSearch, default="squared_error"
         "squared_error" (leaf = mean), "absolute_error" (leaf = median) or "poisson" (half the
         deviance; y >= 0). "friedman_mse", which scikit-learn retired, is squared_error.
-    splitter : {"best", "random"}, default="best"
-        "random": one random threshold per feature, the best of these.
-    max_depth : int, default=None
-        Levels of questions at most.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Rows that a node needs to be split, and that each side must keep; a float is a share.
-    min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight that each side must keep.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features looked at in each node, drawn at random; None: all.
-    random_state : int, RandomState, Generator or None, default=None
-        Draws the features of ``max_features`` and the thresholds of ``splitter="random"``.
-    max_leaf_nodes : int, default=None
-        Grow the best leaf first until there are so many.
-    min_impurity_decrease : float, default=0.0
-        A split must lower the impurity of the whole tree by this much.
-    ccp_alpha : float, default=0.0
-        Cost of a leaf in cost-complexity pruning.
     monotonic_cst : array-like of -1, 0, 1, default=None
         Whether the prediction falls, is free or grows with each feature.
-    categorical_features : "from_dtype", mask, column numbers, names or None
-        Columns whose values are names without order: a question asks whether the value is in a
-        set. "from_dtype": the category columns of a frame.
-    interaction_cst : sequence of sets of column numbers, "pairwise", "no_interactions" or None
-        Columns that may meet on a path from the root to a leaf; a column in none of the sets may
-        meet the others that are in none.
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
+max_features, random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, \
+categorical_features, interaction_cst
+        As in ``DecisionTreeClassifier``.
 
     Attributes
     ----------
@@ -69,7 +49,6 @@ class DecisionTreeRegressor(CartTree, Regressor):
     feature_importances_ : ndarray of shape (n_features,)
     max_features_, n_outputs_ : int
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

@@ -139,16 +139,9 @@ class Rounds:
         return row
 
 
-TREE_PARAMETERS = [
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "ccp_alpha",
-]
+TREE_PARAMETERS: tuple[str, ...] = ("max_depth", "min_samples_split", "min_samples_leaf")
+TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes")
+TREE_PARAMETERS += ("min_impurity_decrease", "ccp_alpha")
 
 
 class BestConstant(NamedTuple):

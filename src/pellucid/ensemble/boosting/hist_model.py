@@ -172,10 +172,6 @@ class Scores:
         return len(v) > patience and max(v[-patience:]) <= v[-patience - 1] + tol
 
 
-def depth_limit(max_depth: int | None) -> int:
-    return 2**31 if max_depth is None else max_depth
-
-
 def leaf_limit(max_leaf_nodes: int | None, total: float, min_leaf: int, n: int, most: int) -> int:
     """The leaves that a tree can have at all.
 
@@ -321,16 +317,16 @@ class HistGradientBoosting(Estimator):
         signs = monotone_signs(growth.monotonic_cst, names, self.is_categorical_, p)
         if signs.any() and self._n_scores() > 1:
             raise ValueError("monotonic_cst needs two classes: the scores of more have no order")
-        return Limits(
-            leaf_limit(self.max_leaf_nodes, total, growth.min_samples_leaf, n, MAX_LEAVES),
-            depth_limit(growth.max_depth),
-            float(growth.min_samples_leaf),
-            float(self.l2_regularization),
-            float(growth.min_gain),
+        least = growth.min_samples_leaf
+        leaves = leaf_limit(self.max_leaf_nodes, total, least, n, MAX_LEAVES)
+        depth = 2**31 if growth.max_depth is None else growth.max_depth
+        penalties = float(self.l2_regularization), float(growth.min_gain)
+        columns = (
             max(1, round(growth.max_features * p)),
             signs,
             path_states(self.interaction_cst, p),
         )
+        return Limits(leaves, depth, float(least), *penalties, *columns)
 
     def _boost(
         self, rows: Sample, held: Sample | None, growth: Growth, again: bool, weighted: bool

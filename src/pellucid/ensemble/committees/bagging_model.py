@@ -168,13 +168,11 @@ class Bagging(Estimator):
     def _is_tree(self, templates: list[Any]) -> bool:
         """Whether the forest's grower does the same, on columns that are prepared only once."""
         one = templates[0]
-        return (
-            len(templates) == 1
-            and type(one) is type(self._default())
-            and one.criterion not in ("poisson",)
-            and (one.categorical_features is None or isinstance(one.categorical_features, str))
-            and getattr(one, "class_weight", None) is None
-        )
+        if len(templates) > 1 or type(one) is not type(self._default()):
+            return False
+        asked, weighted = one.categorical_features, getattr(one, "class_weight", None) is not None
+        plain = asked is None or isinstance(asked, str)
+        return one.criterion != "poisson" and plain and not weighted
 
     def _plant(
         self, template: Any, X: Array, target: Classes | Array, w: Array, numbers: range

@@ -217,14 +217,8 @@ class VotingRegressor(Voting, Regressor):
 
     Parameters
     ----------
-    estimators : list of (str, estimator)
-        The members by name; ``set_params(name="drop")`` leaves one out.
-    weights : array-like of shape (members,) or None, default=None
-        How much each member counts; None: all alike.
-    n_jobs : int or None, default=None
-        Members fitted at a time, in threads.
-    verbose : bool, default=False
-        Accepted without effect.
+    estimators, weights, n_jobs, verbose
+        As in ``VotingClassifier``.
     combine : {"mean", "median"}, default="mean"
         The weighted median is the least answer up to which half of the weight lies (the middle
         of two where it is exactly half).

@@ -36,28 +36,12 @@ from pellucid.tree.growing import Classes
 
 BATCH = 16  # trees whose out-of-bag leaves are held at once
 FEW = 0.05  # share of rows without an out-of-bag answer that is not worth a warning
-TREE_PARAMETERS = [
-    "criterion",
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
-    "ccp_alpha",
-    "min_impurity_decrease",
-    "monotonic_cst",
-    "categorical_features",
-    "interaction_cst",
-]
-FACTS = [
-    "n_features_in_",
-    "feature_names_in_",
-    "n_outputs_",
-    "classes_",
-    "n_classes_",
-    "categories_",
-]
+TREE_PARAMETERS: tuple[str, ...] = ("criterion", "max_depth", "min_samples_split", "ccp_alpha")
+TREE_PARAMETERS += ("min_samples_leaf", "min_weight_fraction_leaf", "max_features")
+TREE_PARAMETERS += ("max_leaf_nodes", "min_impurity_decrease", "monotonic_cst")
+TREE_PARAMETERS += ("categorical_features", "interaction_cst")
+FACTS: tuple[str, ...] = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_")
+FACTS += ("n_classes_", "categories_")
 
 
 def jobs(n_jobs: int | None) -> AbstractContextManager[Any]:

@@ -56,27 +56,14 @@ def column_range(X, rows, s, e, f):
 
 
 @jit
-def isolate(
-    X,
-    rows,
-    columns,
-    max_depth,
-    seed,
-    order,
-    stack,
-    keys,
-    right,
-    feature,
-    threshold,
-    missing_left,
-    size,
-    depth,
-):
+def isolate(X, rows, columns, max_depth, seed, order, stack, keys, nodes):
     """Grow one tree in preorder on ``rows``; returns the number of its nodes.
 
+    nodes: right, feature, threshold, missing_left, size, depth.
     At each node a column is drawn that varies, then a threshold uniform between its extremes.
     Missing cells go left or right as a whole, by chance.
     """
+    right, feature, threshold, missing_left, size, depth = nodes
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, len(rows), 0, -1
     keys[0] = seed
     top, n, moved = 1, 0, np.empty(len(rows), rows.dtype)
@@ -281,17 +268,16 @@ class IsolationForest(OutlierMixin, Estimator):
 
         def some(numbers: range) -> list[tuple[Any, ...]]:
             cap = max(2 * psi - 1, 1)
-            i4 = [np.empty(cap, np.int32) for _ in range(4)]
-            threshold, missing = np.empty(cap), np.empty(cap, np.uint8)
+            right, feature, size, depth = (np.empty(cap, np.int32) for _ in range(4))
+            nodes = right, feature, np.empty(cap), np.empty(cap, np.uint8), size, depth
             stack, keys = np.empty((psi + 1, 4), np.int64), np.empty(psi + 1, np.int64)
             found = []
             for b in numbers:
                 columns = self._columns(b)
                 drawn, order = sampler.drawn(b).astype(np.int32), np.arange(len(columns))
-                room = order, stack, keys, *i4[:2], threshold, missing, *i4[2:]
-                n = isolate(X, drawn, columns, max_depth, mix(sampler.seed, b), *room)
-                arrays: tuple[Any, ...] = (*i4[:2], threshold, missing, *i4[2:])
-                found.append(tuple(a[:n].copy() for a in arrays))
+                seed = mix(sampler.seed, b)
+                n = isolate(X, drawn, columns, max_depth, seed, order, stack, keys, nodes)
+                found.append(tuple(part[:n].copy() for part in nodes))
             return found
 
         step = max(1, (self.n_estimators - first) // (2 * thread_count()))

@@ -151,24 +151,20 @@ class LabelModel(Classifier):
         context = FitContext(self, X=X, y=y, max_steps=self.max_iter, attributes=self._attributes)
         with jobs(self.n_jobs), single_threaded_blas():
             start, step, objective = self._rounds(self._weights(), Y)
-            run = self._iterate(
-                step,
-                start,
-                max_iter=self.max_iter,
-                tol=float(np.nextafter(self.tol, 0.0)),  # strictly less than tol
-                record=lambda state: {"objective": objective(state)},
-                context=context,
-            )
+
+            def record(state: Spread) -> dict[str, float]:
+                return {"objective": objective(state)}
+
+            tol = float(np.nextafter(self.tol, 0.0))  # strictly less than tol
+            loop: dict[str, Any] = {"record": record, "context": context}
+            run = self._iterate(step, start, max_iter=self.max_iter, tol=tol, **loop)
         found = self._attributes(run.state)
         self.label_distributions_ = found["label_distributions_"]
         self.transduction_, self.unreachable_ = found["transduction_"], found["unreachable_"]
         self._known, self._end = len(known), run.reason
         if len(self.unreachable_):
-            warn(
-                f"{len(self.unreachable_)} row(s) are connected to no labelled row and stay -1, "
-                f"the first is row {self.unreachable_[0]}; see unreachable_",
-                UnreachableWarning,
-            )
+            rows = f"{len(self.unreachable_)} row(s) are connected to no labelled row and stay -1"
+            warn(f"{rows}, the first is row {self.unreachable_[0]}", UnreachableWarning)
         return self
 
     def _attributes(self, state: Spread) -> dict[str, Any]:
@@ -203,11 +199,8 @@ class LabelModel(Classifier):
         total = votes.sum(axis=1, keepdims=True)
         lost = np.flatnonzero(total[:, 0] == 0)
         if len(lost):
-            warn(
-                f"{len(lost)} row(s) are similar to no training row that has a label: all classes "
-                f"get the same probability there, the first is row {lost[0]}",
-                UnreachableWarning,
-            )
+            rows = f"{len(lost)} row(s), the first is row {lost[0]}, are similar to no labelled one"
+            warn(f"{rows}: all classes get the same probability there", UnreachableWarning)
             votes[lost], total[lost] = 1.0, votes.shape[1]
         return votes / total
 

@@ -27,31 +27,17 @@ class LabelSpreading(LabelModel):
 
     Parameters
     ----------
-    kernel : {"rbf", "knn"} or callable, default="rbf"
-        Weights exp(-gamma |x - x'|^2); ones for the nearest rows; or ``kernel(A, B)`` that
-        returns the weights of all pairs.
-    gamma : float, default=20
-        Of "rbf".
-    n_neighbors : int, default=7
-        Of "knn".
     alpha : float, default=0.2
         Between 0 and 1: how much a row takes from its neighbours, against its own label.
     max_iter : int, default=30
         Largest number of rounds.
-    tol : float, default=1e-3
-        Stop when all changes of a round together are below it.
-    n_jobs : int or None, default=None
-        Threads.
+    kernel, gamma, n_neighbors, tol, n_jobs
+        As in ``LabelPropagation``.
 
     Attributes
     ----------
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-    transduction_ : ndarray of shape (n_samples,)
-        The label of every training row; -1 where no labelled row can be reached.
-    unreachable_ : ndarray
-        The numbers of those rows.
-    classes_, X_, n_iter_, history_
-        The objective of ``history_`` never rises for symmetric weights.
+    label_distributions_, transduction_, unreachable_, classes_, X_, n_iter_, history_
+        As in ``LabelPropagation``; ``objective`` never rises for symmetric weights.
 
     Examples
     --------

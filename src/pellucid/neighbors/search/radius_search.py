@@ -12,7 +12,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.neighbor_model import ANSWERS, NeighborsModel, jobs
 from pellucid.neighbors.search.metrics import MetricLike
-from pellucid.neighbors.search.weights import neighbour_weights
+from pellucid.neighbors.search.weights import Rule, neighbour_weights
 
 QUERIES = 64  # asked at once at least, however many rows there are
 GROWTH = 8  # times more queries in the next question, while the answers are short
@@ -50,13 +50,7 @@ def ragged(values: NDArray[Any], first: IntArray) -> Any:
     return out
 
 
-def pair_weights(
-    rule: str | Callable[..., Any] | None,
-    metric: MetricLike,
-    Q: np.ndarray,
-    X: np.ndarray,
-    found: Found,
-) -> Array | None:
+def pair_weights(rule: Rule, metric: MetricLike, Q: Any, X: Any, found: Found) -> Array | None:
     """A weight per pair, or None where all count alike; see ``weights``.
 
     >>> pairs = Found(2, np.array([0, 0, 1]), np.array([0.0, 2.0, 4.0]), np.array([0, 1, 1]))
@@ -87,10 +81,9 @@ def own_rule(rule: Callable[..., Any], distance: Array) -> Array:
     """The caller's weights of the neighbours of one query."""
     weights = np.asarray(rule(distance), dtype=np.float64)
     if weights.shape != distance.shape or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(
-            f"weights must return finite numbers >= 0 of the shape {distance.shape} it was given, "
-            f"got {weights.ravel()[:5].tolist()} of shape {weights.shape}"
-        )
+        got = f"{weights.ravel()[:5].tolist()} of shape {weights.shape}"
+        what = f"finite numbers >= 0 of the shape {distance.shape} it was given"
+        raise ValueError(f"weights must return {what}, got {got}")
     return weights
 
 

@@ -1,7 +1,7 @@
 """How much each neighbour counts: equally, by 1/distance, by similarity, or as a function says."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,6 +11,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.similarities import SIMILARITIES, similarity_pairs
 
+Rule: TypeAlias = str | Callable[..., Any] | None  # what weights= takes
 RULES = ("uniform", "distance", "similarity", *SIMILARITIES)
 COMPLEMENTS = ("cosine", "correlation", "hamming", "jaccard")  # similarity = 1 - distance
 
@@ -52,12 +53,7 @@ def similar(
 
 
 def neighbour_weights(
-    rule: str | Callable[..., Any] | None,
-    metric: MetricLike,
-    Q: Any,
-    X: np.ndarray,
-    distance: Array,
-    index: IntArray,
+    rule: Rule, metric: MetricLike, Q: Any, X: Any, distance: Array, index: IntArray
 ) -> Array | None:
     """Weights (m, k), or None where all are equal; Q None are the training rows X."""
     if rule is None or (isinstance(rule, str) and rule == "uniform"):

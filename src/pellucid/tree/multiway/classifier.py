@@ -49,7 +49,6 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
     node_count_ : int
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------

@@ -306,10 +306,8 @@ def give_slot(leaves, k):
 def can_split(rules, leaves, k):
     """Whether leaf k is heavy enough, and not too deep, to have children."""
     weight = (leaves.whole[k, SUM_W] & ((np.int64(1) << rules.shift) - 1)) * rules.units[2]
-    return (
-        weight >= 2 * rules.min_leaf - 0.5 * rules.units[2]
-        and leaves.whole[k, DEPTH] < rules.max_depth
-    )
+    heavy = weight >= 2 * rules.min_leaf - 0.5 * rules.units[2]
+    return heavy and leaves.whole[k, DEPTH] < rules.max_depth
 
 
 @jit(counted=False)
@@ -327,11 +325,8 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
                 table, rules, rows, work.cells, g, w, low, high, use, light, scratch, found
             )
             return
-        sums, b0, b1 = (
-            work.pool[whole[SLOT]],
-            p * thread // n_threads,
-            p * (thread + 1) // n_threads,
-        )
+        sums, b0 = work.pool[whole[SLOT]], p * thread // n_threads
+        b1 = p * (thread + 1) // n_threads
         work.gains[thread, c] = search(
             table, rules, sums, g, w, low, high, use, b0, b1, scratch, found
         )

@@ -93,35 +93,19 @@ class Room(NamedTuple):
 
 def make_room(m: int, d: int, bins: int, n_classes: int) -> Room:
     """Scratch for trees of up to m rows."""
-    i8 = np.int64
-    return Room(
-        np.empty(m, i8),
-        np.empty(m, i8),
-        np.empty(m, np.int32),
-        np.zeros((bins, n_classes + 1), i8),
-        np.zeros(bins, i8),
-        np.empty(bins, i8),
-        np.zeros(-(-bins // 64), np.uint64),
-        np.zeros(n_classes + 1, i8),
-        np.zeros(n_classes + 1, i8),
-        np.arange(d, dtype=i8),
-        np.empty((m + 1, 4), i8),
-        np.empty(m + 1, i8),
-    )
+    i8, K = np.int64, n_classes + 1
+    rows = np.empty(m, i8), np.empty(m, i8), np.empty(m, np.int32)
+    sums = np.zeros((bins, K), i8), np.zeros(bins, i8), np.empty(bins, i8)
+    totals = np.zeros(-(-bins // 64), np.uint64), np.zeros(K, i8), np.zeros(K, i8)
+    stack = np.arange(d, dtype=i8), np.empty((m + 1, 4), i8), np.empty(m + 1, i8)
+    return Room(*rows, *sums, *totals, *stack)
 
 
 def empty_grown(m: int, n_classes: int) -> Grown:
     """Room for the nodes of a tree of m rows."""
     cap, i4 = max(2 * m - 1, 1), np.int32
-    return Grown(
-        np.empty(cap, i4),
-        np.empty(cap, i4),
-        np.empty(cap),
-        np.empty(cap, np.uint8),
-        np.empty(cap, i4),
-        np.empty((cap, n_classes)),
-        np.empty(cap, i4),
-    )
+    asked = np.empty(cap, i4), np.empty(cap, i4), np.empty(cap), np.empty(cap, np.uint8)
+    return Grown(*asked, np.empty(cap, i4), np.empty((cap, n_classes)), np.empty(cap, i4))
 
 
 @jit
