@@ -264,7 +264,10 @@ class LinearDiscriminantAnalysis(
             rule = linear_rule(axes.scalings, stat.mean, center, priors)
         else:
             rule = linear_rule(T, stat.mean, np.zeros(p), priors)
-        self.coef_, self.intercept_ = two_class_rule(rule) if K == 2 else rule
+        if K == 2:  # the log-odds of the second class
+            with np.errstate(invalid="ignore"):
+                rule = LinearRule(*(part[1:] - part[:1] for part in rule))
+        self.coef_, self.intercept_ = rule
         self.scalings_, self.xbar_, self.rank_ = axes.scalings, center, axes.scalings.shape[1]
         self.eigenvalues_ = axes.eigenvalues[:most]
         self.explained_variance_ratio_ = axes.ratio[:most]
@@ -472,9 +475,3 @@ class LinearDiscriminantAnalysis(
             numbers=numbers,
             scales=("divisor N here; the course's N - K is covariance_estimator='unbiased'",),
         )
-
-
-def two_class_rule(rule: LinearRule) -> LinearRule:
-    """The log-odds of the second class."""
-    with np.errstate(invalid="ignore"):
-        return LinearRule(rule.coef[1:] - rule.coef[:1], rule.intercept[1:] - rule.intercept[:1])

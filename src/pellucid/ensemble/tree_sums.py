@@ -75,7 +75,10 @@ def tree_sum(model: BaseEstimator) -> TreeSum:
 def table_of(model: BaseEstimator, X: ArrayLike) -> Array:
     """The rows as the questions read them: categories of histogram boosting become places."""
     if not isinstance(model, HistGradientBoosting):
-        return _known_levels(model, np.array(model._check_input(X), order="C"))
+        rows, levels = np.array(model._check_input(X), order="C"), _levels(model)
+        for j in np.flatnonzero(levels).tolist():  # a code that is no level counts as missing
+            rows[~((rows[:, j] >= 0) & (rows[:, j] < levels[j])), j] = np.nan
+        return rows
     check_is_fitted(model)
     rows = np.array(open_table(model, X, reset=False)[0], order="C")
     if model.is_categorical_ is None:
@@ -83,14 +86,6 @@ def table_of(model: BaseEstimator, X: ArrayLike) -> Array:
     codes = encode(rows, model._bins, by_row=False).by_column
     for j in np.flatnonzero(model._bins.categorical).tolist():
         rows[:, j] = np.where(codes[j] == 255, np.nan, codes[j])
-    return rows
-
-
-def _known_levels(model: BaseEstimator, rows: Array) -> Array:
-    """Codes that are no level of their column count as missing."""
-    levels = _levels(model)
-    for j in np.flatnonzero(levels).tolist():
-        rows[~((rows[:, j] >= 0) & (rows[:, j] < levels[j])), j] = np.nan
     return rows
 
 

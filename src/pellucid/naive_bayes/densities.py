@@ -78,12 +78,6 @@ def bandwidth(x: Array, w: Array) -> float:
     return float(np.sqrt(w @ (x - mean) ** 2 / (W - 1)) * (0.75 * W) ** -0.2)
 
 
-def draw_kernels(points: Array, w: Array, h: float, n: int, rng: Rng) -> Array:
-    """n draws: a point, then its kernel."""
-    at: IntArray = rng.choice(len(points), size=n, p=w / w.sum())
-    return points[at] + h * rng.standard_normal(n)
-
-
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -176,7 +170,8 @@ class KernelColumn(NamedTuple):
         for k, (points, w) in enumerate(zip(self.points, self.weights, strict=True)):
             at = np.flatnonzero(codes == k)
             if len(points) and len(at):
-                out[at] = draw_kernels(points, w, float(self.bandwidth[k]), len(at), rng)
+                drawn = rng.choice(len(points), size=len(at), p=w / w.sum())  # then its kernel
+                out[at] = points[drawn] + float(self.bandwidth[k]) * rng.standard_normal(len(at))
         return out
 
     def n_parameters(self) -> int:

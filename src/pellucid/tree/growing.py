@@ -111,7 +111,9 @@ def make_problem(data: Presorted, target: Classes | Array, w: Array, growth: Gro
     kept = (w > 0).astype(np.uint8)
     m = int(np.count_nonzero(kept))
     if isinstance(target, Classes):
-        stat, offset, plain = _class_places(target)
+        offset = np.concatenate([[0], np.cumsum(target.n_classes)])
+        stat = np.ascontiguousarray(target.codes, np.int64) + offset[:-1]
+        plain = stat.astype(np.float64)
         stat_unit, center = weight.unit, 0.0
         code_bits = _code_bits(target, weight, criterion, len(w))
     else:
@@ -124,7 +126,8 @@ def make_problem(data: Presorted, target: Classes | Array, w: Array, growth: Gro
     if absolute:
         keys = np.concatenate([keys, _target_keys(plain, kept, row_bits)])
     n = len(w)
-    missing = _any_missing(data, keys, row_bits + code_bits)
+    last = keys[: len(data.missing), -1] >> (row_bits + code_bits)
+    missing = bool(data.has_missing and (last >= data.missing).any())
     free = growth.monotone is None and growth.levels is None and not missing
     usual = growth.splitter == "best" and growth.threshold != "label_change"
     simple = len(weight.values) == 0 and o == 1 and free and usual
@@ -164,17 +167,6 @@ def make_problem(data: Presorted, target: Classes | Array, w: Array, growth: Gro
         y_rank=np.zeros((o if absolute else 0, n), np.int64),
         y_sorted=np.zeros((o if absolute else 0, m), np.int64),
     )
-
-
-def _any_missing(data: Presorted, keys: IntArray, shift: int) -> bool:
-    last = keys[: len(data.missing), -1] >> shift
-    return bool(data.has_missing and (last >= data.missing).any())
-
-
-def _class_places(target: Classes) -> tuple[Any, Any, Any]:
-    offset = np.concatenate([[0], np.cumsum(target.n_classes)])
-    stat = np.ascontiguousarray(target.codes, np.int64) + offset[:-1]
-    return stat, offset, stat.astype(np.float64)
 
 
 def _code_bits(target: Classes, weight: Whole, criterion: int, n: int) -> int:

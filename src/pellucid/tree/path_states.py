@@ -31,14 +31,11 @@ def column_groups(asked: str | Iterable[Iterable[int]], d: int) -> list[list[int
         check.one_of(tuple(SHORT), interaction_cst=asked)
         asked = combinations(range(d), min(SHORT[asked], d))
     sets = [set(group) for group in asked]
-    if not all(_is_column(j, d) for group in sets for j in group):
+    named = [j for group in sets for j in group]
+    if not all(isinstance(j, int | np.integer) and 0 <= int(j) < d for j in named):
         raise ValueError(f"interaction_cst must name columns in 0..{d - 1}, got {asked!r}")
     rest = set(range(d)).difference(*sets)
     return [sorted(int(j) for j in group) for group in [*sets, *([rest] if rest else [])]]
-
-
-def _is_column(j: object, d: int) -> bool:
-    return isinstance(j, int | np.integer) and 0 <= int(j) < d
 
 
 def path_states(asked: str | Iterable[Iterable[int]] | None, d: int) -> Any:

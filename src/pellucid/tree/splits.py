@@ -205,7 +205,11 @@ def best_split(
     X, y = np.asarray(X, np.float64), _targets(y)
     if X.ndim != 2 or len(X) != len(y):
         raise ValueError(f"X must be a table of {len(y)} rows, got shape {X.shape}")
-    target = _as_target(y, criterion)
+    if criterion in impurities.NUMBER_CRITERIA:
+        target: Any = y.astype(np.float64)[:, None]
+    else:
+        classes, codes = encode_labels(y)
+        target = Classes(codes[:, None], np.array([len(classes)]))
     growth = Growth(criterion, threshold, max_depth=1)
     tree = grow_tree(presort(X), target, np.ones(len(y)), growth)
     if tree.node_count == 1:
@@ -215,10 +219,3 @@ def best_split(
     counts: Sequence[int] = tree.n_node_samples.tolist()
     gain = float(tree.impurity[0]) - score
     return Split(int(tree.feature[0]), float(tree.threshold[0]), score, gain, *counts[1:])
-
-
-def _as_target(y: np.ndarray, criterion: str) -> Any:
-    if criterion in impurities.NUMBER_CRITERIA:
-        return y.astype(np.float64)[:, None]
-    classes, codes = encode_labels(y)
-    return Classes(codes[:, None], np.array([len(classes)]))

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs, make_moons
 import pellucid
 from pellucid.core.algebra.graph import rbf_weights
 from pellucid.neighbors import LabelPropagation, LabelSpreading, UnreachableWarning
-from pellucid.neighbors.labels.graph import spread_matrix, walk_matrix
+from pellucid.neighbors.labels.label_model import spread_matrix, walk_matrix
 
 PAIRS = [
     pytest.param(LabelPropagation, theirs.LabelPropagation, id="propagation"),

@@ -320,13 +320,11 @@ class AdaBoostClassifier(Classifier):
         check_is_fitted(self)
         return self.estimator_weights_ / 2
 
-    def _by_trees(self) -> bool:
-        return all(type(model) is DecisionTreeClassifier for model in self.estimators_)
-
     def _votes(self, X: Any) -> Array:
         """The weight of the votes for every class, (n, K)."""
         K = self.n_classes_
-        if self._by_trees():  # all trees are walked at once
+        ours = all(type(model) is DecisionTreeClassifier for model in self.estimators_)
+        if ours:  # all trees are walked at once
             forest = join_trees([model.tree_ for model in self.estimators_])
             weight = np.repeat(self.estimator_weights_, np.diff(forest.start))
             value = np.eye(K)[forest.value.argmax(axis=1)] * weight[:, None]

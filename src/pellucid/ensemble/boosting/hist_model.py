@@ -255,7 +255,8 @@ class HistGradientBoosting(Estimator):
             self._seed = int(generator(self.random_state).integers(2**62))
             self.is_categorical_ = mask if mask.any() else None
         rng = np.random.default_rng(self._seed)
-        self.do_early_stopping_ = held is not None or self._stops_early(len(rows.y))
+        many, asked = len(rows.y) > AUTO_STOP, self.early_stopping
+        self.do_early_stopping_ = held is not None or (many if asked == "auto" else bool(asked))
         if self.do_early_stopping_ and held is None and self.validation_fraction is not None:
             rows, held = self._set_aside(rows, rng)
         if not again:
@@ -299,9 +300,6 @@ class HistGradientBoosting(Estimator):
         parts = {"test_size": self.validation_fraction, "random_state": int(rng.integers(2**31))}
         train, held = train_test_split(np.arange(len(rows.y)), stratify=strata, **parts)
         return rows.take(train), rows.take(held)
-
-    def _stops_early(self, n: int) -> bool:
-        return n > AUTO_STOP if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _check_categories(self) -> None:
         many = self._bins.n_bins > 255

@@ -26,8 +26,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bagging_model import Bagging, take_columns
-from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampling
-from pellucid.ensemble.committees.class_factors import class_factor
+from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampling, class_factor
 from pellucid.ensemble.committees.constant import ConstantClassifier
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes

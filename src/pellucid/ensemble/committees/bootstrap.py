@@ -9,6 +9,7 @@ Member b       draws from the stream (seed, b), whatever ran before it or beside
 Bootstrap      N of N with replacement: the share 1 - (1 - 1/N)^N -> 0.632 is seen.
 """
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -20,6 +21,33 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.splitmix import GOLDEN
+
+
+def balanced(codes: IntArray, w: Array) -> Array:
+    """W / (K W_k) for the class k of every row; several outputs multiply.
+
+    >>> balanced(np.array([[0], [0], [0], [1]]), np.ones(4)).round(4).tolist()
+    [0.6667, 0.6667, 0.6667, 2.0]
+    """
+    factor = np.ones(len(codes))
+    for column in codes.T:
+        size = np.bincount(column, w)
+        seen = size > 0
+        share = np.where(seen, w.sum() / (np.count_nonzero(seen) * np.where(seen, size, 1.0)), 0.0)
+        factor *= share[column]
+    return factor
+
+
+def class_factor(wanted: Any, codes: IntArray, w: Array) -> Callable[[Array], Array] | None:
+    """Row factors as a function of how often a tree sees each row; None: all 1."""
+    if wanted is None:
+        return None
+    check.one_of(("balanced", "balanced_subsample"), class_weight=wanted)
+    if wanted == "balanced":
+        fixed = balanced(codes, w)
+        return lambda counts: fixed
+    return lambda counts: balanced(codes, counts)
+
 
 NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
 SAMPLINGS = "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None"

@@ -15,8 +15,7 @@ from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.ensemble.committees.bootstrap import Bootstrap
-from pellucid.ensemble.committees.class_factors import class_factor
+from pellucid.ensemble.committees.bootstrap import Bootstrap, class_factor
 from pellucid.ensemble.forest.forest_model import ForestEstimator, fingerprint, jobs
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes

@@ -177,13 +177,8 @@ class ForestEstimator(Estimator):
             check_fitted_forest(self)
             check_categories(self)
 
-    def _bags(self, w: Array) -> Iterator[tuple[int, Any]]:
-        """(tree, rows it has not seen), rows of weight 0 left out."""
-        for first in range(0, self.forest_.n_trees, BATCH):
-            batch = range(first, min(first + BATCH, self.forest_.n_trees))
-            yield from zip(batch, map_threads(lambda b: self._unseen(b, w), batch), strict=True)
-
     def _unseen(self, b: int, w: Array) -> IntArray:
+        """The rows that tree b has not seen, rows of weight 0 left out."""
         return np.flatnonzero((self.sampler_.counts(b) == 0) & (w > 0))
 
     def _oob_leaves(self, X: Array, w: Array) -> Iterator[tuple[int, Any, Any]]:
@@ -325,7 +320,7 @@ class ForestEstimator(Estimator):
         rows, target = self._training_data(X, y)
         seed = int(generator(random_state).integers(2**62))
         w = self.sampler_.weight if len(self.sampler_.weight) else np.ones(len(rows))
-        bags = [bag for _, bag in self._bags(w)]
+        bags = list(map_threads(lambda b: self._unseen(b, w), range(self.forest_.n_trees)))
         with jobs(self.n_jobs):
             return permute_columns(self.forest_, rows, bags, self._errors(target), n_repeats, seed)
 

@@ -32,8 +32,7 @@ from pellucid.ensemble.committees.bootstrap import Sampler
 from pellucid.ensemble.forest.joining import Joiner
 from pellucid.ensemble.forest.kernels import extra_growth as extra
 from pellucid.ensemble.forest.kernels import growth as coded
-from pellucid.ensemble.forest.node_values import left_children, node_means
-from pellucid.ensemble.forest.record import Forest
+from pellucid.ensemble.forest.record import Forest, left_children, node_means
 from pellucid.tree.growing import ALMOST, ROOM, Classes, Growth, grow_tree, unit_for, whole_weights
 from pellucid.tree.pruning import prune_at
 from pellucid.tree.record import UNDEFINED, Tree

@@ -27,13 +27,17 @@ from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.ensemble.forest.node_values import (
+from pellucid.ensemble.forest.record import (
+    JOINED,
+    Forest,
+    alike,
     class_weights,
+    join_trees,
     node_means,
     node_sums,
     number_impurities,
+    shifted,
 )
-from pellucid.ensemble.forest.record import JOINED, Forest, alike, join_trees, shifted
 from pellucid.tree.record import UNDEFINED, Tree
 
 STORED, SQUARES = "stored", ""  # beside the measures of classes

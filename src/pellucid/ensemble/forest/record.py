@@ -8,6 +8,13 @@ A model file holds nothing that the shape of the trees implies:
 
 ``right`` tells which nodes are questions. Files from before, with an entry for every node in these
 fields or in all but ``threshold``, are read as well.
+
+Values of the nodes follow from the leaves, by sums along the tree that depend on nothing else:
+
+    sizes, weights   n = n_l + n_r,  W = W_l + W_r
+    classes          a pure leaf of class k gives its weight to class k; shares = class weights / W
+    numbers          mean = sum over the leaves of W_leaf mean_leaf / W
+                     S = S_l + S_r + (W_l W_r / W) (mean_l - mean_r)^2,  impurity = S / W
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +23,58 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pellucid.compiled.trees.walk import merge_spreads, sum_up
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.ensemble.forest import node_values
 from pellucid.ensemble.forest.kernels import walk
 from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree, sound_sets
+
+LEAF = -1  # as a child
+
+
+def left_children(right: NDArray[np.int32]) -> Any:
+    """The left child is the next node; -1 in a leaf.
+
+    >>> left_children(np.array([2, -1, -1])).tolist()
+    [1, -1, -1]
+    """
+    return np.where(right >= 0, np.arange(1, len(right) + 1, dtype=np.int32), LEAF).astype(np.int32)
+
+
+def node_sums(right: NDArray[np.int32], at_leaves: Array) -> Array:
+    """Sums (nodes, q) of all leaves below each node, from those at the leaves (leaves, q).
+
+    >>> node_sums(np.array([2, -1, -1], np.int32), np.array([[3.0], [4.0]])).ravel().tolist()
+    [7.0, 3.0, 4.0]
+    """
+    sums = np.zeros((len(right), at_leaves.shape[1]))
+    sums[right < 0] = at_leaves
+    sum_up(left_children(right), right, sums)
+    return sums
+
+
+def node_means(right: NDArray[np.int32], weight: Array, at_leaves: Array) -> Array:
+    """Means (nodes, 1) from those of the leaves (leaves,)."""
+    ends = right < 0
+    mean = node_sums(right, (weight[ends] * at_leaves)[:, None]) / weight[:, None]
+    mean[ends, 0] = at_leaves
+    return mean
+
+
+def class_weights(right: NDArray[np.int32], weight: Array, label: Array, n_classes: int) -> Array:
+    """Class weights (nodes, K) where every leaf is of one class, ``label`` (leaves,)."""
+    ends = right < 0
+    found = np.zeros((len(label), n_classes))
+    found[np.arange(len(label)), label.astype(np.int64)] = weight[ends]
+    return node_sums(right, found)
+
+
+def number_impurities(right: NDArray[np.int32], weight: Array, mean: Array) -> Array:
+    """Mean squares about the mean (nodes,) where all targets of a leaf are equal."""
+    squares = np.zeros((len(right), 1))
+    merge_spreads(left_children(right), right, weight, np.ascontiguousarray(mean), squares)
+    return squares[:, 0] / weight
+
 
 KINDS = ("i8", "i4", "i4", "f8", "u1", "f8", "i4", "f4 f8", "f8", "f8", "i8")
 MEASURES = ("", "gini", "entropy")  # of the impurities of classes
@@ -84,7 +138,7 @@ class Forest(NamedTuple):
         if len(stored) == len(self.right):
             return np.asarray(stored[part], np.float64)
         first, last = (part.start + t) // 2, (part.stop + t + 1) // 2  # m leaves: 2 m - 1 nodes
-        return node_values.node_sums(self.right[part], stored[first:last, None])[:, 0]
+        return node_sums(self.right[part], stored[first:last, None])[:, 0]
 
     def sizes(self, t: int) -> Any:
         """Rows in every node of tree t."""
@@ -104,13 +158,13 @@ class Forest(NamedTuple):
             return self.value[self.part(t)]
         right, weight = self.right[self.part(t)], self.weights(t)
         if self.of_numbers:
-            return node_values.node_means(right, weight, self.threshold[self.part(t)][right < 0])
+            return node_means(right, weight, self.threshold[self.part(t)][right < 0])
         return self._class_weights(t) / weight[:, None]
 
     def _class_weights(self, t: int) -> Array:
         right, weight = self.right[self.part(t)], self.weights(t)
         label = self.threshold[self.part(t)][right < 0]
-        return node_values.class_weights(right, weight, label, self.value.shape[1])
+        return class_weights(right, weight, label, self.value.shape[1])
 
     def impurities(self, t: int) -> Array:
         """Impurity of every node of tree t; from pure leaves up where it is not stored."""
@@ -118,9 +172,7 @@ class Forest(NamedTuple):
             return self.impurity[self.part(t)]
         if self.measure:
             return class_impurity(self._class_weights(t), self.measure)
-        return node_values.number_impurities(
-            self.right[self.part(t)], self.weights(t), self.values(t)
-        )
+        return number_impurities(self.right[self.part(t)], self.weights(t), self.values(t))
 
     def spreads(self, t: int) -> Array:
         """Standard deviations of the targets in every node of tree t."""
@@ -146,7 +198,7 @@ class Forest(NamedTuple):
         question = self.feature[part], self.questions(t), self.missing_left[part]
         counts = impurity, self.sizes(t), self.weights(t), value, spread, self.n_classes
         rest = self.n_features, self.levels, self.sets
-        return Tree(node_values.left_children(right), right, *question, *counts, *rest)
+        return Tree(left_children(right), right, *question, *counts, *rest)
 
     def at(self, leaves: NDArray[Any]) -> Array:
         """The values (..., outputs * classes) of leaves, counted over all trees."""

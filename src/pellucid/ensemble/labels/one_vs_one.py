@@ -70,18 +70,14 @@ def duel(model: BaseEstimator, X: ArrayLike) -> tuple[Any, Array]:
     score = binary_score(model, X) - score_threshold(model)
     if is_regressor(model):
         return score > 0, score
-    if not _decides_by_score(model):
+    plain = isinstance(model, Classifier) and not isinstance(model, MetaEstimatorMixin)
+    if not plain or getattr(model, "loss_matrix", None) is not None:
         return np.asarray(model.predict(X) == 1), score
     wins = score > 0
     near = np.flatnonzero(np.abs(score) <= NEAR)
     if len(near):
         wins[near] = model.predict(take_rows(X, near)) == 1
     return wins, score
-
-
-def _decides_by_score(model: BaseEstimator) -> bool:
-    plain = isinstance(model, Classifier) and not isinstance(model, MetaEstimatorMixin)
-    return plain and getattr(model, "loss_matrix", None) is None
 
 
 class OneVsOneClassifier(MetaClassifier):

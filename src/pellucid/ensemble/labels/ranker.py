@@ -13,7 +13,7 @@ group and y the rows below row i are contiguous, so pair number q is found by bi
 References: Herbrich, Graepel & Obermayer (2000); Joachims (2002).
 """
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse, vstack
@@ -164,17 +164,14 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         D = rows.X[better] - rows.X[worse]
         both = vstack([D, -D], format="csr") if issparse(D) else np.concatenate([D, -D])
         labels = np.repeat([1, 0], len(better))
-        self.estimator_ = self._classifier().fit(both, labels)
+        model = LogisticRegression() if self.estimator is None else clone(self.estimator)
+        if "fit_intercept" in model.get_params(deep=False):
+            model.set_params(fit_intercept=False)
+        self.estimator_ = model.fit(both, labels)
         self.coef_ = self._direction(rows.X.shape[1])
         self.n_pairs_, self.n_comparable_ = len(better), pairs.total
         context.end()
         return self
-
-    def _classifier(self) -> Any:
-        model = LogisticRegression() if self.estimator is None else clone(self.estimator)
-        if "fit_intercept" in model.get_params(deep=False):
-            model.set_params(fit_intercept=False)
-        return model
 
     def _direction(self, p: int) -> Array:
         coef = getattr(self.estimator_, "coef_", None)

@@ -33,16 +33,13 @@ def is_labelled(y: np.ndarray) -> Any:
     [True, False, True]
     """
     if y.dtype.kind == "O":
-        return np.array([v is not None and not _is_minus_one(v) for v in y], dtype=bool)
+        found = (v is not None and (isinstance(v, str) or v != UNLABELLED) for v in y)
+        return np.fromiter(found, bool, len(y))
     if y.dtype.kind in "US":
         return y != str(UNLABELLED)
     if y.dtype.kind in "ub":
         return np.ones(len(y), bool)
     return y != UNLABELLED
-
-
-def _is_minus_one(value: object) -> bool:
-    return not isinstance(value, str) and bool(value == UNLABELLED)
 
 
 def labelled_classes(labels: np.ndarray) -> tuple[Any, Any]:

@@ -1,4 +1,10 @@
-"""What label propagation and label spreading share: the graph, the rounds, the answers."""
+"""What label propagation and label spreading share: the graph, the rounds, the answers.
+
+Propagation walks at random along the weights W (``core.algebra.graph``): P = D^-1 W. Spreading uses
+S = D^-1/2 W D^-1/2 with a diagonal of 0, where D are the column sums (those of scikit-learn's
+normalised Laplacian). Weights that underflow to 0 are no edges: where most do, the matrix is stored
+sparse, which changes no product.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -6,11 +12,20 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
-from pellucid.core.algebra.graph import checked_weights, knn_weights, product, rbf_weights
+from pellucid.core.algebra.graph import (
+    checked_weights,
+    knn_weights,
+    product,
+    rbf_weights,
+    row_chunks,
+    row_squares,
+    squared_distances,
+    thinned,
+)
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
@@ -18,9 +33,50 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.neighbors.labels.graph import rbf_vote
 from pellucid.neighbors.nearest import NearestNeighbors
 from pellucid.neighbors.neighbor_model import jobs
+
+
+def walk_matrix(W: Any) -> Any:
+    """P = D^-1 W: rows sum to 1 (a row without weights stays 0). W may be overwritten."""
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    inverse = 1 / np.where(degree > 0, degree, 1.0)
+    if issparse(W):
+        data = W.data * np.repeat(inverse, np.diff(W.indptr))
+        return csr_matrix((data, W.indices, W.indptr), shape=W.shape)
+    W *= inverse[:, None]
+    return thinned(W)
+
+
+def spread_matrix(W: Any) -> Any:
+    """S = D^-1/2 W D^-1/2 with a diagonal of 0, D the column sums without it; W is overwritten."""
+    if issparse(W):
+        W = W.tocsr()
+        W.setdiag(0.0)
+        W.eliminate_zeros()
+    else:
+        np.fill_diagonal(W, 0.0)
+    degree = np.asarray(W.sum(axis=0)).ravel()
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
+    if issparse(W):
+        data = W.data * np.repeat(root, np.diff(W.indptr)) * root[W.indices]
+        return csr_matrix((data, W.indices, W.indptr), shape=W.shape)
+    W *= root[:, None]
+    W *= root
+    return thinned(W)
+
+
+def rbf_vote(Q: np.ndarray, X: np.ndarray, gamma: float, F: Array) -> Array:
+    """sum_i exp(-gamma (|q - x_i|^2 - nearest)) F_i: votes up to a factor, never all 0."""
+    squares = row_squares(X)
+
+    def vote(rows: slice) -> Array:
+        D = squared_distances(Q[rows], X, squares)
+        D -= D.min(axis=1, keepdims=True)
+        D *= -gamma
+        return np.exp(D, out=D) @ F
+
+    return np.concatenate(list(map_threads(vote, row_chunks(Q.shape[0], X.shape[0]))))
 
 
 @jit

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.neighbors.labels.graph import walk_matrix
-from pellucid.neighbors.labels.label_model import LabelModel, Rounds
+from pellucid.neighbors.labels.label_model import LabelModel, Rounds, walk_matrix
 
 
 class LabelPropagation(LabelModel):

@@ -18,8 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.neighbors.labels.graph import spread_matrix
-from pellucid.neighbors.labels.label_model import LabelModel, Rounds, Spread
+from pellucid.neighbors.labels.label_model import LabelModel, Rounds, Spread, spread_matrix
 
 
 class LabelSpreading(LabelModel):

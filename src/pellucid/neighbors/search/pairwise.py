@@ -15,10 +15,6 @@ from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 
-def is_text(values: ArrayLike) -> bool:
-    return not issparse(values) and np.asarray(values).dtype.kind in "USO"
-
-
 def text_distances(X: ArrayLike, Y: ArrayLike | None) -> Array:
     """Hamming distances of rows of words."""
     A = np.asarray(X)
@@ -77,7 +73,8 @@ def pairwise_distances(
     >>> pairwise_distances([[1, 2]], [[4, 6]], "manhattan")
     array([[7.]])
     """
-    if isinstance(metric, str) and metric == "hamming" and is_text(X):
+    hamming = isinstance(metric, str) and metric == "hamming"
+    if hamming and not issparse(X) and np.asarray(X).dtype.kind in "USO":
         return text_distances(X, Y)
     if is_gower(metric):
         return mixed_distances(X, Y, metric, keywords)

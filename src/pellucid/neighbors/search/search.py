@@ -46,7 +46,8 @@ def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
     """
     plain = metric.order == 2.0 and metric.embed is None
     if not (plain or metric.name == "cosine"):
-        return dense_distances(A, B, metric)
+        A, B = (np.ascontiguousarray(S.toarray() if issparse(S) else S) for S in (A, B))
+        return Index(B, metric, "brute").distances(A)
     A, B = csr_array(A), csr_array(B)
     products = (A @ B.T).toarray()
     a, b = (np.asarray(S.multiply(S).sum(axis=1)).ravel() for S in (A, B))
@@ -58,12 +59,6 @@ def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
         warn_zero_rows(int((a == 0).sum() + (b == 0).sum()), "cosine")
     lengths = np.sqrt(np.where(a > 0, a, 1.0))[:, None] * np.sqrt(np.where(b > 0, b, 1.0))
     return np.clip(1 - products / lengths, 0.0, 2.0)
-
-
-def dense_distances(A: Any, B: Any, metric: Metric) -> Array:
-    """The same by way of dense rows."""
-    A, B = (np.ascontiguousarray(S.toarray() if issparse(S) else S) for S in (A, B))
-    return Index(B, metric, "brute").distances(A)
 
 
 Rows = tuple[IntArray, Array, IntArray]  # first (m + 1,), distances, indices

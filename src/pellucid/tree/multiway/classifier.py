@@ -121,11 +121,6 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         with np.errstate(divide="ignore"):  # a class that is not in the leaf
             return np.log(self.predict_proba(X))
 
-    def _size_rule(self) -> str:
-        if self.pruning is None:
-            return "no penalty on size (prune with reduced_error_prune or pessimistic_prune)"
-        return f"then pessimistic pruning at confidence factor {self.confidence_factor:g}"
-
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers.
 
@@ -133,10 +128,13 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         3
         """
         numbers = self._numbers()
+        size = "no penalty on size (prune with reduced_error_prune or pessimistic_prune)"
+        if self.pruning is not None:
+            size = f"then pessimistic pruning at confidence factor {self.confidence_factor:g}"
         return Card(
             representation=f"a disjunction of conjunctions: {numbers['leaves']} paths of tests, "
             "one branch per category, each with the class shares of its examples",
-            evaluation=f"merit of a question: {self.criterion}; {self._size_rule()}",
+            evaluation=f"merit of a question: {self.criterion}; {size}",
             optimisation=self._optimisation(),
             numbers=numbers,
         )

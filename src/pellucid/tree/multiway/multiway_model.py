@@ -15,7 +15,7 @@ from pellucid.core.arrays.columns import Coded, Text, plain_column
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.features.encoding.categories import find_values, look_up, sorted_values
 from pellucid.tree.cart import row_count
-from pellucid.tree.multiway.multiway import Attributes, Rules, Visit, grow_multiway, walk
+from pellucid.tree.multiway.multiway import Attributes, Rules, grow_multiway, walk
 from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.rules import Condition, Explanation, get_depth, get_n_leaves, tree_numbers
 
@@ -132,15 +132,11 @@ class MultiwayBase(Estimator):
         value, spread = self._node_values(sums)
         return tree._replace(value=value, spread=spread)
 
-    def _visit(self, X: ArrayLike) -> tuple[int, Visit]:
-        columns = self._columns(X)
-        return len(columns[0]), walk(self.tree_, columns, fractions=self.missing == "fractions")
-
     def _answers(self, X: ArrayLike) -> Array:
         """Values of the leaves, weighted by the fractions that end in them, (n, k)."""
-        n, visit = self._visit(X)
-        value = self.tree_.value[:, 0]
-        out = np.zeros((n, value.shape[1]))
+        columns, value = self._columns(X), self.tree_.value[:, 0]
+        visit = walk(self.tree_, columns, fractions=self.missing == "fractions")
+        out = np.zeros((len(columns[0]), value.shape[1]))
         np.add.at(out, visit.rows, visit.weight[:, None] * value[visit.nodes])
         return out
 
