@@ -66,26 +66,12 @@ def _add_family(v, f, r, card, parent_start, parents, start, obs, loc, glo, at, 
 
 
 @jit
-def _join(
-    i,
-    r,
-    f,
-    card,
-    parent_start,
-    parents,
-    child_start,
-    children,
-    start,
-    obs,
-    mark,
-    loc,
-    glo,
-    at,
-    first,
-    var,
-    stride,
-):
-    """Add the families of local variables i, i + 1, ... until no new variable turns up."""
+def _join(i, r, f, child_start, children, mark, family):
+    """Add the families of local variables i, i + 1, ... until no new variable turns up.
+
+    ``family`` are the last arguments of ``_add_family``.
+    """
+    glo = family[6]
     while i < r:
         u = glo[i]
         i += 1
@@ -93,22 +79,7 @@ def _join(
             v = u if q < child_start[u] else children[q]
             if mark[v] == 1:
                 mark[v] = 2
-                r = _add_family(
-                    v,
-                    f,
-                    r,
-                    card,
-                    parent_start,
-                    parents,
-                    start,
-                    obs,
-                    loc,
-                    glo,
-                    at,
-                    first,
-                    var,
-                    stride,
-                )
+                r = _add_family(v, f, r, *family)
                 f += 1
     return r, f
 
@@ -433,6 +404,7 @@ def answer(
             cells += parent_start[v + 1] - parent_start[v] + 1
     at, first = np.empty(2 * n + 2, np.int64), np.zeros(2 * n + 3, np.int64)
     var, stride = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    family = (card, parent_start, parents, start, obs, loc, glo, at, first, var, stride)
     r, nf = keep, np.int64(0)
     for v in range(-1, n):  # first what the targets join, then what is left
         begin = np.int64(0)
@@ -441,29 +413,9 @@ def answer(
                 continue
             mark[v] = 2
             begin = np.int64(r)
-            r = _add_family(
-                v, nf, r, card, parent_start, parents, start, obs, loc, glo, at, first, var, stride
-            )
+            r = _add_family(v, nf, r, *family)
             nf += 1
-        r, nf = _join(
-            begin,
-            r,
-            nf,
-            card,
-            parent_start,
-            parents,
-            child_start,
-            children,
-            start,
-            obs,
-            mark,
-            loc,
-            glo,
-            at,
-            first,
-            var,
-            stride,
-        )
+        r, nf = _join(begin, r, nf, child_start, children, mark, family)
     cards, log_card = np.empty(r, np.int64), np.empty(r)
     for a in range(r):
         cards[a] = card[glo[a]]
@@ -482,11 +434,8 @@ def answer(
     if dry or n_flat + total > len(arena):
         return False, -np.inf, total, largest, r - keep, worst
     used = first[nf]
-    more_var = np.empty(used + links, np.int64)
-    more_stride = np.empty(used + links, np.int64)
-    for i in range(used):
-        more_var[i] = var[i]
-        more_stride[i] = stride[i]
+    more_var, more_stride = np.empty(used + links, np.int64), np.empty(used + links, np.int64)
+    more_var[:used], more_stride[:used] = var[:used], stride[:used]
     log_p, done = _run(
         keep, r, nf, widest, plan, cards, arena, n_flat, at, first, more_var, more_stride, out
     )

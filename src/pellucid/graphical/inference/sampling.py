@@ -105,10 +105,8 @@ def decoded(codes: IntArray, names: Sequence[Any], states: Sequence[tuple[Any, .
         if all(isinstance(state, str) for state in some):
             series = pl.Series(some, dtype=pl.Enum(some)).gather(column.astype(np.uint32))
         else:
-            series = (
-                pl.Series(np.array(some)[column])
-                if len({type(s) for s in some}) == 1
-                else (pl.Series([some[k] for k in column], dtype=pl.Object))
-            )
+            alike = len({type(s) for s in some}) == 1
+            values = np.array(some)[column] if alike else [some[k] for k in column]
+            series = pl.Series(values, dtype=None if alike else pl.Object)
         columns.append(series.alias(str(name)))
     return pl.DataFrame(columns)

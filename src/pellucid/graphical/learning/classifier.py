@@ -29,18 +29,12 @@ from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.graphs.dag import DAG, as_dag
+from pellucid.graphical.learning import counts as coding
 from pellucid.graphical.learning import learn_tables
 from pellucid.graphical.learning.completion import posteriors
-from pellucid.graphical.learning.counts import (
-    CodedTable,
-    add_counts,
-    bare_weights,
-    encode_table,
-    family_counts,
-    n_cells,
-)
+from pellucid.graphical.learning.counts import CodedTable, add_counts, encode_table, family_counts
 from pellucid.graphical.learning.em import fit_em, gather
-from pellucid.graphical.learning.fitting import leaf_values, merge_values
+from pellucid.graphical.learning.fitting import leaf_columns, leaf_values, merge_values
 from pellucid.graphical.learning.learn_tables import DirichletPrior, learn_table, prior_exponent
 from pellucid.graphical.network.network import BayesianNetwork
 from pellucid.graphical.network.tables import CPT
@@ -208,7 +202,7 @@ class BayesianNetworkClassifier(Classifier):
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         check.one_of(("em", "drop", "raise"), missing=self.missing)
         columns = self._check_columns(X, reset=True)
-        n = n_cells(columns[0])
+        n = coding.n_cells(columns[0])
         c = self._check_target(y, n)
         w = check_weights(sample_weight, np.empty((n, 1)))
         features = encode_table(columns, self._feature_names(), w, self.states)
@@ -216,17 +210,14 @@ class BayesianNetworkClassifier(Classifier):
         if not kept.all():  # a class of weight 0 is absent
             self.classes_, c = self.classes_[kept], (np.cumsum(kept) - 1)[c]
         self._need_classes()
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=None,
-            attributes=lambda _: {k: v for k, v in vars(self).items() if k.endswith("_")},
-        )
+        given: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
+        context = FitContext(self, **given, max_steps=None, attributes=self._so_far)
         self._fit_table(features, c, w)
         context.end()
         return self
+
+    def _so_far(self, state: object) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def _fit_rows(self, source: Source, map_: Map) -> None:
         """The values in one pass over blocks, the counts in a second, those of pairs for tan."""
@@ -237,17 +228,13 @@ class BayesianNetworkClassifier(Classifier):
         seen = reduce_rows(Statistic(leaf_values, merge_values), source, map_)
         values = self._block_states(names, seen)
         self.class_name_, d = self._class_name(names), len(names)
-        table = CodedTable(
-            (*names, self.class_name_),
-            (*values, tuple(labels.tolist())),
-            np.empty((d + 1, 0), np.int16),
-            np.empty(0),
-        )
+        states = (*values, tuple(labels.tolist()))
+        nothing = np.empty((d + 1, 0), np.int16)
+        table = CodedTable((*names, self.class_name_), states, nothing, np.empty(0))
+        leaf = partial(leaf_class_counts, table=table, drop=self.missing == "drop")
 
         def count(families: Sequence[Any]) -> list[Array]:
-            summarise = partial(
-                leaf_class_counts, table=table, families=families, drop=self.missing == "drop"
-            )
+            summarise = partial(leaf, families=families)
             return reduce_rows(Statistic(summarise, add_counts), source, map_)
 
         dag = self._graph(table, d, count)
@@ -257,10 +244,8 @@ class BayesianNetworkClassifier(Classifier):
         kept = total > 0  # a class of weight 0 is absent
         self.classes_ = labels[kept]
         self._need_classes()
-        counts = [
-            N.compress(kept, axis=f.index(d)) if d in f else N
-            for N, f in zip(counts, families, strict=True)
-        ]
+        pairs = zip(counts, families, strict=True)
+        counts = [N.compress(kept, axis=f.index(d)) if d in f else N for N, f in pairs]
         table = table._replace(states=(*values, tuple(self.classes_.tolist())))
         self._keep(dag, table, parents, self._tables_of(counts, table.names))
 
@@ -288,9 +273,8 @@ class BayesianNetworkClassifier(Classifier):
         labels = tuple(self.classes_.tolist())
         codes = np.concatenate([features.codes, c[None].astype(np.int16)])
         codes[d, w == 0] = 0  # rows that do not count may hold a class that is gone
-        table = CodedTable(
-            (*features.names, self.class_name_), (*features.states, labels), codes, bare_weights(w)
-        )
+        names, states = (*features.names, self.class_name_), (*features.states, labels)
+        table = CodedTable(names, states, codes, coding.bare_weights(w))
         if self.missing == "raise":
             complete_table(table)
         dag = self._graph(table, d, partial(family_counts, table))
@@ -333,21 +317,12 @@ class BayesianNetworkClassifier(Classifier):
         card = table.card
         families = [(*some, v) for v, some in enumerate(parents)]
         if self.missing == "em" and (table.codes < 0).any():
-            c = [
-                prior_exponent(self.prior, table.names[f[-1]], tuple(int(card[u]) for u in f))
-                for f in families
-            ]
+            shapes = [tuple(int(card[u]) for u in f) for f in families]
+            c = [prior_exponent(self.prior, n, s) for n, s in zip(table.names, shapes, strict=True)]
             rows = gather(table, parents)
             begin = [learn_table(N + 1e-3, a).values for N, a in zip(rows.complete, c, strict=True)]
-            run = fit_em(
-                rows,
-                begin,
-                c,
-                [False] * len(c),
-                max_iter=ROUNDS,
-                tol=TOLERANCE * table.weight,
-                name=type(self).__name__,
-            )
+            em = partial(fit_em, max_iter=ROUNDS, tol=TOLERANCE * table.weight)
+            run = em(rows, begin, c, [False] * len(c), name=type(self).__name__)
             self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
             return run.state.tables
         return self._tables_of(family_counts(table, families), table.names)
@@ -365,14 +340,13 @@ class BayesianNetworkClassifier(Classifier):
         """log P(k | x) of every row."""
         check_is_fitted(self)
         columns = self._check_columns(X, reset=False)
-        n = n_cells(columns[0])
-        table = encode_table(
-            columns, tuple(self.states_), np.ones(n), self.states_, lenient=self.states is None
-        )
+        n = coding.n_cells(columns[0])
+        names, lenient = tuple(self.states_), self.states is None
+        table = encode_table(columns, names, np.ones(n), self.states_, lenient=lenient)
         d, K = len(self.states_), len(self.classes_)
         codes = np.concatenate([table.codes, np.full((1, n), -1, np.int16)])
         card = np.append(table.card, K)
-        parents = parents_of(self.network_.dag_, (*self.states_, self.class_name_))
+        parents = parents_of(self.network_.dag_, (*names, self.class_name_))
         gaps = table.codes.min(axis=0) < 0
         if not gaps.any():
             out = class_log_joint(codes, d, parents, self.tables_, card)
@@ -404,8 +378,7 @@ class BayesianNetworkClassifier(Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
-        best = self._joint(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._joint(X).argmax(axis=1)]
 
     def _check_state(self) -> None:
         super()._check_state()
@@ -424,31 +397,23 @@ class BayesianNetworkClassifier(Classifier):
         check_is_fitted(self)
         kind = self.structure if isinstance(self.structure, str) else "given or learned"
         prior = "no prior" if self.prior is None else f"the prior {self.prior}"
+        rounds = (
+            f"; EM for missing cells, {self.n_iter_} rounds" if hasattr(self, "n_iter_") else ""
+        )
+        dag, size = self.network_.dag_, self.network_.n_parameters_
+        numbers = {"classes": len(self.classes_), "features": self.n_features_in_}
         return Card(
             representation=f"P(class | x) from a Bayesian network, structure {kind}",
             evaluation=f"likelihood of features and class together, with {prior}",
-            optimisation="counts in closed form"
-            + (
-                f"; EM for missing cells, {self.n_iter_} rounds" if hasattr(self, "n_iter_") else ""
-            ),
-            numbers={
-                "classes": len(self.classes_),
-                "features": self.n_features_in_,
-                "edges": len(self.network_.dag_.edges),
-                "parameters": self.network_.n_parameters_,
-            },
+            optimisation=f"counts in closed form{rounds}",
+            numbers={**numbers, "edges": len(dag.edges), "parameters": size},
         )
 
 
 def leaf_class_counts(rows: Rows, table: CodedTable, families: Any, drop: bool) -> list[Array]:
     """The counts of every family in one leaf of an empty table; the class is its last variable."""
     live = rows.w > 0
-    columns = [rows.X[live, j] for j in range(rows.X.shape[1])]
-    if not drop and any(np.isnan(column).any() for column in columns):
-        raise ValueError(
-            "fit_blocks cannot fill missing cells: use missing='drop', or fit for "
-            "expectation-maximisation in memory"
-        )
+    columns = leaf_columns(rows, range(rows.X.shape[1]), drop)
     names, w = table.names[:-1], rows.w[live]
     cells = encode_table(columns, names, w, dict(zip(names, table.states[:-1], strict=True)))
     codes = np.concatenate([cells.codes, np.asarray(rows.y)[live][None].astype(np.int16)])
@@ -459,12 +424,10 @@ def as_network(
     dag: DAG, table: CodedTable, parents: Sequence[tuple[int, ...]], tables: Sequence[Array]
 ) -> BayesianNetwork:
     """Learned tables as a network that answers queries."""
-    cpds = [
-        CPT(name, values, parents=[table.names[u] for u in some], states=states)
-        for name, some, values, states in zip(
-            table.names, parents, tables, table.states, strict=True
-        )
-    ]
+    cpds = []
+    for v, (name, values) in enumerate(zip(table.names, tables, strict=True)):
+        above = [table.names[u] for u in parents[v]]
+        cpds.append(CPT(name, values, parents=above, states=table.states[v]))
     network = BayesianNetwork(cpds=cpds)
     network._install(dag, cpds)
     return network

@@ -13,6 +13,7 @@ References: Dempster, Laird & Rubin (1977); Lauritzen (1995).
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,12 +82,8 @@ def fit_em(
         return EMState(tables, expected, prior if has_prior else 0.0, before)
 
     def step(state: EMState) -> tuple[EMState, float]:
-        tables = [
-            theta if stays else learn_table(N, c).values
-            for theta, stays, N, c in zip(
-                state.tables, fixed, state.expected.counts, exponents, strict=True
-            )
-        ]
+        parts = zip(state.tables, fixed, state.expected.counts, exponents, strict=True)
+        tables = [old if stays else learn_table(N, c).values for old, stays, N, c in parts]
         new = state_at(tables, state.expected.log_likelihood)
         change = abs(new.objective - state.objective)
         return new, change if np.isfinite(state.objective) else np.finfo(float).max
@@ -101,6 +98,5 @@ def fit_em(
     if not np.isfinite(begin.expected.log_likelihood):
         raise ValueError("the starting tables give some row of the data the probability 0")
     stop = float(np.nextafter(tol, 0.0)) if tol > 0 else None  # a change of exactly tol goes on
-    return iterate(
-        step, begin, max_iter=max_iter, tol=stop, record=record, name=name, context=context
-    )
+    loop = partial(iterate, max_iter=max_iter, tol=stop, name=name, context=context)
+    return loop(step, begin, record=record)

@@ -24,12 +24,13 @@ from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.random import generator
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.inference.cost import check_tables
+from pellucid.graphical.learning import counts as coding
 from pellucid.graphical.learning.counts import CodedTable, add_counts, encode_table, family_counts
 from pellucid.graphical.learning.em import fit_em, gather, random_tables
 from pellucid.graphical.learning.learn_tables import learn_table, prior_exponent, warn_unseen
 from pellucid.graphical.network import gaussian
 from pellucid.graphical.network.names import Name
-from pellucid.graphical.network.rows import count_rows, number_columns
+from pellucid.graphical.network.rows import number_columns
 from pellucid.graphical.network.tables import CPT, LinearGaussianCPD
 
 if TYPE_CHECKING:
@@ -61,16 +62,13 @@ class Problem(NamedTuple):
         return [tuple(len(self.states[u]) for u in family) for family in self.families]
 
     def cpds(self, tables: Sequence[Array]) -> dict[Name, CPT]:
-        return {
-            name: CPT(
-                name,
-                values,
-                parents=[self.names[p] for p in self.parents[v]],
-                states=self.states[v],
-                fixed=self.is_fixed(name),
-            )
-            for v, (name, values) in enumerate(zip(self.names, tables, strict=True))
-        }
+        found = {}
+        for name, values, some, states in zip(
+            self.names, tables, self.parents, self.states, strict=True
+        ):
+            known = {"parents": [self.names[p] for p in some], "states": states}
+            found[name] = CPT(name, values, **known, fixed=self.is_fixed(name))
+        return found
 
     def is_fixed(self, name: Name) -> bool:
         return name in self.given and self.given[name].fixed
@@ -132,7 +130,7 @@ def column_names(network: "BayesianNetwork") -> tuple[Name, ...]:
 def set_up(network: "BayesianNetwork", dag: DAG, known: Mapping[Name, Any]) -> Problem:
     """The shapes of all tables; what would not fit into memory is refused here."""
     given = given_cpds(network)
-    declared = {**{n: c.states for n, c in given.items()}, **(network.states or {})}
+    declared = declared_states(network)
     states: dict[Name, tuple[Any, ...]] = {}
     for name in dag.nodes:
         if name not in known and name not in declared:
@@ -158,7 +156,7 @@ def fit_categories(
 ) -> None:
     """Tables from rows in memory."""
     names = column_names(network)
-    n = count_rows(columns[0])
+    n = coding.n_cells(columns[0])
     weights = check_weights(w, Shaped((n, len(columns))))
     found = encode_table(columns, names, weights, declared_states(network))
     dag = find_graph(network, X, w, names)
@@ -167,12 +165,9 @@ def fit_categories(
     for row, name in zip(found.codes, names, strict=True):
         codes[problem.names.index(name)] = row
     live = np.flatnonzero(weights) if not weights.all() else slice(None)
-    table = CodedTable(
-        problem.names,
-        problem.states,
-        np.ascontiguousarray(codes[:, live]),
-        found.w[live] if len(found.w) else found.w,
-    )
+    w_live = found.w[live] if len(found.w) else found.w
+    cells = np.ascontiguousarray(codes[:, live])
+    table = CodedTable(problem.names, problem.states, cells, w_live)
 
     def attributes(tables: Any) -> dict[str, Any]:
         twin = type(network)(**network.get_params(deep=False))
@@ -183,9 +178,8 @@ def fit_categories(
             found["counts_"] = dict(zip(problem.names, expected.counts, strict=True))
         return found
 
-    context = FitContext(
-        network, X=X, sample_weight=w, max_steps=network.max_iter, attributes=attributes
-    )
+    steps = network.max_iter
+    context = FitContext(network, X=X, sample_weight=w, max_steps=steps, attributes=attributes)
     absent = table.codes < 0
     if absent.any() and network.missing != "drop":
         _refuse_missing(network, problem, absent)
@@ -231,16 +225,8 @@ def _fit_counts(
         total = sum(float(xlogy(N, t).sum()) for N, t in zip(counts, tables, strict=True))
         return {"objective": total, "log_likelihood": total}
 
-    run = iterate(
-        step,
-        None,
-        max_iter=1,
-        tol=None,
-        record=record,
-        start_row=False,
-        name=type(network).__name__,
-        context=context,
-    )
+    once = partial(iterate, max_iter=1, tol=None, start_row=False, name=type(network).__name__)
+    run = once(step, None, record=record, context=context)
     _finish(network, problem, run, run.state, counts, context)
     warn_unseen(unseen)
 
@@ -251,31 +237,18 @@ def _fit_incomplete(
     """Tables by expectation-maximisation."""
     rows = gather(table, problem.parents)
     drawn = random_tables(problem.shapes, generator(network.random_state))
-    start = [
-        problem.given[n].values if n in problem.given else t
-        for n, t in zip(problem.names, drawn, strict=True)
-    ]
-    exponents = [
-        prior_exponent(network.prior, name, shape)
-        for name, shape in zip(problem.names, problem.shapes, strict=True)
-    ]
+    start, exponents = [], []
+    for name, table_drawn in zip(problem.names, drawn, strict=True):
+        start.append(problem.given[name].values if name in problem.given else table_drawn)
+        exponents.append(prior_exponent(network.prior, name, table_drawn.shape))
     fixed = [problem.is_fixed(name) for name in problem.names]
-    run = fit_em(
-        rows,
-        start,
-        exponents,
-        fixed,
-        max_iter=network.max_iter,
-        tol=network.tol,
-        context=context,
-        name=type(network).__name__,
-    )
+    em = partial(fit_em, max_iter=network.max_iter, tol=network.tol, name=type(network).__name__)
+    run = em(rows, start, exponents, fixed, context=context)
     counts = run.state.expected.counts
     _finish(network, problem, run, run.state.tables, counts, context)
-    ends = {
-        n: (N + c).sum(axis=-1) <= 0
-        for n, N, c in zip(problem.names, counts, exponents, strict=True)
-    }
+    ends = {}
+    for name, N, c in zip(problem.names, counts, exponents, strict=True):
+        ends[name] = (N + c).sum(axis=-1) <= 0
     warn_unseen(ends)
 
 
@@ -333,22 +306,15 @@ def fit_source(network: "BayesianNetwork", source: Source, map_: Map) -> None:
     names = column_names(network)
     declared = declared_states(network)
     seen = reduce_rows(Statistic(leaf_values, merge_values), source, map_)
-    known = {
-        name: tuple(declared.get(name, values.tolist()))
-        for name, values in zip(names, seen, strict=True)
-    }
+    columns = zip(names, seen, strict=True)
+    known = {name: tuple(declared.get(name, values.tolist())) for name, values in columns}
     problem = set_up(network, find_graph(network, None, None, names), known)
     if problem.latent:
         raise ValueError(f"fit_blocks needs a column for the variable {problem.latent[0]!r}")
     order = tuple(names.index(name) for name in problem.names)
-    summarise = partial(
-        leaf_counts,
-        names=problem.names,
-        states=problem.states,
-        order=order,
-        families=problem.families,
-        drop=network.missing == "drop",
-    )
+    empty = CodedTable(problem.names, problem.states, np.empty(0), np.empty(0))
+    families, drop = problem.families, network.missing == "drop"
+    summarise = partial(leaf_counts, table=empty, order=order, families=families, drop=drop)
     counts = reduce_rows(Statistic(summarise, add_counts), source, map_)
     _fit_counts(network, problem, counts, None)
     network.columns_ = names
@@ -364,17 +330,20 @@ def merge_values(a: list[Any], b: list[Any]) -> list[Any]:
     return [np.union1d(x, y) for x, y in zip(a, b, strict=True)]
 
 
-def leaf_counts(
-    rows: Rows, names: Any, states: Any, order: Any, families: Any, drop: bool
-) -> list[Array]:
-    """The counts of every family in one leaf."""
-    live = rows.w > 0
-    columns = [rows.X[live, j] for j in order]
+def leaf_columns(rows: Rows, order: Sequence[int], drop: bool) -> list[Array]:
+    """The columns of one leaf without the rows of weight 0; missing cells only where they drop."""
+    columns = [rows.X[rows.w > 0, j] for j in order]
     if not drop and any(np.isnan(column).any() for column in columns):
         raise ValueError(
             "fit_blocks cannot fill missing cells: use missing='drop', or fit for "
             "expectation-maximisation in memory"
         )
-    given = dict(zip(names, states, strict=True))
-    table = encode_table(columns, names, rows.w[live], given)
-    return family_counts(table, families)
+    return columns
+
+
+def leaf_counts(
+    rows: Rows, table: CodedTable, order: Any, families: Any, drop: bool
+) -> list[Array]:
+    """The counts of every family in one leaf of an empty table."""
+    columns, given = leaf_columns(rows, order, drop), dict(zip(*table[:2], strict=True))
+    return family_counts(encode_table(columns, table.names, rows.w[rows.w > 0], given), families)

@@ -113,15 +113,9 @@ def findings(network: "BayesianNetwork", X: ArrayLike, atol: float, edges: bool)
             found += _support(cpd, counts[name])
         if edges:
             found += _needless(cpd, atol)
+    words = "{!r} was never observed: which of its states is which is arbitrary"
     latent = getattr(network, "latent_", ())
-    return found + [
-        Finding(
-            "latent variable",
-            name,
-            f"{name!r} was never observed: which of its states is which is arbitrary",
-        )
-        for name in latent
-    ]
+    return found + [Finding("latent variable", name, words.format(name)) for name in latent]
 
 
 def counts_of(network: "BayesianNetwork", X: ArrayLike) -> dict[Name, Any] | None:
@@ -139,57 +133,33 @@ def counts_of(network: "BayesianNetwork", X: ArrayLike) -> dict[Name, Any] | Non
 
 
 def _zeros(cpd: CPT) -> list[Finding]:
-    zeros = int((cpd.values == 0).sum())
-    if not zeros:
-        return []
-    return [
-        Finding(
-            "zero probability",
-            cpd.variable,
-            f"{zeros} of the {cpd.values.size} entries "
-            f"of {cpd.variable!r} are 0: no evidence can ever change that",
-        )
-    ]
+    zeros, size, name = int((cpd.values == 0).sum()), cpd.values.size, cpd.variable
+    words = f"{zeros} of the {size} entries of {name!r} are 0: no evidence can ever change that"
+    return [Finding("zero probability", name, words)] if zeros else []
 
 
 def _support(cpd: CPT, N: IntArray) -> list[Finding]:
     found, rows, name = [], N.sum(axis=-1), cpd.variable
-    unseen = int((rows <= 0).sum())
+    unseen, free = int((rows <= 0).sum()), free_parameters(cpd)
     if unseen:
-        found.append(
-            Finding(
-                "no data",
-                name,
-                f"{unseen} of the {rows.size} configurations of the "
-                f"parents of {name!r} have no data",
-            )
+        words = (
+            f"{unseen} of the {rows.size} configurations of the parents of {name!r} have no data"
         )
-    if free_parameters(cpd) > rows.sum():
-        found.append(
-            Finding(
-                "large table",
-                name,
-                f"the table of {name!r} has "
-                f"{free_parameters(cpd)} free numbers for {rows.sum():g} rows of "
-                "data: fewer parents or states",
-            )
-        )
+        found.append(Finding("no data", name, words))
+    if free > rows.sum():
+        words = f"the table of {name!r} has {free} free numbers for {rows.sum():g} rows of data"
+        found.append(Finding("large table", name, f"{words}: fewer parents or states"))
     return found
 
 
 def _needless(cpd: CPT, atol: float) -> list[Finding]:
     """An edge is not needed if the table does not change along it."""
-    found = []
-    for i, parent in enumerate(cpd.parents):
-        if np.ptp(cpd.values, axis=i).max() <= atol:
-            found.append(
-                Finding(
-                    "needless edge",
-                    cpd.variable,
-                    f"{cpd.variable!r} does not depend on its parent {parent!r} given the others",
-                )
-            )
-    return found
+    words = "{!r} does not depend on its parent {!r} given the others"
+    return [
+        Finding("needless edge", cpd.variable, words.format(cpd.variable, parent))
+        for i, parent in enumerate(cpd.parents)
+        if np.ptp(cpd.values, axis=i).max() <= atol
+    ]
 
 
 def card(network: "BayesianNetwork") -> Card:
@@ -199,23 +169,18 @@ def card(network: "BayesianNetwork") -> Card:
     numbers: dict[str, Any] = {"variables": d, "edges": e, "parameters": network.n_parameters_}
     counts = getattr(network, "counts_", None)
     if counts:
-        families = {
-            name: float(xlogy(N, network.cpds_[name].values).sum()) for name, N in counts.items()
-        }
+        tables = {name: network.cpds_[name].values for name in counts}
+        families = {name: float(xlogy(N, tables[name]).sum()) for name, N in counts.items()}
         if not getattr(network, "latent_", ()) and network.n_iter_ == 1:
             numbers["log_likelihood"] = sum(families.values())
         numbers |= {f"l({name})": value for name, value in list(families.items())[:20]}
     how = "given, not learned"
     if hasattr(network, "history_"):
-        how = (
-            "least squares per node"
-            if network._is_gaussian()
-            else (
-                "counts of each family"
-                if network.n_iter_ == 1
-                else f"expectation-maximisation, {network.n_iter_} rounds"
-            )
-        )
+        how = f"expectation-maximisation, {network.n_iter_} rounds"
+        if network.n_iter_ == 1:
+            how = "counts of each family"
+        if network._is_gaussian():
+            how = "least squares per node"
     prior = " plus the log Dirichlet prior" if network.prior is not None else ""
     return Card(
         representation=f"p(x) = prod p(x_i | parents) over {d} variables, {e} edges, {kind}",

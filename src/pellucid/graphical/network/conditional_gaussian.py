@@ -67,9 +67,7 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
         parents: Any = (),
         given: Sequence[Name] = (),
     ) -> Self:
-        parents, given = (
-            (names,) if isinstance(names, str) else tuple(names) for names in (parents, given)
-        )
+        parents, given = ((n,) if isinstance(n, str) else tuple(n) for n in (parents, given))
         a, v = np.array(intercepts, np.float64), np.array(variances, np.float64)
         c = np.array(coefficients, np.float64).reshape(*a.shape, -1 if a.size else 0)
         if a.ndim != len(given) or v.shape != a.shape or c.shape[-1] != len(parents):
@@ -91,11 +89,7 @@ class ConditionalGaussianCPD(_ConditionalGaussianCPD):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConditionalGaussianCPD):
             return NotImplemented
-        same = (self.variable, self.parents, self.given) == (
-            other.variable,
-            other.parents,
-            other.given,
-        )
+        same = (self[0], self[4:]) == (other[0], other[4:])
         numbers = zip(self[1:4], other[1:4], strict=True)
         return same and all(np.array_equal(x, y) for x, y in numbers)
 
@@ -166,12 +160,7 @@ def fit_lines(
             pooled.append(tuple(int(i) for i in np.unravel_index(k, shape)) if shape else ())
             found = everyone
         a[k], c[k], v[k] = found
-    cpd = ConditionalGaussianCPD(
-        variable,
-        a.reshape(shape),
-        c.reshape(*shape, -1) if size * U.shape[1] else np.empty((*shape, 0)),
-        v.reshape(shape),
-        parents=parents,
-        given=given,
-    )
+    slopes = c.reshape(*shape, -1) if size * U.shape[1] else np.empty((*shape, 0))
+    lines = (a.reshape(shape), slopes, v.reshape(shape))
+    cpd = ConditionalGaussianCPD(variable, *lines, parents=parents, given=given)
     return Lines(cpd, tuple(pooled))

@@ -146,9 +146,7 @@ def check_mixed(structure: DAG | None, cpds: Any) -> tuple[DAG, dict[Name, Any]]
     found: dict[Name, Any] = {}
     for cpd in cpds.values() if isinstance(cpds, Mapping) else cpds:
         if isinstance(cpd, LinearGaussianCPD):
-            cpd = ConditionalGaussianCPD(
-                cpd.variable, cpd.intercept, cpd.coefficients, cpd.variance, parents=cpd.parents
-            )
+            cpd = ConditionalGaussianCPD(*cpd[:4], parents=cpd.parents)
         if not isinstance(cpd, CPT | ConditionalGaussianCPD):
             raise TypeError(f"cpds must hold CPT or ConditionalGaussianCPD, got {cpd!r}")
         if cpd.variable in found:

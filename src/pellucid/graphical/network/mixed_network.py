@@ -121,11 +121,9 @@ class MixedBayesianNetwork(Estimator):
     ) -> Any:
         """Codes of the discrete columns and numbers of the others, by name."""
         at = [j for j, name in enumerate(names) if name in discrete]
-        table = (
-            encode_table([columns[j] for j in at], [names[j] for j in at], w, states)
-            if at
-            else None
-        )
+        table = None
+        if at:
+            table = encode_table([columns[j] for j in at], [names[j] for j in at], w, states)
         codes = {} if table is None else dict(zip(table.names, table.codes, strict=True))
         for name, code in codes.items():
             if (code[np.asarray(w) > 0] < 0).any():
@@ -145,20 +143,15 @@ class MixedBayesianNetwork(Estimator):
             raise ValueError("all weights are 0: no row is left")
         if (w > 0).sum() < 2:
             raise ValueError(f"lines need two rows or more, got n_samples={int((w > 0).sum())}")
-        discrete = {
-            name
-            for name, column in zip(names, columns, strict=True)
-            if name in (self.states or {})
-            or not isinstance(column, np.ndarray)
-            or column.dtype.kind not in "iuf"
-        }
+        discrete = set(self.states or {})
+        for name, column in zip(names, columns, strict=True):
+            if not isinstance(column, np.ndarray) or column.dtype.kind not in "iuf":
+                discrete.add(name)
         table, codes, numbers = self._split(columns, names, w, self.states, discrete)
-        dag = as_dag(
-            check_mixed(None, self.cpds)[0]
-            if self.structure is None and self.cpds
-            else self.structure or (),
-            names,
-        )
+        graph = self.structure or ()
+        if self.structure is None and self.cpds:
+            graph = check_mixed(None, self.cpds)[0]
+        dag = as_dag(graph, names)
         unknown = [v for v in dag.nodes if v not in names]
         if unknown:
             raise ValueError(f"X has no column for the variable {unknown[0]!r}")
@@ -167,9 +160,8 @@ class MixedBayesianNetwork(Estimator):
         self._install(dag, cpds)
         live = w > 0
         self.log_likelihood_ = float(w[live] @ self._densities(codes, numbers)[live])
-        self.history_ = History(
-            [{"step": 1, "objective": self.log_likelihood_, "gap": 0.0, "seconds": 0.0}]
-        )
+        row = {"step": 1, "objective": self.log_likelihood_, "gap": 0.0, "seconds": 0.0}
+        self.history_ = History([row])
         context.end()
         return self
 
@@ -246,9 +238,8 @@ class MixedBayesianNetwork(Estimator):
             raise ValueError(f"variable {twice[0]!r} is asked for and observed at the same time")
         matter = self.dag_.ancestors((*names, *given)) | {*names, *given}
         order = tuple(v for v in self.dag_.topological_order() if v in matter)
-        fixed = {
-            v: state_index(self.states_[v], s, v) for v, s in given.items() if v in self.states_
-        }
+        states = {v: self.states_[v] for v in given if v in self.states_}
+        fixed = {v: state_index(some, given[v], v) for v, some in states.items()}
         self._refuse(order, fixed, max_bytes)
         found = mixed.configurations(cpds, order, fixed)
         place = {v: i for i, v in enumerate(v for v in order if v not in self.states_)}
@@ -256,9 +247,8 @@ class MixedBayesianNetwork(Estimator):
         seen = {v: float(x) for v, x in given.items() if v in place}
         if not np.isfinite([*seen.values()]).all():
             raise ValueError(f"the evidence of numbers must be finite, got {seen}")
-        log_w, means, cov = mixed.conditioned(
-            found, [place[v] for v in numbers], [place[v] for v in seen], np.array([*seen.values()])
-        )
+        asked, at = [place[v] for v in numbers], [place[v] for v in seen]
+        log_w, means, cov = mixed.conditioned(found, asked, at, np.array([*seen.values()]))
         if log_w.max() == -np.inf:
             shown = ", ".join(f"{v} = {s}" for v, s in given.items())
             raise ValueError(f"impossible evidence: the network gives {shown} the probability 0")
@@ -297,16 +287,12 @@ class MixedBayesianNetwork(Estimator):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         cpds = self._ready()
         learned = hasattr(self, "log_likelihood_")
+        numbers = {"discrete": len(self.states_), "continuous": len(cpds) - len(self.states_)}
+        numbers |= {"edges": len(self.dag_.edges), "parameters": self.n_parameters_}
         return Card(
             representation="p(x) = prod p(x_i | parents): tables of categories, and normal numbers "
             "with a line for each configuration of their discrete parents",
             evaluation="log-likelihood of complete rows",
             optimisation="counts and least squares in closed form" if learned else "given",
-            numbers={
-                "discrete": len(self.states_),
-                "continuous": len(cpds) - len(self.states_),
-                "edges": len(self.dag_.edges),
-                "parameters": self.n_parameters_,
-                **({"log_likelihood": self.log_likelihood_} if learned else {}),
-            },
+            numbers=numbers | ({"log_likelihood": self.log_likelihood_} if learned else {}),
         )

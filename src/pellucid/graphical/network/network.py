@@ -154,9 +154,8 @@ class BayesianNetwork(Estimator):
         """A model from a file: graph and distributions must fit together."""
         if "cpds_" in self.__dict__:
             dag, cpds = building.check_cpds(None, self.cpds_)
-            if dag != self.dag_ or self.states_ != {
-                n: c.states for n, c in cpds.items() if isinstance(c, CPT)
-            }:
+            states = {n: c.states for n, c in cpds.items() if isinstance(c, CPT)}
+            if dag != self.dag_ or self.states_ != states:
                 raise ValueError("dag_, states_ and cpds_ do not fit together")
 
     def _check_ready(self) -> None:
@@ -345,11 +344,9 @@ class BayesianNetwork(Estimator):
         approximate.warn_few(found, method)
         scope = {name: self.states_[name] for name in names}
         shape = [len(states) for states in scope.values()]
+        share, error = found.share.reshape(shape), found.error.reshape(shape)
         return approximate.ApproximateAnswer(
-            Factor(scope, found.share.reshape(shape)),
-            found.error.reshape(shape),
-            found.effective,
-            n_samples,
+            Factor(scope, share), error, found.effective, n_samples
         )
 
     def marginals(self, evidence: Mapping[Name, Any] | None = None) -> dict[Name, Factor]:
@@ -357,11 +354,9 @@ class BayesianNetwork(Estimator):
         self._need_tables("marginals")
         tree, found, codes = self._calibrated(evidence, maximise=False)
         shares = marginals(tree, found)
-        return {
-            name: Factor._of({name: self.states_[name]}, shares.get(v, np.ones(1)))
-            for v, name in enumerate(self._arrays.names)
-            if v not in codes
-        }
+        free = {name: v for name, v in self._arrays.place.items() if v not in codes}
+        states = {name: {name: self.states_[name]} for name in free}
+        return {n: Factor._of(states[n], shares.get(v, np.ones(1))) for n, v in free.items()}
 
     def most_probable(self, evidence: Mapping[Name, Any] | None = None) -> dict[Name, Any]:
         """The most probable states of all unobserved variables together."""
@@ -371,11 +366,8 @@ class BayesianNetwork(Estimator):
             return dict(zip(law.names, law.mean.tolist(), strict=True))
         tree, found, codes = self._calibrated(evidence, maximise=True)
         best = best_states(tree, found)
-        return {
-            name: self.states_[name][best.get(v, 0)]
-            for v, name in enumerate(self._arrays.names)
-            if v not in codes
-        }
+        free = {name: v for name, v in self._arrays.place.items() if v not in codes}
+        return {name: self.states_[name][best.get(v, 0)] for name, v in free.items()}
 
     def _calibrated(self, evidence: Mapping[Name, Any] | None, *, maximise: bool) -> Any:
         seen, at = evidence_codes(self._arrays, evidence)

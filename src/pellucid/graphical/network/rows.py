@@ -16,7 +16,7 @@ from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference import clique_tree
 from pellucid.graphical.inference.clique_tree import best_states, build_tree, calibrate, family_of
 from pellucid.graphical.learning import completion
-from pellucid.graphical.learning.counts import CodedTable, encode_table
+from pellucid.graphical.learning.counts import CodedTable, encode_table, n_cells
 from pellucid.graphical.network import gaussian
 from pellucid.graphical.network.names import Name, Names, names_of
 
@@ -69,14 +69,13 @@ def coded(network: "BayesianNetwork", X: ArrayLike, without: Any = None) -> Any:
     """
     names, columns = columns_of(network, X, without)
     used = [i for i, name in enumerate(names) if name != without]
-    codes = np.full((len(network.dag_.nodes), count_rows(columns[0])), -1, np.int16)
+    codes = np.full((len(network.dag_.nodes), n_cells(columns[0])), -1, np.int16)
     if not used:
         return codes
     learned = {} if without is None else {n for n in names if n not in (network.states or {})}
     kept = {n: s for n, s in network.states_.items() if n not in learned or network.cpds}
-    table: CodedTable = encode_table(
-        [columns[i] for i in used], [names[i] for i in used], np.ones(codes.shape[1]), kept
-    )
+    cells, labels = [columns[i] for i in used], [names[i] for i in used]
+    table: CodedTable = encode_table(cells, labels, np.ones(codes.shape[1]), kept)
     place, states = network._arrays.place, network.states_
     for row, name, own in zip(table.codes, table.names, table.states, strict=True):
         codes[place[name]] = row if own == states[name] else _translated(row, name, own, states)
@@ -90,13 +89,6 @@ def _translated(row: Any, name: Name, own: tuple[Any, ...], states: Any) -> Any:
     if unknown:
         warn(f"variable {name!r} has no state {unknown[0]!r}: it counts as missing")
     return np.array([*(numbers.get(state, -1) for state in own), -1], np.int16)[row]
-
-
-def count_rows(column: np.ndarray) -> int:
-    """The length of a column of any kind."""
-    if isinstance(column, np.ndarray):
-        return len(column)
-    return len(column.codes if hasattr(column, "codes") else column.series)
 
 
 def _parts(network: "BayesianNetwork") -> tuple[Any, Any, Any]:
@@ -156,12 +148,9 @@ def impute(network: "BayesianNetwork", X: ArrayLike) -> Any:
     arrays = network._arrays
     gaps = np.flatnonzero((codes < 0).any(axis=0))
     distinct, which = np.unique(codes[:, gaps], axis=1, return_inverse=True)
-    filled = (
-        np.stack([_complete(arrays, column) for column in distinct.T], axis=1)
-        if len(gaps)
-        else distinct
-    )
-    codes[:, gaps] = filled[:, which.ravel()]
+    if len(gaps):
+        filled = np.stack([_complete(arrays, column) for column in distinct.T], axis=1)
+        codes[:, gaps] = filled[:, which.ravel()]
     names, _ = columns_of(network, X)
     return _written(network, X, names, codes)
 

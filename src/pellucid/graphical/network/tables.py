@@ -70,9 +70,8 @@ class CPT(_CPT):
             states = states[variable]
         own = tuple(range(table.shape[-1])) if states is None else tuple(states)
         if len(own) != table.shape[-1] or len(set(own)) < len(own):
-            raise ValueError(
-                f"{variable!r} needs {table.shape[-1]} different states, got {list(own)}"
-            )
+            r = table.shape[-1]
+            raise ValueError(f"{variable!r} needs {r} different states, got {list(own)}")
         return super().__new__(cls, variable, _rows(variable, table), parents, own, bool(fixed))
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -82,12 +81,7 @@ class CPT(_CPT):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CPT):
             return NotImplemented
-        same = (self.variable, self.parents, self.states, self.fixed) == (
-            other.variable,
-            other.parents,
-            other.states,
-            other.fixed,
-        )
+        same = (self[0], self[2:]) == (other[0], other[2:])
         return same and np.array_equal(self.values, other.values)
 
     def __ne__(self, other: object) -> bool:
@@ -171,11 +165,9 @@ class LinearGaussianCPD(_LinearGaussianCPD):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LinearGaussianCPD):
             return NotImplemented
-        mine, theirs = (
-            (c.variable, c.intercept, c.coefficients.tolist(), c.variance, c.parents)
-            for c in (self, other)
-        )
-        return mine == theirs
+        slopes = self.coefficients.tolist(), other.coefficients.tolist()
+        mine, theirs = ((c.variable, c.intercept, c.variance, c.parents) for c in (self, other))
+        return (mine, slopes[0]) == (theirs, slopes[1])
 
     def __ne__(self, other: object) -> bool:
         return not self == other

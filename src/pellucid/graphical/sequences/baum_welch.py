@@ -115,11 +115,8 @@ def attributes(chain: Chain, log_likelihood: float | None = None) -> dict[str, A
     """The fitted attributes of some parameters."""
     K = len(chain.initial)
     free = K - 1 + K * (K - 1) + chain.emission.n_parameters
-    found: dict[str, Any] = {
-        "initial_": chain.initial,
-        "transition_": chain.transition,
-        "n_parameters_": free,
-    }
+    found: dict[str, Any] = {"initial_": chain.initial, "transition_": chain.transition}
+    found["n_parameters_"] = free
     if log_likelihood is not None:
         found["log_likelihood_"] = log_likelihood
     if isinstance(chain.emission, CategoricalEmission):

@@ -115,9 +115,8 @@ class CategoricalEmission(NamedTuple):
         counts = np.array([np.bincount(codes + 1, r, C + 1)[1:] for r in R.T])
         total = counts.sum(axis=1, keepdims=True)
         live = total > 1e-300
-        return CategoricalEmission(
-            np.where(live, counts / np.where(live, total, 1.0), self.probabilities)
-        )
+        share = np.where(live, counts / np.where(live, total, 1.0), self.probabilities)
+        return CategoricalEmission(share)
 
     def draw(self, states: IntArray, rng: Rng) -> Any:
         """One code for each state."""
@@ -154,10 +153,10 @@ def start_gaussian(
     else:
         means = np.unique(Z, axis=0)
         means = means[rng.choice(len(means), K, replace=False)]
-    S = np.tile(
-        lifted(C, float(least.mean())) if full else np.maximum(variance, least),
-        (K, 1, 1) if full else (K, 1),
-    )
+    if full:
+        S = np.tile(lifted(C, float(least.mean())), (K, 1, 1))
+    else:
+        S = np.tile(np.maximum(variance, least), (K, 1))
     return GaussianEmission(means, S, least)
 
 

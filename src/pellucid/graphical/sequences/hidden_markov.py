@@ -12,6 +12,7 @@ Cost         O(T K^2) for T observations and K states, each round.
 References: Baum, Petrie, Soules & Weiss (1970); Viterbi (1967); Rabiner (1989).
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -134,10 +135,8 @@ class HiddenMarkovModel(Estimator):
         >>> fair.predict([["head", "tail", "tail", "tail", "tail", "tail", "tail"]]).tolist()
         [[0, 1, 1, 1, 1, 1, 1]]
         """
-        pi, A = (
-            baum_welch.distributions("initial", initial, 1),
-            baum_welch.distributions("transition", transition, 2),
-        )
+        pi = baum_welch.distributions("initial", initial, 1)
+        A = baum_welch.distributions("transition", transition, 2)
         K = len(pi)
         if A.shape != (K, K):
             raise ValueError(f"transition must be {K} x {K}, got the shape {A.shape}")
@@ -165,11 +164,10 @@ class HiddenMarkovModel(Estimator):
         known = reset or hasattr(self, "n_features_in_")
         door = self if known else type(self)(emission=self.emission)  # given, not fitted
         reset = reset or not known
-        cells = (
-            door._check_cells(X, reset=reset, text=True)
-            if categorical
-            else door._check_matrix(X, reset=reset, finite=True)
-        )
+        if categorical:
+            cells = door._check_cells(X, reset=reset, text=True)
+        else:
+            cells = door._check_matrix(X, reset=reset, finite=True)
         if lengths is not None:
             first = baum_welch.offsets(lengths, len(cells))
             if categorical and cells.shape[1] != 1:
@@ -258,26 +256,19 @@ class HiddenMarkovModel(Estimator):
 
     def _best_run(self, data: Sequences, w: Array, context: FitContext) -> Iteration:
         rng = generator(self.random_state)
-        best: Iteration | None = None
+        loop = partial(iterate, max_iter=self.max_iter, tol=self.tol, context=context)
+
+        def step(state: baum_welch.Expected) -> tuple[baum_welch.Expected, float]:
+            return baum_welch.baum_welch_step(state, data, w)
+
+        def record(state: baum_welch.Expected) -> dict[str, Any]:
+            return {"objective": state.log_likelihood, "log_likelihood": state.log_likelihood}
+
+        runs, loud = [], self.n_init == 1
         for i in range(self.n_init):
             state = smoothed(self._begin(data, w, i, rng), data, w)
-            run = iterate(
-                lambda s: baum_welch.baum_welch_step(s, data, w),
-                state,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                record=lambda s: {
-                    "objective": s.log_likelihood,
-                    "log_likelihood": s.log_likelihood,
-                },
-                context=context,
-                name=type(self).__name__,
-                warn=self.n_init == 1,
-            )
-            if best is None or run.state.log_likelihood > best.state.log_likelihood:
-                best = run
-        assert best is not None
-        return best
+            runs.append(loop(step, state, record=record, name=type(self).__name__, warn=loud))
+        return max(runs, key=lambda run: run.state.log_likelihood)
 
     def _begin(self, data: Sequences, w: Array, i: int, rng: Rng) -> Chain:
         """Where learning starts: a given model, groups of the observations, or random shares."""
@@ -289,14 +280,9 @@ class HiddenMarkovModel(Estimator):
             b = draw(np.full(len(self.categories_), 2.0), K)
             return Chain(np.full(K, 1 / K), draw(np.full(K, 2.0), K), CategoricalEmission(b))
         weights = np.repeat(w, np.diff(data.first))
-        emission = emissions.start_gaussian(
-            data.rows,
-            weights,
-            K,
-            self.covariance_type == "full",
-            self.min_variance,
-            rng if i else None,
-        )
+        rows, full = data.rows, self.covariance_type == "full"
+        again = rng if i else None
+        emission = emissions.start_gaussian(rows, weights, K, full, self.min_variance, again)
         A = (np.full((K, K), 1.0) + np.eye(K) * K) / (2 * K)
         return Chain(np.full(K, 1 / K), A, emission)
 
@@ -412,20 +398,16 @@ class HiddenMarkovModel(Estimator):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         chain = self._chain()
         shown = "categories" if self.emission == "categorical" else "normal numbers"
+        how = "given, not learned"
+        if hasattr(self, "n_iter_"):
+            how = f"Baum-Welch (EM), {self.n_iter_} rounds, {self.n_init} starts"
+        numbers = {"states": len(chain.initial), "parameters": self.n_parameters_}
+        if hasattr(self, "log_likelihood_"):
+            numbers["log_likelihood"] = self.log_likelihood_
         return Card(
             representation=f"{len(chain.initial)} hidden states in a Markov chain, each showing "
             f"{shown}: p(z, x) = p(z_1) prod p(z_t | z_t-1) prod p(x_t | z_t)",
             evaluation="log-likelihood of all sequences, the states summed out",
-            optimisation=f"Baum-Welch (EM), {self.n_iter_} rounds, {self.n_init} starts"
-            if hasattr(self, "n_iter_")
-            else "given, not learned",
-            numbers={
-                "states": len(chain.initial),
-                "parameters": self.n_parameters_,
-                **(
-                    {"log_likelihood": self.log_likelihood_}
-                    if hasattr(self, "log_likelihood_")
-                    else {}
-                ),
-            },
+            optimisation=how,
+            numbers=numbers,
         )

@@ -144,9 +144,8 @@ class ModelAveragingStructure(StructureLearner):
         self.edge_probabilities_ = np.tensordot(self.weights_, joined, 1)
         self.dag_ = dag_from(bits_to_edges(self.graphs_[0]), names)
         self.cpdag_ = self.dag_.cpdag()
-        found = consensus_graph(
-            self.graphs_, self.weights_, limits if isinstance(self.candidates, str) else None, limit
-        )
+        known = limits if isinstance(self.candidates, str) else None
+        found = consensus_graph(self.graphs_, self.weights_, known, limit)
         self.consensus_ = dag_from(bits_to_edges(found.graph), names)
         self.expected_distance_ = found.distance
         self.equivalent_sample_size_ = self._size(table, shares)
@@ -215,15 +214,13 @@ class ModelAveragingStructure(StructureLearner):
 
     def _given(self, ladder: list[Score]) -> tuple[Any, Array]:
         """The candidates as bits of the parents, and their score on every rung."""
-        names, d = ladder[0].table.names, len(ladder[0].card)
+        names = ladder[0].table.names
         dags = [as_dag(dag, names) for dag in self.candidates]
         if not dags:
             raise ValueError("candidates must hold at least one graph")
         matrices = [structure.edge_matrix(dag, names) for dag in dags]
-        bits = [
-            [sum(1 << int(u) for u in np.flatnonzero(E[:, v])) for v in range(d)] for E in matrices
-        ]
-        parents = [[np.flatnonzero(E[:, v]).tolist() for v in range(d)] for E in matrices]
+        parents = [[np.flatnonzero(column).tolist() for column in E.T] for E in matrices]
+        bits = [[sum(1 << u for u in some) for some in graph] for graph in parents]
         return bits, np.array([[score.total(some) for some in parents] for score in ladder])
 
     @property
@@ -264,15 +261,10 @@ class ModelAveragingStructure(StructureLearner):
     def _networks(self) -> list[tuple[float, BayesianNetwork]]:
         names, out = tuple(self.states_), []
         for weight, graph in zip(self.weights_[: self._kept()], self.graphs_, strict=False):
-            cpds = [
-                CPT(
-                    name,
-                    values,
-                    parents=[names[u] for u in _members(int(bits))],
-                    states=self.states_[name],
-                )
-                for name, values, bits in zip(names, self._graph_tables(graph), graph, strict=True)
-            ]
+            cpds = []
+            for name, values, bits in zip(names, self._graph_tables(graph), graph, strict=True):
+                above = [names[u] for u in _members(int(bits))]
+                cpds.append(CPT(name, values, parents=above, states=self.states_[name]))
             out.append((float(weight), BayesianNetwork(cpds=cpds)))
         return out
 

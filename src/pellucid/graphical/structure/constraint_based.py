@@ -80,15 +80,10 @@ class Skeleton(NamedTuple):
 
 
 def find_skeleton(
-    examine: Examine,
-    d: int,
-    limits: Constraints,
-    *,
-    max_given: int | None,
-    stable: bool,
-    threads: bool,
+    examine: Examine, limits: Constraints, *, max_given: int | None, stable: bool, threads: bool
 ) -> Skeleton:
     """Edges that no test could remove; required ones are not tested."""
+    d = len(limits.allowed)
     joined = limits.allowed | limits.allowed.T | limits.required | limits.required.T
     done = limits.required | limits.required.T
     found = Skeleton(joined, {}, [])
@@ -129,14 +124,12 @@ def count_examiner(table: CodedTable, method: str, alpha: float) -> Examine:
     codes, card, w = table.codes, table.card, table.w
 
     def examine(graph: BoolArray, a: int, b: int, m: int) -> Examined:
-        sets, results, separated = separate(
-            codes, graph, a, b, m, card, w, method == "g2", alpha, float(independence.MOST_CELLS)
-        )
+        rule = (card, w, method == "g2", alpha, float(independence.MOST_CELLS))
+        sets, results, separated = separate(codes, graph, a, b, m, *rule)
         given = [tuple(some) for some in sets.tolist()]
-        made = [
-            (some, IndependenceTest(max(statistic, 0.0), int(dof), p))  # not -1e-16
-            for some, (statistic, dof, p) in zip(given, results.tolist(), strict=True)
-        ]
+        made = []
+        for some, (statistic, dof, p) in zip(given, results.tolist(), strict=True):
+            made.append((some, IndependenceTest(max(statistic, 0.0), int(dof), p)))  # not -1e-16
         return Examined(made, given[-1] if separated else None)
 
     return examine
@@ -388,28 +381,18 @@ class ConstraintBasedStructure(StructureLearner):
         names, d = table.names, len(table.names)
         limits = constraints_of(self.knowledge, names)
         threads = table.n_rows >= MANY_ROWS and self.test != "fisher_z"
-        skeleton = find_skeleton(
-            self._examiner(table, float(self.alpha)),
-            d,
-            limits,
-            max_given=self.max_given,
-            stable=self.stable,
-            threads=threads,
-        )
+        examine, how = self._examiner(table, float(self.alpha)), {"stable": self.stable}
+        skeleton = find_skeleton(examine, limits, max_given=self.max_given, threads=threads, **how)
         if self.colliders == "clearest":
             skeleton = clearest_separators(self._examiner(table, 1.0), skeleton, threads)
-        oriented = orient(skeleton, names, limits)
-        self.cpdag_, self.conflicts_ = oriented
+        self.cpdag_, self.conflicts_ = orient(skeleton, names, limits)
         dag = extend(self.cpdag_, names)
         if dag is None:
             dag, more = nearest_dag(self.cpdag_, names)
             self.conflicts_ += ["no graph has exactly these colliders", *more]
         self.dag_ = dag
-        self.skeleton_ = frozenset(
-            frozenset((names[a], names[b]))
-            for a, b in combinations(range(d), 2)
-            if skeleton.joined[a, b]
-        )
+        pairs = [(a, b) for a, b in combinations(range(d), 2) if skeleton.joined[a, b]]
+        self.skeleton_ = frozenset(frozenset((names[a], names[b])) for a, b in pairs)
         self.sepsets_ = {
             frozenset((names[a], names[b])): frozenset(names[u] for u in given)
             for (a, b), (given, _) in skeleton.separators.items()
@@ -424,9 +407,8 @@ class ConstraintBasedStructure(StructureLearner):
             return count_examiner(table, self.test, alpha)
         if not isinstance(table, NumberTable):
             raise ValueError("test='fisher_z' needs a table of numbers; use 'g2' or 'chi2'")
-        return number_examiner(
-            independence.correlations(table.Z, table.weights, table.names), alpha
-        )
+        C = independence.correlations(table.Z, table.weights, table.names)
+        return number_examiner(C, alpha)
 
     def _tables(self, table: Any) -> list[Array]:
         if isinstance(table, NumberTable):

@@ -24,6 +24,7 @@ Cost         a move counts the rows d times: O(n d) with a small constant; what 
 References: Heckerman, Geiger & Chickering (1995); Glover (1990); Russell & Norvig, AIMA, ch. 4.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,18 +148,9 @@ class Climber(NamedTuple):
         """The best single move, and the gain that counts as none."""
         score = float(np.trace(state.S))
         least = 1e-9 * max(1.0, abs(score))  # less is rounding
-        found = Move(
-            *best_move(
-                state.edges,
-                state.S,
-                self.limits.allowed,
-                self.limits.required,
-                self.max_parents,
-                closed,
-                state.best_score - score + least,
-                np.empty(state.edges.shape, bool),
-            )
-        )
+        rules = (self.limits.allowed, self.limits.required, self.max_parents, closed)
+        needed, reach = state.best_score - score + least, np.empty(state.edges.shape, bool)
+        found = Move(*best_move(state.edges, state.S, *rules, needed, reach))
         return (found if found.kind and np.isfinite(found.gain) else Move(*NOTHING)), least
 
     def choose(self, state: SearchState) -> Move:
@@ -231,8 +223,7 @@ class Climber(NamedTuple):
         S = state.S.copy()
         self.tally(edges, S, touched)
         new = state._replace(edges=edges, S=S, last=move, step=state.step + 1)
-        better = new.score > state.best_score + 1e-9 * max(1.0, abs(new.score))
-        if better:
+        if new.score > state.best_score + 1e-9 * max(1.0, abs(new.score)):
             new = new._replace(best_score=new.score, best_edges=edges, idle=0)
         else:
             new = new._replace(idle=state.idle + 1)
@@ -260,15 +251,8 @@ def search_graph(
         ends = (names[move.parent], names[move.child]) if move.kind else (None, None)
         return {**row, "parent": ends[0], "child": ends[1], "gain": move.gain}
 
-    return iterate(
-        climber.step,
-        climber.begin(edges),
-        max_iter=MOST_MOVES,
-        tol=0.0,
-        record=record,
-        context=context,
-        name=name,
-    )
+    start, loop = climber.begin(edges), partial(iterate, max_iter=MOST_MOVES, tol=0.0)
+    return loop(climber.step, start, record=record, context=context, name=name)
 
 
 def shake(edges: BoolArray, limits: Constraints, max_parents: int, moves: int, rng: Rng) -> Any:

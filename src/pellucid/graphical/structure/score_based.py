@@ -178,15 +178,9 @@ class ScoreBasedStructure(StructureLearner):
         dag = dag_from(state.best_edges, table.names)
         seen = ScoreBasedStructure()
         seen.dag_ = dag
+        found |= {"dag_": dag, "cpdag_": dag.cpdag(), "score_": state.best_score}
         states = dict(zip(table.names, table.states, strict=True))
-        return {
-            **found,
-            "dag_": dag,
-            "cpdag_": dag.cpdag(),
-            "score_": state.best_score,
-            "states_": states,
-            "tables_": seen._tables(table),
-        }
+        return {**found, "states_": states, "tables_": seen._tables(table)}
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -7,6 +7,7 @@ log p(x) of rows, and ``cross_validate`` compares scores, tests and searches by 
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -100,14 +101,9 @@ class StructureLearner(Estimator):
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
         table = self._open(X, sample_weight)
-        context = FitContext(
-            self,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            max_steps=None,
-            attributes=lambda state: self._attributes(table, state),
-        )
+        so_far = partial(self._attributes, table)
+        given: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
+        context = FitContext(self, **given, max_steps=None, attributes=so_far)
         self.learn(table, context)
         context.end()
         return self
