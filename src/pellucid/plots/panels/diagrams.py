@@ -6,10 +6,10 @@ Leaves stand side by side, a node above the middle of its children, one level be
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Model
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.planes import MOST_CLASSES
 from pellucid.plots.panels.style import GREY, Axes, colour
@@ -42,31 +42,25 @@ class Diagram(NamedTuple):
         return sum(not question for question in self.questions)
 
 
-def the_tree(E: BaseEstimator) -> Any:
+def the_tree(E: Model) -> Any:
     """The model that holds the tree: the estimator, or the one that pruning made."""
     check_is_fitted(E)
     model = getattr(E, "estimator_", E)
     if not isinstance(getattr(model, "tree_", None), Tree | MultiwayTree):
-        raise ValueError(
-            f"the picture needs a fitted tree of pellucid.tree, got {type(E).__name__}"
-        )
+        raise ValueError(f"a fitted tree of pellucid.tree is needed, got {type(E).__name__}")
     if model.tree_.value.shape[1] > 1:
-        raise ValueError(
-            f"the picture shows a tree of one target, got {model.tree_.value.shape[1]} targets"
-        )
+        raise ValueError(f"the picture needs one target, got {model.tree_.value.shape[1]}")
     return model
 
 
-def tree_names(model: BaseEstimator) -> tuple[str, ...]:
+def tree_names(model: Model) -> tuple[str, ...]:
     """The names of the features that the tree was fitted on."""
     found = getattr(model, "feature_names_in_", None)
     p = model.n_features_in_
     return tuple(f"x{j}" for j in range(p)) if found is None else tuple(map(str, found))
 
 
-def _depths(
-    model: BaseEstimator, names: tuple[str, ...]
-) -> tuple[IntArray, list[list[tuple[int, str]]]]:
+def _depths(model: Model, names: tuple[str, ...]) -> tuple[IntArray, list[list[tuple[int, str]]]]:
     """Depth of every node, and its children with what leads to them."""
     n = model.tree_.node_count
     depth = np.zeros(n, np.intp)
@@ -89,7 +83,7 @@ def deepest(depth: IntArray, inner: BoolArray) -> int:
     return int(depth.max())
 
 
-def layout(model: BaseEstimator, max_depth: int | None = None) -> Diagram:
+def layout(model: Model, max_depth: int | None = None) -> Diagram:
     """Where the nodes of a fitted tree stand, down to a level."""
     names, tree = tree_names(model), model.tree_
     depth, children = _depths(model, names)

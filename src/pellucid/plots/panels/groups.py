@@ -1,23 +1,14 @@
 """Groups of rows in a picture: their labels, centres and colours, also of many groups."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.planes import View
 from pellucid.plots.panels.style import GREY, colour, marker
 from pellucid.plots.panels.sweeps import last_step
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 NOISE = -1  # rows that belong to no group
 MOST_NAMED = 10  # groups in a legend
@@ -47,20 +38,18 @@ def plane_of(view: View, M: Array) -> Plane:
     return Plane(B, (view.at - M @ B).mean(axis=0))
 
 
-def group_labels(E: BaseEstimator, X: ArrayLike, n: int) -> IntArray:
+def group_labels(E: Model, X: ArrayLike, n: int) -> IntArray:
     """The group of every row: of the fit where X are its rows, else predicted."""
     model = last_step(E)
     labels = getattr(model, "labels_", None)
     if hasattr(E, "predict"):
         labels = E.predict(X)
     elif labels is None or len(labels) != n:
-        raise ValueError(
-            f"{type(model).__name__} cannot label new rows: give the rows it was fitted on"
-        )
+        raise ValueError(f"{type(model).__name__} cannot label new rows: give those of its fit")
     return np.asarray(labels, dtype=np.intp)
 
 
-def group_centers(E: BaseEstimator) -> Array | None:
+def group_centers(E: Model) -> Array | None:
     """Centres, medoids or means in the units of X; None where there are none."""
     model = last_step(E)
     for name in ("cluster_centers_", "medoids_", "means_"):
@@ -70,7 +59,7 @@ def group_centers(E: BaseEstimator) -> Array | None:
     return None
 
 
-def original_units(E: BaseEstimator, centers: Array) -> Array | None:
+def original_units(E: Model, centers: Array) -> Array | None:
     """Centres of the last step of a pipeline before its first steps; None if they cannot go back.
 
     >>> original_units(None, np.ones((1, 1)))

@@ -3,17 +3,15 @@
 Nothing is drawn here, and nothing is learned: names and numbers are read off.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names, numeric_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.linear.least_squares.summary import column_positions
 
 
@@ -58,7 +56,7 @@ def same_kind(X: ArrayLike, matrix: Array) -> Any:
     return nw.to_native(nw.from_dict(columns, native_namespace=space))
 
 
-def predicted(E: BaseEstimator, X: ArrayLike) -> Array:
+def predicted(E: Model, X: ArrayLike) -> Array:
     """Predictions of one target, (n,)."""
     found = np.asarray(E.predict(X), dtype=np.float64)
     if found.ndim == 2 and found.shape[1] == 1:
@@ -68,7 +66,7 @@ def predicted(E: BaseEstimator, X: ArrayLike) -> Array:
     return found
 
 
-def model_names(E: BaseEstimator, p: int | None = None) -> tuple[str, ...]:
+def model_names(E: Model, p: int | None = None) -> tuple[str, ...]:
     """The names of the columns that a model was fitted on."""
     check_is_fitted(E)
     p = getattr(E, "n_features_in_", p)
@@ -86,7 +84,7 @@ def given_names(names: Any, p: int) -> tuple[str, ...]:
     return names
 
 
-def two_columns(columns: Sequence[Any], names: tuple[str, ...]) -> tuple[int, int]:
+def two_columns(columns: Columns, names: tuple[str, ...]) -> tuple[int, int]:
     """Positions of two different columns, given by name or position."""
     found = column_positions(columns, names)
     if len(found) != 2:

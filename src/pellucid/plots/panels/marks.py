@@ -1,9 +1,15 @@
-"""Marks that many pictures draw: rings, bands, arrows, centred words, level lines."""
+"""Marks that many pictures draw (rings, bands, arrows, words), and how much of the data shows."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from pellucid.plots.panels.style import STYLES, Axes, colour, marker
+import numpy as np
 
+from pellucid.core.arrays.typing import Array
+from pellucid.plots.panels.style import Axes, colour, marker
+
+STYLES = ("-", "--", "-.", ":")  # lines beside colours
+MOST_POINTS = 5000  # more are sub-sampled, with a fixed seed
 PLATE = {"boxstyle": "square,pad=0.05", "fc": "white", "ec": "none"}  # behind words on lines
 VEIL = {"fc": "white", "lw": 0, "pad": 0.5}  # the same, see-through with an ``alpha``
 
@@ -74,3 +80,39 @@ def key_below(figure: Any, keys: Any, texts: Any, ncols: int, loc: str = "center
     figure.legend(
         keys, texts, loc=f"outside lower {loc}", ncols=ncols, frameon=False, fontsize="small"
     )
+
+
+def thinned(n: int, most: int = MOST_POINTS) -> Any:
+    """Rows to draw: all, or a fixed random sample in order.
+
+    >>> len(thinned(10)), len(thinned(100_000))
+    (10, 5000)
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False))
+
+
+def margin(values: Array, share: float = 0.06) -> tuple[float, float]:
+    """Limits a little wider than the data."""
+    low, high = float(np.min(values)), float(np.max(values))
+    room = share * (high - low) if high > low else max(abs(low), 1.0) * share
+    return low - room, high + room
+
+
+def scale_of(*values: Array) -> str:
+    """The scale of an axis: logarithmic where positive numbers spread over a factor of ten.
+
+    >>> scale_of(np.array([0.1, 5.0])), scale_of(np.array([1.0, 2.0]))
+    ('log', 'linear')
+    """
+    every = np.concatenate([np.ravel(v) for v in values])
+    every = every[np.isfinite(every)]
+    wide = len(every) and every.min() >= 0 and (every > 0).any()
+    return "log" if wide and every.max() >= 10 * every[every > 0].min() else "linear"
+
+
+def words(items: Sequence[str], most: int = 6) -> str:
+    """Names for a title or alt text, the rest counted."""
+    shown = ", ".join(map(str, items[:most]))
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

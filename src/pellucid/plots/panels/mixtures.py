@@ -3,17 +3,16 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
 from pellucid.mixture.gaussian.gaussians import full_covariances
 from pellucid.plots.panels.groups import Plane
 from pellucid.plots.panels.style import colour
 
 
-def is_mixture(E: BaseEstimator) -> Any:
+def is_mixture(E: Model) -> Any:
     """A fitted mixture, or a sentence."""
     if not hasattr(E, "component_log_density"):
         raise ValueError(f"the picture needs a fitted mixture, got {type(E).__name__}")
@@ -21,25 +20,25 @@ def is_mixture(E: BaseEstimator) -> Any:
     return E
 
 
-def rows_for(E: BaseEstimator, table: Any) -> Any:
+def rows_for(E: Model, table: Any) -> Any:
     """The rows as the mixture knows them: without names where it was made from parameters."""
     return table.given if hasattr(E, "feature_names_in_") else table.X
 
 
-def covariances_of(E: BaseEstimator) -> Array:
+def covariances_of(E: Model) -> Array:
     """(k, p, p) whatever the structure."""
     if not hasattr(is_mixture(E), "means_"):
         raise ValueError(f"the picture needs a Gaussian mixture, got {type(E).__name__}")
     return full_covariances(E.covariances_, E.covariance_type, *E.means_.shape)
 
 
-def projected(E: BaseEstimator, plane: Plane) -> GaussianMixture:
+def projected(E: Model, plane: Plane) -> GaussianMixture:
     """The mixture of B'x + c: normal densities stay so under linear maps."""
     S, B = covariances_of(E), plane.matrix
     return GaussianMixture.from_parameters(E.weights_, plane.of(E.means_), B.T @ S @ B)
 
 
-def marginal(E: BaseEstimator, columns: list[int], table: Any) -> tuple[Any, str]:
+def marginal(E: Model, columns: list[int], table: Any) -> tuple[Any, str]:
     """The mixture of some columns, and what was left out."""
     is_mixture(E)
     p = table.X.shape[1]

@@ -4,9 +4,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.network import Network
 from pellucid.plots.panels.marks import PLATE, write
@@ -25,7 +24,7 @@ class Layers(NamedTuple):
     names: tuple[str, ...]  # of the inputs
 
 
-def the_network(E: BaseEstimator) -> Network:
+def the_network(E: Model) -> Network:
     """The network of a model, or the network itself."""
     network = getattr(E, "network_", E)
     if not isinstance(network, Network):
@@ -34,7 +33,7 @@ def the_network(E: BaseEstimator) -> Network:
     return network
 
 
-def layers_of(E: BaseEstimator) -> Layers:
+def layers_of(E: Model) -> Layers:
     """The dense layers of a network, with the activation that follows each."""
     network = the_network(E)
     ops = network.plan.ops

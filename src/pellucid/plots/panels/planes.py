@@ -5,17 +5,16 @@ at their median, and ``note`` says so. A place of the plane stands for one full 
 can be asked there.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Columns, IntArray, Model
 from pellucid.linear.least_squares.summary import column_positions
-from pellucid.plots.panels.marks import dots, ring
-from pellucid.plots.panels.style import Axes, colour, margin, words
+from pellucid.plots.panels.marks import dots, margin, ring, words
+from pellucid.plots.panels.style import Axes, colour
 
 MOST_CLASSES = 8  # colours and shapes that can be told apart
 LINE, SIDE = 401, 181  # places of a grid along one column, along each side of a plane
@@ -82,13 +81,11 @@ def axes_view(M: Array) -> View:
     )
 
 
-def view_of(M: Array, names: tuple[str, ...], columns: Sequence[Any] | None = None) -> View:
+def view_of(M: Array, names: tuple[str, ...], columns: Columns | None = None) -> View:
     """The columns named; else all of one or two, or the first two principal axes of more."""
     bad = ~np.isfinite(M).all(axis=0)
     if bad.any():
-        raise ValueError(
-            f"the picture needs finite numbers, got NaN or infinity in {names[int(bad.argmax())]}"
-        )
+        raise ValueError(f"finite numbers are needed, got NaN or infinity in {names[bad.argmax()]}")
     if columns is not None:
         chosen = column_positions(columns, names)
         if len(chosen) > 2:
@@ -124,7 +121,7 @@ def labels_of(y: ArrayLike, n: int, classes: np.ndarray | None = None) -> Labels
     return Labels(codes, text, "class" if name in (None, "") else str(name))
 
 
-def predicted_codes(E: BaseEstimator, X: ArrayLike, classes: np.ndarray) -> IntArray:
+def predicted_codes(E: Model, X: ArrayLike, classes: np.ndarray) -> IntArray:
     """Predictions as codes of the classes."""
     position = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     found = np.asarray(E.predict(X)).tolist()
@@ -134,14 +131,20 @@ def predicted_codes(E: BaseEstimator, X: ArrayLike, classes: np.ndarray) -> IntA
     return np.array([position[v] for v in found], dtype=np.intp)
 
 
-def grid_of(at: Array, side: int = SIDE, share: float = 0.06) -> tuple[tuple[Array, ...], Array]:
-    """Lines a little wider than the points, and all places (g, d); a plane goes row by row of y."""
-    lines = tuple(
-        np.linspace(*margin(column, share), LINE if at.shape[1] == 1 else side) for column in at.T
-    )
-    if len(lines) == 1:
-        return lines, lines[0][:, None]
-    return lines, np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, 2)
+class Grid(NamedTuple):
+    """Lines a little wider than the points, and all places; a plane goes row by row of y."""
+
+    lines: tuple[Array, ...]
+    places: Array  # (g, d)
+    shape: tuple[int, ...]  # of values at the places, as they are drawn
+
+
+def grid_of(at: Array, side: int = SIDE, share: float = 0.06) -> Grid:
+    """The places of a picture around the points ``at``."""
+    side = LINE if at.shape[1] == 1 else side
+    lines = tuple(np.linspace(*margin(column, share), side) for column in at.T)
+    places = np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, len(lines))
+    return Grid(lines, places, tuple(len(line) for line in lines[::-1]))
 
 
 def draw_points(

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, Model, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.sweeps import last_step
@@ -62,7 +61,7 @@ def make_posterior(names: tuple[str, ...], mean: Array, scale: Array, freedom: f
     return Posterior(names, mean, scale, freedom, symmetric_root(scale))
 
 
-def posterior_of(E: BaseEstimator) -> Posterior:
+def posterior_of(E: Model) -> Posterior:
     """What a fitted BayesianLinearRegression, BayesianRidge or ARDRegression believes.
 
     >>> from pellucid import BayesianLinearRegression
@@ -103,7 +102,7 @@ def parameter_label(name: str) -> str:
     return name if name == "intercept" else f"coefficient of {name}"
 
 
-def noise_of(E: BaseEstimator) -> float:
+def noise_of(E: Model) -> float:
     """The standard deviation of the noise that a Bayesian fit uses."""
     model = last_step(E)
     if hasattr(model, "noise_variance_"):

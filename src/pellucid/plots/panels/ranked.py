@@ -8,7 +8,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.thresholds import ThresholdCurve
-from pellucid.plots.panels.style import thinned
+from pellucid.plots.panels.marks import thinned
 
 BAND_STEPS = 2000  # groups of equal scores that are resampled; more are joined with neighbours
 BAND_DRAWS = 1000

@@ -10,9 +10,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import ArrayLike, MaybeArray, Model
 from pellucid.core.loops.iterate import History
 from pellucid.evaluation.callbacks import FitWatcher, is_step
 
@@ -25,18 +25,14 @@ class Recorder(FitWatcher):
     def __init__(self) -> None:
         self.runs: dict[int, list[Any]] = {}
 
-    def on_fit_task_end(
-        self, estimator: BaseEstimator, context: Any, *, fitted_estimator: Any
-    ) -> bool:
+    def on_fit_task_end(self, estimator: Model, context: Any, *, fitted_estimator: Any) -> bool:
         if is_step(context):
             run = context.parent.task_id if context.parent.parent is not None else -1
             self.runs.setdefault(run, []).append(fitted_estimator)
         return False
 
 
-def watched(
-    E: BaseEstimator, X: Any, y: ArrayLike | None = None, **settings: Any
-) -> tuple[Any, Recorder]:
+def watched(E: Model, X: Any, y: MaybeArray = None, **settings: Any) -> tuple[Any, Recorder]:
     """A clone of E fitted once more, and the models of its steps."""
     recorder = Recorder()
     model = clone(E).set_params(**settings).set_callbacks(recorder)
@@ -46,7 +42,7 @@ def watched(
     return model, recorder
 
 
-def history_of(E: BaseEstimator) -> History:
+def history_of(E: Model) -> History:
     """The rows of a fitted estimator, or a sentence."""
     history = getattr(E, "history_", None)
     if history is None or not len(history):
@@ -54,7 +50,7 @@ def history_of(E: BaseEstimator) -> History:
     return history
 
 
-def rounds(E: BaseEstimator, X: np.ndarray, y: np.ndarray | None = None) -> list[Any]:
+def rounds(E: Model, X: np.ndarray, y: np.ndarray | None = None) -> list[Any]:
     """The models after rounds 1, 2, ... of the run that E kept."""
     history = history_of(E)
     again, recorder = watched(E, X, y)
@@ -71,11 +67,11 @@ def rounds(E: BaseEstimator, X: np.ndarray, y: np.ndarray | None = None) -> list
     return min(found.values(), key=lambda run: abs(_objective(run[-1], X) - final))
 
 
-def _objective(model: BaseEstimator, X: ArrayLike) -> float:
+def _objective(model: Model, X: ArrayLike) -> float:
     return float(model.log_likelihood(X))
 
 
-def em_rounds(E: BaseEstimator, X: np.ndarray) -> list[Any]:
+def em_rounds(E: Model, X: np.ndarray) -> list[Any]:
     """The mixtures at the start and after every round of EM (the first is the start)."""
     after = rounds(E, X)
     first = float(history_of(E)["objective"][0])

@@ -7,30 +7,26 @@ there. A picture with ``steps=`` returns ``Steps``: the same picture once per st
 import io
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.plots.panels.marks import key_below
-from pellucid.plots.panels.style import panels
-from pellucid.plots.panels.sweeps import last_step
+from pellucid.plots.panels.style import Picture, panels
+from pellucid.plots.panels.sweeps import last_step, with_last
 
 PANELS = 6  # steps shown where the user does not say which
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(Picture):
     """One picture per step; all are drawn on the same kind of axes."""
 
     pictures: tuple[Any, ...]
     titles: tuple[str, ...]
-    alt: str
 
     def plot(self) -> Any:
         """All steps side by side; the figure."""
@@ -109,7 +105,7 @@ def chosen_steps(steps: Sequence[Any], n: int) -> list[int]:
     return found
 
 
-def stages(E: BaseEstimator, steps: Sequence[Any]) -> list[tuple[str, Any]]:
+def stages(E: Model, steps: Sequence[Any]) -> list[tuple[str, Any]]:
     """(title, model as if the fit had stopped there) for the chosen rows of ``history_``."""
     model = last_step(E)
     history = getattr(model, "history_", None)
@@ -131,20 +127,14 @@ def stages(E: BaseEstimator, steps: Sequence[Any]) -> list[tuple[str, Any]]:
     return found
 
 
-def at_step(E: BaseEstimator, model: BaseEstimator, parameters: Array) -> Any:
+def at_step(E: Model, model: Model, parameters: Array) -> Any:
     """A copy of the model (inside its pipeline) with the parameters of one step."""
     rules, p = np.atleast_2d(model.coef_).shape
     width = parameters.size // rules
     if width not in (p, p + 1) or parameters.size != rules * width:
-        raise ValueError(
-            f"history_ holds {parameters.size} parameters for {rules} rules of {p} columns"
-        )
+        raise ValueError(f"{parameters.size} parameters in history_ for {rules} x {p} coefficients")
     table = parameters.reshape(rules, width)
     there = copy(model)
     there.coef_ = table[:, width - p :].reshape(np.shape(model.coef_))
     there.intercept_ = table[:, 0].copy() if width > p else np.zeros(rules)
-    if model is E:
-        return there
-    line = copy(E)
-    line.steps = [*E.steps[:-1], (E.steps[-1][0], there)]
-    return line
+    return with_last(E, there)

@@ -5,13 +5,9 @@ Matplotlib is imported where something is drawn, so that a record costs nothing.
 """
 
 import io
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from pellucid.core.arrays.typing import Array
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +18,43 @@ else:
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # shapes beside colours
-STYLES = ("-", "--", "-.", ":")  # lines beside colours
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
-MOST_POINTS = 5000  # more are sub-sampled, with a fixed seed
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Record:
+    """A class below this one is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+class Picture(Record):
+    """What every picture has beside its data; it draws itself in ``plot``."""
+
+    alt: str
+    title: str = field(default="", kw_only=True)
+    note: str = field(default="", kw_only=True)  # under the title
+
+
+class Panel(Picture):
+    """A picture on one pair of axes: ``_draw`` puts it there."""
+
+    _figsize: ClassVar[tuple[float, float]]  # of a new figure, in inches
+
+    def __init_subclass__(cls, *, size: tuple[float, float] = (6.0, 4.0)) -> None:
+        super().__init_subclass__()
+        cls._figsize = size
+
+    def _draw(self, ax: Axes) -> None:
+        raise NotImplementedError
+
+    def plot(self, ax: Axes | None = None) -> Any:
+        """Draw on the axes given, or on new ones; the axes."""
+        ax = axes(ax, figsize=self._figsize)
+        self._draw(ax)
+        return ax
 
 
 def axes(ax: Axes | None = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
@@ -47,6 +76,17 @@ def panels(n: int, *, columns: int = 3, size: tuple[float, float] = (3.6, 3.0)) 
     return [quiet(figure.add_subplot(rows, columns, i + 1)) for i in range(n)]
 
 
+def together(grid: list[Any], title: str = "", *, key: bool = False) -> Any:
+    """The figure of some panels: a title over all of them, the key of the first one below."""
+    figure = grid[0].figure
+    if title:
+        figure.suptitle(title, fontsize="medium")
+    if key:
+        keys, texts = grid[0].get_legend_handles_labels()
+        figure.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False)
+    return figure
+
+
 def quiet(ax: Axes) -> Any:
     """No box, a light grid behind the data."""
     if ax.name == "3d":
@@ -63,36 +103,6 @@ def colour(i: int) -> str:
 
 def marker(i: int) -> str:
     return MARKERS[i % len(MARKERS)]
-
-
-def thinned(n: int, most: int = MOST_POINTS) -> Any:
-    """Rows to draw: all, or a fixed random sample in order.
-
-    >>> len(thinned(10)), len(thinned(100_000))
-    (10, 5000)
-    """
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False))
-
-
-def margin(values: Array, share: float = 0.06) -> tuple[float, float]:
-    """Limits a little wider than the data."""
-    low, high = float(np.min(values)), float(np.max(values))
-    room = share * (high - low) if high > low else max(abs(low), 1.0) * share
-    return low - room, high + room
-
-
-def scale_of(*values: Array) -> str:
-    """The scale of an axis: logarithmic where positive numbers spread over a factor of ten.
-
-    >>> scale_of(np.array([0.1, 5.0])), scale_of(np.array([1.0, 2.0]))
-    ('log', 'linear')
-    """
-    every = np.concatenate([np.ravel(v) for v in values])
-    every = every[np.isfinite(every)]
-    wide = len(every) and every.min() >= 0 and (every > 0).any()
-    return "log" if wide and every.max() >= 10 * every[every > 0].min() else "linear"
 
 
 def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:
@@ -126,9 +136,3 @@ def svg(picture: Any) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None})
         plt.close(figure)
     return out.getvalue()
-
-
-def words(items: Sequence[str], most: int = 6) -> str:
-    """Names for a title or alt text, the rest counted."""
-    shown = ", ".join(map(str, items[:most]))
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

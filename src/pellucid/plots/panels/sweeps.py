@@ -1,14 +1,14 @@
 """One input moved at a time, models with their labels, and the parts of a pipeline."""
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import same_kind, table
 
@@ -50,7 +50,7 @@ class Table(NamedTuple):
         return Sweep(j, self.names[j], grid, rows, held)
 
 
-def read_table(X: ArrayLike, model: BaseEstimator = None) -> Table:
+def read_table(X: ArrayLike, model: Model = None) -> Table:
     """A table as numbers; one column may come as a vector.
 
     An array for a model that was fitted on a frame gets the names of that frame.
@@ -77,14 +77,23 @@ def with_note(title: str, note: str) -> str:
     return f"{title}\n({note})" if note else title
 
 
-def last_step(model: BaseEstimator) -> Any:
+def last_step(model: Model) -> Any:
     """The estimator at the end of a pipeline, or the estimator itself; it must be fitted."""
     model = model.steps[-1][1] if isinstance(model, Pipeline) else model
     check_is_fitted(model)
     return model
 
 
-def features_of(model: BaseEstimator, rows: np.ndarray) -> Array:
+def with_last(E: Model, last: Any) -> Any:
+    """A pipeline that ends with another estimator; that estimator itself where E is no pipeline."""
+    if not isinstance(E, Pipeline):
+        return last
+    line = copy(E)
+    line.steps = [*E.steps[:-1], (E.steps[-1][0], last)]
+    return line
+
+
+def features_of(model: Model, rows: np.ndarray) -> Array:
     """The columns that the last step of a pipeline sees."""
     Z = model[:-1].transform(rows) if isinstance(model, Pipeline) and len(model) > 1 else rows
     Z = frame_matrix(Z) if is_frame(Z) else Z
@@ -113,7 +122,7 @@ def labelled(models: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def label_of(model: BaseEstimator) -> str:
+def label_of(model: Model) -> str:
     """A short name: the basis of a pipeline, the solver and its rate, or the class."""
     if isinstance(model, Pipeline):
         last = label_of(model.steps[-1][1])

@@ -5,24 +5,21 @@ that is drawn this is a line for every linear rule; quadratic terms make it a co
 two classes every pair has one, solid where the two lead all others and dashed elsewhere.
 """
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.marks import isolines, key_below
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Model
+from pellucid.plots.panels.marks import STYLES, isolines, key_below, thinned, words
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, predicted_codes, view_of
 from pellucid.plots.panels.steps import Steps, stages
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned, words
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
 
 LEVELS = (0.1, 0.5, 0.9)
 ASPECT = 0.8  # height over width of the axes, fixed so that normals look perpendicular
-STYLES = ("-", "--", "-.", ":")
 MOST_NAMED = 6  # pairs of classes whose equation the legend gives
 
 
@@ -51,8 +48,7 @@ class Edge(NamedTuple):
         return f"{'-' if pairs[0][0] < 0 else ''}{text[3:]} = {self.offset:.3g}"
 
 
-@dataclass(frozen=True)
-class Boundary:
+class Boundary(Picture):
     """Edges between the classes on a grid, and the probability levels of two classes."""
 
     edges: tuple[Edge, ...]
@@ -64,9 +60,6 @@ class Boundary:
     wrong: BoolArray
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         own = ax is None
@@ -116,10 +109,9 @@ class Boundary:
         tint = "black" if len(self.edges) == 1 else colour(i + len(self.classes))
         style = STYLES[i % 4] if len(self.edges) > 1 else "-"
         x, y = self.lines
-        values = np.where(edge.leading, edge.scores, np.nan)
         if len(self.edges) > 1 and len(self.classes) <= 4:
             isolines(ax, x, y, edge.scores, levels=[0.0], tint=tint, lw=0.8, ls=":", zorder=2)
-        lead = np.ma.masked_invalid(values)
+        lead = np.ma.masked_where(~edge.leading, edge.scores)
         isolines(ax, x, y, lead, levels=[0.0], tint=tint, lw=2, ls=style, zorder=2)
         name = f"{edge.negative} | {edge.positive}: " if len(self.edges) > 1 else ""
         if len(self.edges) <= MOST_NAMED:
@@ -136,9 +128,8 @@ class Boundary:
         size = np.array([x[-1] - x[0], (y[-1] - y[0]) / ASPECT])
         toward = edge.coef * size
         tip = foot + 0.11 * size * toward / np.linalg.norm(toward)
-        ax.annotate(
-            "", tip, foot, arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 1.6}, zorder=5
-        )
+        look = {"arrowstyle": "-|>", "color": tint, "lw": 1.6}
+        ax.annotate("", tip, foot, arrowprops=look, zorder=5)
 
     def _foot(self, edge: Edge) -> Array | None:
         """The drawn place of the edge nearest to the middle of the points."""
@@ -164,7 +155,7 @@ class Boundary:
         ax.plot([], [], color="#6B7280", ls="--", lw=1, label=label)
 
 
-def class_scores(E: BaseEstimator, rows: np.ndarray) -> Array:
+def class_scores(E: Model, rows: np.ndarray) -> Array:
     """Scores (n, K): the decision function, else log probabilities; two classes as (-f, f)/2."""
     if hasattr(E, "decision_function"):
         f = np.asarray(E.decision_function(rows), dtype=np.float64)
@@ -208,9 +199,8 @@ def edges_of(F: Array, places: Array, shape: tuple[int, ...], classes: tuple[str
         leading = np.maximum(F[:, a], F[:, b]) >= others
         w, c = straight(scores, places)
         kind = "line" if w is not None else conic(scores, places) if len(shape) == 2 else "curve"
-        found.append(
-            Edge(classes[b], classes[a], w, c, scores.reshape(shape), leading.reshape(shape), kind)
-        )
+        shown = scores.reshape(shape), leading.reshape(shape)
+        found.append(Edge(classes[b], classes[a], w, c, *shown, kind))
     return tuple(found)
 
 
@@ -226,7 +216,7 @@ def changes(F: Array, x: Array) -> Array:
 
 
 def boundary(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = None
+    E: Model, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = None
 ) -> Boundary | Steps:
     """The boundary of a classifier with its normal, the points, and the errors ringed.
 
@@ -258,24 +248,21 @@ def boundary(
         found = stages(E, steps)
         pictures = tuple(_boundary(m, X, y, columns, title) for title, m in found)
         titles = tuple(title for title, _ in found)
-        return Steps(pictures, titles, f"Boundary of {label_of(E)}, {words(titles)}.")
+        return Steps(f"Boundary of {label_of(E)}, {words(titles)}.", pictures, titles)
     return _boundary(E, X, y, columns)
 
 
-def _boundary(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, columns: Any, title: str = ""
-) -> Boundary:
+def _boundary(E: Model, X: ArrayLike, y: ArrayLike, columns: Any, title: str = "") -> Boundary:
     check_is_fitted(E)
     if not (hasattr(E, "decision_function") or hasattr(E, "predict_proba")):
         raise ValueError(
-            f"boundary needs a classifier with decision_function or predict_proba, got "
+            "boundary needs a classifier with decision_function or predict_proba, got "
             f"{type(E).__name__}; decision_regions needs neither"
         )
     table = read_table(X, E)
     labels = labels_of(y, len(table.X), E.classes_)
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at)
     rows = table.like(view.rows(places))
     F = class_scores(E, rows)
     edges = edges_of(F, places, shape, labels.classes)
@@ -296,8 +283,8 @@ def _boundary(
         f"Boundary of {label_of(E)} over {' and '.join(view.names)}, {said}; "
         f"{wrong.mean():.1%} of {len(wrong)} points on the wrong side."
     )
-    at, codes, classes, names = view.at[kept], labels.codes[kept], labels.classes, view.names
+    rows_shown = (view.at[kept], labels.codes[kept], wrong[kept])
+    names = (labels.classes, view.names)
     head = title or f"{label_of(E)}: {wrong.mean():.1%} wrong"
-    return Boundary(
-        edges, cuts, probability, lines, at, codes, wrong[kept], classes, names, head, note, alt
-    )
+    drawn = (edges, cuts, probability, lines, *rows_shown, *names)
+    return Boundary(alt, *drawn, title=head, note=note)

@@ -4,7 +4,6 @@ One column: a strip of the true classes, of the predicted ones and of the errors
 are drawn side by side, and so are the steps of one model.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
-from pellucid.plots.panels.marks import key_below
+from pellucid.plots.panels.marks import key_below, thinned, words
 from pellucid.plots.panels.planes import (
     draw_points,
     grid_of,
@@ -23,22 +22,11 @@ from pellucid.plots.panels.planes import (
     view_of,
 )
 from pellucid.plots.panels.steps import Steps, stages
-from pellucid.plots.panels.style import (
-    Axes,
-    axes,
-    colour,
-    heading,
-    legend,
-    marker,
-    panels,
-    thinned,
-    words,
-)
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, marker, panels
 from pellucid.plots.panels.sweeps import labelled, read_table
 
 
-@dataclass(frozen=True)
-class DecisionRegions:
+class DecisionRegions(Picture):
     """One panel per model: the code of the predicted class on a grid, and which rows are wrong."""
 
     models: tuple[str, ...]
@@ -50,8 +38,6 @@ class DecisionRegions:
     errors: tuple[float, ...]  # share of wrong rows, over all rows given
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Axes for one model, the figure for several."""
@@ -59,10 +45,8 @@ class DecisionRegions:
             given = ax is not None
             ax = axes(ax, figsize=(6.4, 4.6) if len(self.lines) == 2 else (7.0, 2.8))
             self._panel(ax, 0)
-            if given:  # a panel has no room beside it
-                legend(ax, loc="best", fontsize="x-small")
-            else:
-                legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+            where = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+            legend(ax, **({"loc": "best", "fontsize": "x-small"} if given else where))
             return ax
         if ax is not None:
             raise ValueError("several models need axes of their own: call plot() without ax")
@@ -70,11 +54,8 @@ class DecisionRegions:
         grid = panels(len(self.models), columns=2 if len(self.models) in (2, 4) else 3, size=size)
         for i, each in enumerate(grid):
             self._panel(each, i)
-        keys = dict(
-            pair[::-1]
-            for each in grid
-            for pair in zip(*each.get_legend_handles_labels(), strict=True)
-        )
+        labels = (each.get_legend_handles_labels() for each in grid)
+        keys = {text: key for pair in labels for key, text in zip(*pair, strict=True)}
         keys = {k: v for k, v in keys.items() if not k.startswith("wrong")}
         key_below(grid[0].figure, keys.values(), keys.keys(), len(keys))
         return grid[0].figure
@@ -150,8 +131,7 @@ def decision_regions(
     table = read_table(X, pairs[0][1])
     labels = labels_of(y, len(table.X), known)
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at)
     rows = table.like(view.rows(places))
     regions = tuple(predicted_codes(m, rows, known).reshape(shape) for _, m in pairs)
     predicted = np.stack([predicted_codes(m, table.given, known) for _, m in pairs])
@@ -162,11 +142,9 @@ def decision_regions(
         f"Regions of the classes {words(labels.classes)} over {' and '.join(view.names)} with "
         f"{len(table.X)} points; share wrong: {said}."
     )
-    models, at, codes = tuple(name for name, _ in pairs), view.at[kept], labels.codes[kept]
-    predicted, classes = predicted[:, kept], labels.classes
-    return DecisionRegions(
-        models, lines, regions, at, codes, predicted, errors, classes, view.names, view.note, alt
-    )
+    rows_shown = (view.at[kept], labels.codes[kept], predicted[:, kept])
+    drawn = (tuple(name for name, _ in pairs), lines, regions, *rows_shown, errors)
+    return DecisionRegions(alt, *drawn, labels.classes, view.names, note=view.note)
 
 
 def _by_step(pairs: Any, X: np.ndarray, y: np.ndarray, columns: Any, steps: Any) -> Steps:
@@ -176,4 +154,4 @@ def _by_step(pairs: Any, X: np.ndarray, y: np.ndarray, columns: Any, steps: Any)
     pictures = tuple(decision_regions({t: m}, X, y, columns=columns) for t, m in found)
     titles = tuple(title for title, _ in found)
     alt = f"Regions of {pairs[0][0]} as it learns: {words(titles)}."
-    return Steps(pictures, titles, alt)
+    return Steps(alt, pictures, titles)

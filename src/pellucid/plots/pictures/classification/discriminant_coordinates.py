@@ -1,29 +1,15 @@
 """Rows and class means in the coordinates in which the classes differ most."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.marks import beside, margin, stroke, thinned, words
 from pellucid.plots.panels.planes import draw_points, labels_of
-from pellucid.plots.panels.style import (
-    Axes,
-    axes,
-    colour,
-    heading,
-    legend,
-    margin,
-    marker,
-    thinned,
-    words,
-)
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend, marker
 from pellucid.plots.panels.sweeps import last_step, read_table
 
 
-@dataclass(frozen=True)
-class DiscriminantCoordinates:
+class DiscriminantCoordinates(Panel, size=(6.8, 4.8)):
     """One or two coordinates per row; within classes their covariance is about the identity."""
 
     at: Array  # (n, 1) or (n, 2)
@@ -32,27 +18,21 @@ class DiscriminantCoordinates:
     classes: tuple[str, ...]
     numbers: tuple[int, ...]  # which coordinates, from 1
     shares: Array  # of the variance between the classes, of all coordinates
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.8, 4.8))
+    def _draw(self, ax: Axes) -> None:
         if self.at.shape[1] == 1:
             self._line(ax)
         else:
             draw_points(ax, self.at, self.codes, self.classes)
             for k, mean in enumerate(self.means):
                 ax.plot(*mean, marker(k), color=colour(k), ms=15, mec="black", mew=1.6, zorder=5)
-                text = self.classes[k]
-                ax.annotate(
-                    text, mean, (10, 8), textcoords="offset points", fontweight="bold", zorder=6
-                )
+                look = {"fontsize": None, "fontweight": "bold", "zorder": 6}
+                beside(ax, self.classes[k], mean, (10, 8), **look)
             ax.set_aspect("equal", adjustable="datalim")
             ax.set_ylabel(self._label(1))
         ax.set_xlabel(self._label(0))
         heading(ax, self.title, "large marks: class means")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
     def _label(self, i: int) -> str:
         j = self.numbers[i]
@@ -64,24 +44,19 @@ class DiscriminantCoordinates:
             values = self.at[self.codes == k, 0]
             counts, _ = np.histogram(values, bins=edges)
             ax.stairs(counts, edges, color=colour(k), fill=True, alpha=0.35, label=label)
-            ls = ("-", "--", "-.", ":")[k % 4]
-            ax.axvline(self.means[k, 0], color=colour(k), ls=ls, lw=2, label=f"mean of {label}")
+            look = {"lw": 2, "label": f"mean of {label}", **stroke(k)}
+            ax.axvline(self.means[k, 0], **look)
         ax.set_ylabel("rows")
 
 
 def discriminant_coordinates(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, coordinates: tuple[int, int] = (1, 2)
+    E: Model, X: ArrayLike, y: ArrayLike, *, coordinates: tuple[int, int] = (1, 2)
 ) -> DiscriminantCoordinates:
     """The rows in the plane of two discriminant coordinates; a histogram where there is one.
 
-    ``X``, ``y``: data to show.
-
-    Parameters
-    ----------
-    E : fitted LinearDiscriminantAnalysis with ``transform`` (solver "svd" or "eigen"), or a
-        Pipeline ending in one
-    coordinates : two numbers from 1 on, default=(1, 2)
-        Which coordinates; there are at most K - 1 for K classes.
+    ``X``, ``y``: data to show; ``E``: fitted LinearDiscriminantAnalysis with ``transform`` (solver
+    "svd" or "eigen"), or a Pipeline ending in one; ``coordinates``: two numbers from 1 on; which
+    coordinates; there are at most K - 1 for K classes.
 
     Examples
     --------
@@ -96,7 +71,7 @@ def discriminant_coordinates(
     model = last_step(E)
     if not (hasattr(model, "scalings_") and hasattr(model, "transform")):
         raise ValueError(
-            f"discriminant_coordinates needs a fitted LinearDiscriminantAnalysis with transform, "
+            "discriminant_coordinates needs a fitted LinearDiscriminantAnalysis with transform, "
             f"got {type(model).__name__}"
         )
     table = read_table(X, E)
@@ -119,7 +94,6 @@ def discriminant_coordinates(
         f"{len(Z)} rows of the classes {words(labels.classes)} in discriminant coordinates; of "
         f"the differences between the class means {said}."
     )
-    title = f"{K} classes, {table.X.shape[1]} columns, {r} discriminant coordinate"
-    at, codes, classes = Z[kept][:, chosen], labels.codes[kept], labels.classes
-    head = title + ("s" if r > 1 else "")
-    return DiscriminantCoordinates(at, means[:, chosen], codes, classes, wanted, shares, head, alt)
+    title = f"{K} classes, {table.X.shape[1]} columns, {r} discriminant coordinate{'s' * (r > 1)}"
+    drawn = (Z[kept][:, chosen], means[:, chosen], labels.codes[kept], labels.classes)
+    return DiscriminantCoordinates(alt, *drawn, wanted, shares, title=title)

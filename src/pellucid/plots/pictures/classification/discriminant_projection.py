@@ -11,7 +11,6 @@ Under the normal model the projected classes are N(a.m_k, a'Sa); the area in whi
 the midpoint where the priors are equal.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +18,9 @@ from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.drawing import framed_legend
+from pellucid.plots.panels.marks import margin, stroke, thinned
 from pellucid.plots.panels.planes import draw_points, labels_of
-from pellucid.plots.panels.style import Axes, colour, heading, legend, margin, panels, thinned
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import last_step, read_table
 
 
@@ -38,10 +38,7 @@ class Projection(NamedTuple):
     error: float  # overlap area at the fitted priors
 
 
-@dataclass(frozen=True)
-class DiscriminantProjection:
-    """The plane of both directions, and the rows on each of them."""
-
+class DiscriminantProjection(Picture):
     centroid: Projection
     discriminant: Projection
     at: Array  # (n, 2) places in the plane of both directions
@@ -50,8 +47,6 @@ class DiscriminantProjection:
     codes: IntArray
     classes: tuple[str, str]
     names: tuple[str, str]
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """The plane and both projections; the figure."""
@@ -84,11 +79,9 @@ class DiscriminantProjection:
             counts, _ = np.histogram(view.values[self.codes == k], bins=edges)
             share = view.priors[k] * counts / (max(counts.sum(), 1) * np.diff(edges))
             ax.stairs(share, edges, color=colour(k), fill=True, alpha=0.2)
-            ax.plot(x, joint[k], color=colour(k), ls=("-", "--")[k], lw=1.8, label=self.classes[k])
-        high = joint.min(axis=0)
-        ax.fill_between(
-            x, 0, high, facecolor="none", edgecolor="#6B7280", hatch="////", lw=0, label="overlap"
-        )
+            ax.plot(x, joint[k], lw=1.8, label=self.classes[k], **stroke(k))
+        look: Any = {"facecolor": "none", "edgecolor": "#6B7280", "hatch": "////", "lw": 0}
+        ax.fill_between(x, 0, joint.min(axis=0), label="overlap", **look)
         cuts = ((view.cut_fitted, "-", "fitted"), (view.cut_equal, ":", "equal"))
         for cut, style, word in cuts:
             out = "" if x[0] <= cut <= x[-1] else " (beyond the rows)"
@@ -112,10 +105,9 @@ def project(name: str, a: Array, X: Array, means: Array, S: Array, priors: Array
 
 def two_classes(E: Any, classes: np.ndarray) -> list[int]:
     """Positions of the two classes to compare."""
-    known = np.asarray(E.classes_).tolist()
     if classes is None:
         return [0, 1]
-    chosen = list(classes)
+    known, chosen = np.asarray(E.classes_).tolist(), list(classes)
     if len(chosen) != 2 or chosen[0] == chosen[1] or any(c not in known for c in chosen):
         raise ValueError(f"classes must name two of {known}, got {classes!r}")
     return [known.index(c) for c in chosen]
@@ -126,15 +118,10 @@ def discriminant_projection(
 ) -> DiscriminantProjection:
     """The line through two means against the discriminant direction, with both projections.
 
-    ``E``: fitted LinearDiscriminantAnalysis; ``X``, ``y``: data to show.
-
-    Parameters
-    ----------
-    classes : two labels, optional
-        Which of several classes to compare; default: the first two.
-    scaled : bool, optional
-        Divide every column by its standard deviation within the classes first: the line through
-        the means depends on the units. Default: where those differ by more than a factor of 3.
+    ``E``: fitted LinearDiscriminantAnalysis; ``X``, ``y``: data to show. ``classes``: two labels;
+    which of several classes to compare; default: the first two. ``scaled``: divide every column by
+    its standard deviation within the classes first: the line through the means depends on the
+    units. Default: where those differ by more than a factor of 3.
 
     Examples
     --------
@@ -147,8 +134,7 @@ def discriminant_projection(
     >>> bool(picture.discriminant.error < picture.centroid.error)
     True
     """
-    model = last_step(E)
-    if model is not E or not (hasattr(E, "means_") and np.ndim(getattr(E, "covariance_", 0)) == 2):
+    if last_step(E) is not E or np.ndim(getattr(E, "covariance_", 0)) != 2:
         raise ValueError(
             "discriminant_projection needs a fitted LinearDiscriminantAnalysis with covariance_ "
             f"(any solver of ours, or store_covariance=True), got {type(E).__name__}"
@@ -184,12 +170,10 @@ def discriminant_projection(
         f"{line.error:.1%}) and on the discriminant direction (overlap {best.error:.1%}); cuts at "
         f"{line.cut_fitted:.4g} and {best.cut_fitted:.4g} for the fitted priors."
     )
-    centroid = line._replace(values=line.values[kept])
-    discriminant, at = best._replace(values=best.values[kept]), X_[kept] @ basis.T
+    line, best = (side._replace(values=side.values[kept]) for side in (line, best))
     arrows = np.stack([line.direction, best.direction]) @ basis.T
-    return DiscriminantProjection(
-        centroid, discriminant, at, means @ basis.T, arrows, codes[kept], said, names, note, alt
-    )
+    drawn = (line, best, X_[kept] @ basis.T, means @ basis.T, arrows, codes[kept])
+    return DiscriminantProjection(alt, *drawn, said, names, note=note)
 
 
 def plane_of(a: Array, b: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, str], str]:

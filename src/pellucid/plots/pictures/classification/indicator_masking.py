@@ -6,7 +6,6 @@ everywhere; K classes in a line need polynomials of degree K - 1.
 """
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +13,10 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.linear.least_squares.indicator import LeastSquaresClassifier, MaskingWarning
-from pellucid.plots.panels.marks import stroke
+from pellucid.plots.panels.marks import margin, stroke, thinned, words
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import colour, heading, margin, marker, panels, thinned, words
+from pellucid.plots.panels.style import Picture, colour, heading, marker, panels, together
 from pellucid.plots.panels.sweeps import read_table
-
-STYLES = ("-", "--", "-.", ":")
 
 
 class Panel(NamedTuple):
@@ -31,42 +28,30 @@ class Panel(NamedTuple):
     error: float
 
 
-@dataclass(frozen=True)
-class IndicatorMasking:
-    """Fitted indicators along one line, one panel per degree."""
-
+class IndicatorMasking(Picture):
     panels: tuple[Panel, ...]
     grid: Array  # (g,)
     at: Array  # (n,)
     codes: IntArray
     classes: tuple[str, ...]
     label: str
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """One panel per degree; the figure."""
         grid = panels(len(self.panels), size=(4.8, 3.8))
         for ax, found in zip(grid, self.panels, strict=True):
             for k, label in enumerate(self.classes):
-                ax.plot(
-                    self.grid, found.curves[k], lw=2, label=f"indicator of {label}", **stroke(k)
-                )
+                label_ = f"indicator of {label}"
+                ax.plot(self.grid, found.curves[k], lw=2, label=label_, **stroke(k))
                 rows = self.codes == k
                 y = np.full(rows.sum(), -0.42 + 0.06 * k)
                 ax.plot(self.at[rows], y, marker(k), ms=3, color=colour(k), mew=0, alpha=0.6)
             lost = f"masked: {words(found.masked)}" if found.masked else "no class is masked"
             ax.set(xlabel=self.label, ylabel="fitted indicator", ylim=(-0.5, 1.4))
-            name = {1: "straight lines", 2: "squares too"}.get(
-                found.degree, f"powers up to {found.degree}"
-            )
-            heading(ax, f"{name}: {lost}, {found.error:.1%} wrong", width=52)
-        figure = grid[0].figure
-        if self.note:
-            figure.suptitle(self.note, fontsize="medium")
-        keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False)
-        return figure
+            name = ("", "straight lines", "squares too", f"powers up to {found.degree}")
+            how = name[min(found.degree, 3)]
+            heading(ax, f"{how}: {lost}, {found.error:.1%} wrong", width=52)
+        return together(grid, self.note, key=True)
 
 
 def centroid_axis(X: Array, codes: IntArray, n_classes: int) -> Array:
@@ -80,12 +65,8 @@ def indicator_masking(X: ArrayLike, y: ArrayLike, *, degrees: Any = None) -> Ind
     """Fitted class indicators along one line; the class that is never predicted is named.
 
     ``X``, ``y``: data; several columns are projected on the line along which the class means spread
-    most.
-
-    Parameters
-    ----------
-    degrees : whole numbers from 1 on, optional
-        Degrees of the polynomials, a panel each; default 1 and K - 1.
+    most. ``degrees``: whole numbers from 1 on; degrees of the polynomials, a panel each; default 1
+    and K - 1.
 
     Examples
     --------
@@ -120,12 +101,9 @@ def indicator_masking(X: ArrayLike, y: ArrayLike, *, degrees: Any = None) -> Ind
         masked = tuple(labels.classes[k] for k in model.masked_classes_)
         error = float((model.predict(Z) != labels.codes).mean())
         found.append(Panel(d, model.fitted_values(G).T, masked, error))
-    said = "; ".join(
-        f"degree {f.degree} masks {words(f.masked) if f.masked else 'none'}" for f in found
-    )
+    said = "; ".join(f"degree {f.degree} masks {words(f.masked) or 'none'}" for f in found)
     where = label if p > 1 else f"along {label}"
     alt = f"Fitted indicators of the classes {words(labels.classes)} {where}: {said}."
     kept = thinned(len(x))
-    return IndicatorMasking(
-        tuple(found), grid, x[kept], labels.codes[kept], labels.classes, label, note, alt
-    )
+    drawn = (tuple(found), grid, x[kept], labels.codes[kept], labels.classes, label)
+    return IndicatorMasking(alt, *drawn, note=note)

@@ -4,29 +4,23 @@ At one set of coefficients the contours are parallel lines, as sure far from the
 averaged over the posterior they bend away from each other where there are no data.
 """
 
-from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression
-from pellucid.plots.panels.marks import isolines
+from pellucid.plots.panels.marks import isolines, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
-from pellucid.plots.panels.style import heading, panels, thinned
-from pellucid.plots.panels.sweeps import last_step, read_table
+from pellucid.plots.panels.style import Picture, heading, panels, together
+from pellucid.plots.panels.sweeps import last_step, read_table, with_last
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 SIDE = 71
 
 
-@dataclass(frozen=True)
-class ProbabilityContours:
-    """P(second class) on one grid, by the point estimate and by the average."""
-
+class ProbabilityContours(Picture):
     lines: tuple[Array, Array]
     point: Array  # (gy, gx)
     average: Array  # (gy, gx)
@@ -35,8 +29,6 @@ class ProbabilityContours:
     classes: tuple[str, str]
     names: tuple[str, ...]
     how: str  # of the average
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """Both side by side; the figure."""
@@ -51,45 +43,18 @@ class ProbabilityContours:
             ax.grid(False)
             ax.set(xlabel=self.names[0], ylabel=self.names[1])
             heading(ax, title, self.note, width=56)
-        figure = grid[0].figure
-        figure.suptitle(f"P({self.classes[1]})", fontsize="medium")
-        keys, texts = grid[0].get_legend_handles_labels()
-        figure.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False)
-        return figure
-
-
-def plugged_in(E: BaseEstimator, model: BaseEstimator) -> Any:
-    """The same model, answering at the mode only."""
-    there = copy(model)
-    there.method = "map"
-    if model is E:
-        return there
-    line = copy(E)
-    line.steps = [*E.steps[:-1], (E.steps[-1][0], there)]
-    return line
+        return together(grid, f"P({self.classes[1]})", key=True)
 
 
 def probability_contours(
-    E: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    columns: Sequence[Any] | None = None,
-    widen: float = 0.6,
+    E: Model, X: ArrayLike, y: ArrayLike, *, columns: Columns | None = None, widen: float = 0.6
 ) -> ProbabilityContours:
     """Contours of the probability at the mode and averaged over the posterior.
 
-    ``X``, ``y``: data to show.
-
-    Parameters
-    ----------
-    E : fitted BayesianLogisticRegression of two classes ("laplace" or "metropolis"), or a Pipeline
-        ending in one
-    columns : two names or positions, optional
-        Inputs to show of several, the others at their median. Default: the first two principal
-        axes of more than two.
-    widen : float, default=0.6
-        How far beyond the data to look, as a share of their range.
+    ``X``, ``y``: data to show. ``E``: fitted BayesianLogisticRegression of two classes ("laplace"
+    or "metropolis"), or a Pipeline ending in one. ``columns``: two names or positions. Inputs to
+    show of several, the others at their median. Default: the first two principal axes of more than
+    two. ``widen``: how far beyond the data to look, as a share of their range.
 
     Examples
     --------
@@ -113,10 +78,11 @@ def probability_contours(
     view = view_of(table.X, table.names, columns)
     if view.at.shape[1] != 2:
         raise ValueError("probability_contours needs two inputs to draw; sigmoid shows one")
-    lines, places = grid_of(view.at, SIDE, widen)
+    lines, places, shape = grid_of(view.at, SIDE, widen)
     rows = table.like(view.rows(places))
-    shape = (len(lines[1]), len(lines[0]))
-    point = np.asarray(plugged_in(E, model).predict_proba(rows))[:, 1].reshape(shape)
+    mode = copy(model)
+    mode.method = "map"
+    point = np.asarray(with_last(E, mode).predict_proba(rows))[:, 1].reshape(shape)
     average = np.asarray(E.predict_proba(rows))[:, 1].reshape(shape)
     kept = thinned(len(table.X))
     how = "its draws" if model.method == "metropolis" else "the normal approximation"
@@ -125,7 +91,6 @@ def probability_contours(
         f"Contours of P({labels.classes[1]}) over {' and '.join(view.names)}: parallel lines at "
         f"the mode, curved where averaged over {how}; they differ by up to {gap:.2f}."
     )
-    at, codes, classes = view.at[kept], labels.codes[kept], (labels.classes[0], labels.classes[1])
-    return ProbabilityContours(
-        (lines[0], lines[1]), point, average, at, codes, classes, view.names, how, view.note, alt
-    )
+    classes = (labels.classes[0], labels.classes[1])
+    drawn = ((lines[0], lines[1]), point, average, view.at[kept], labels.codes[kept], classes)
+    return ProbabilityContours(alt, *drawn, view.names, how, note=view.note)

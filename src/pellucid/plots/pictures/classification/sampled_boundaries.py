@@ -1,32 +1,18 @@
 """Boundaries drawn from the posterior of a Bayesian classifier: what the data leave possible."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
-from pellucid.plots.panels.marks import isolines
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model, Seed
+from pellucid.plots.panels.marks import isolines, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import features_of, last_step, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 SIDE = 61  # enough for lines
 
 
-@dataclass(frozen=True)
-class SampledBoundaries:
+class SampledBoundaries(Panel, size=(6.8, 4.6)):
     """Scores of every draw and of the mean on a grid; the boundaries are where they are 0."""
 
     lines: tuple[Array, ...]
@@ -37,11 +23,8 @@ class SampledBoundaries:
     codes: IntArray
     classes: tuple[str, str]
     names: tuple[str, ...]
-    note: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.8, 4.6))
+    def _draw(self, ax: Axes) -> None:
         if len(self.lines) == 2:
             for F in self.scores:
                 isolines(ax, *self.lines, F, levels=[0.0], tint=colour(3), lw=0.8, alpha=0.7)
@@ -61,29 +44,23 @@ class SampledBoundaries:
         ax.set_xlabel(self.names[0])
         heading(ax, "Boundaries that the posterior thinks possible", self.note)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
 def sampled_boundaries(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     y: ArrayLike,
     n: int = 20,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     random_state: Seed = 0,
 ) -> SampledBoundaries:
     """Boundaries (with one input: probability curves) of n draws from the posterior.
 
     ``E``: fitted BayesianLogisticRegression of two classes, or a Pipeline ending in one; ``X``,
     ``y``: data to show; ``n``: how many draws are shown, 20 by default; ``random_state``: seed of
-    the random draws, 0 by default.
-
-    Parameters
-    ----------
-    columns : one or two names or positions, optional
-        Inputs to show of several, the others at their median. Default: the first two principal
-        axes of more than two.
+    the random draws, 0 by default. ``columns``: one or two names or positions. Inputs to show of
+    several, the others at their median. Default: the first two principal axes of more than two.
 
     Examples
     --------
@@ -104,9 +81,8 @@ def sampled_boundaries(
     table = read_table(X, E)
     labels = labels_of(y, len(table.X), model.classes_)
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at, SIDE, 0.1)
+    lines, places, shape = grid_of(view.at, SIDE, 0.1)
     Z = features_of(E, table.like(view.rows(places)))
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
     planes = model.sample_boundaries(n, random_state=random_state)
     scores = np.stack([plane.score(Z).reshape(shape) for plane in planes])
     mean = model.boundary().score(Z).reshape(shape)
@@ -116,7 +92,6 @@ def sampled_boundaries(
         f"{n} boundaries over {' and '.join(view.names)} from the posterior; they agree on the "
         f"class of {same.mean():.0%} of the area shown."
     )
-    at, codes, classes = view.at[kept], labels.codes[kept], (labels.classes[0], labels.classes[1])
-    return SampledBoundaries(
-        lines, scores, mean, float(same.mean()), at, codes, classes, view.names, view.note, alt
-    )
+    classes = (labels.classes[0], labels.classes[1])
+    drawn = (lines, scores, mean, float(same.mean()), view.at[kept], labels.codes[kept], classes)
+    return SampledBoundaries(alt, *drawn, view.names, note=view.note)

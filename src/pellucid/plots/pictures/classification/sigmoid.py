@@ -3,42 +3,25 @@
 P(second class | x) = sigma(f), f = w.x + w0: one curve for any number of columns.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.marks import ring
+from pellucid.core.arrays.typing import Array, BoolArray, IntArray, MaybeArray, Model
+from pellucid.plots.panels.marks import ring, thinned
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend, marker
 from pellucid.plots.panels.sweeps import last_step, read_table
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Sigmoid:
-    """The curve, and the score and class of every row."""
-
+class Sigmoid(Panel, size=(6.6, 4.0)):
     grid: Array  # (g,) scores
     curve: Array  # (g,) sigma
     scores: Array  # (n,) of the rows; empty without data
     codes: IntArray  # (n,) 0 or 1
     wrong: BoolArray  # (n,)
     classes: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.0))
+    def _draw(self, ax: Axes) -> None:
         ax.plot(self.grid, self.curve, color="black", lw=2, label="σ(f) = 1/(1 + exp(−f))")
         ax.axvline(0, color=GREY, lw=0.8)
         ax.axhline(0.5, color=GREY, lw=0.8, ls="--")
@@ -54,18 +37,13 @@ class Sigmoid:
         ax.set(xlabel="score f = w·x + w₀", ylabel=f"P({self.classes[1]})", ylim=(-0.13, 1.13))
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
-def sigmoid(E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Sigmoid:
+def sigmoid(E: Model, X: MaybeArray = None, y: MaybeArray = None) -> Sigmoid:
     """The logistic curve of a fitted two-class model, with the rows at their scores.
 
-    ``X``, ``y``: data to show, optional.
-
-    Parameters
-    ----------
-    E : fitted LogisticRegression or another two-class model whose probability is sigma of its
-        ``decision_function``; or a Pipeline ending in one
+    ``X``, ``y``: data to show, optional; ``E``: fitted LogisticRegression or another two-class
+    model whose probability is sigma of its ``decision_function``; or a Pipeline ending in one.
 
     Examples
     --------
@@ -78,10 +56,8 @@ def sigmoid(E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = 
     """
     model = last_step(E)
     if not hasattr(model, "decision_function") or len(getattr(model, "classes_", ())) != 2:
-        raise ValueError(
-            f"sigmoid needs a classifier of two classes with decision_function, got "
-            f"{type(model).__name__}"
-        )
+        kind = type(model).__name__
+        raise ValueError(f"sigmoid needs a classifier of two classes with scores, got {kind}")
     classes = tuple(str(v) for v in np.asarray(model.classes_).tolist())
     scores, codes = np.empty(0), np.empty(0, dtype=np.intp)
     if X is not None:
@@ -93,10 +69,8 @@ def sigmoid(E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = 
         if hasattr(E, "predict_proba"):
             P = np.asarray(E.predict_proba(table.given))[:, 1]
             if np.abs(P - expit(scores)).max() > 1e-3:
-                raise ValueError(
-                    f"the probabilities of {type(model).__name__} are no logistic curve of its "
-                    "score"
-                )
+                kind = type(model).__name__
+                raise ValueError(f"the probabilities of {kind} are no logistic curve of its score")
     wrong = (scores >= 0) != (codes == 1)
     reach = max(6.0, float(np.abs(scores).max(initial=0.0)) * 1.05)
     grid = np.linspace(-reach, reach, 201)
@@ -105,7 +79,5 @@ def sigmoid(E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = 
     share = f": {wrong.mean():.1%} on the wrong side" if len(scores) else ""
     alt = f"Logistic curve of {what} from {-reach:.3g} to {reach:.3g} of the score"
     alt += f" with {len(scores)} rows, {int(wrong.sum())} on the wrong side." if share else "."
-    curve, title = expit(grid), f"{what}{share}"
-    return Sigmoid(
-        grid, curve, scores[rows], codes[rows], wrong[rows], (classes[0], classes[1]), title, alt
-    )
+    drawn = (grid, expit(grid), scores[rows], codes[rows], wrong[rows])
+    return Sigmoid(alt, *drawn, (classes[0], classes[1]), title=f"{what}{share}")

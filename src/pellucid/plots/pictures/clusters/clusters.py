@@ -2,14 +2,12 @@
 every row to its centre; of k-means also round by round."""
 
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.groups import (
     MOST_NAMED,
     draw_centers,
@@ -19,26 +17,16 @@ from pellucid.plots.panels.groups import (
     original_units,
     plane_of,
 )
+from pellucid.plots.panels.marks import thinned, words
 from pellucid.plots.panels.planes import grid_of, paint_regions, view_of
 from pellucid.plots.panels.steps import Steps, chosen_steps
-from pellucid.plots.panels.style import GREY, axes, heading, legend, thinned, words
-from pellucid.plots.panels.sweeps import label_of, last_step, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Picture, axes, heading, legend
+from pellucid.plots.panels.sweeps import label_of, last_step, read_table, with_last
 
 MOST_LINES = 600  # rows up to which lines to the centres can be told apart
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """Where the rows stand, their groups, and the centres in the same plane."""
-
+class Clusters(Picture):
     at: Array  # (n, 1) or (n, 2)
     labels: IntArray  # (n,) -1: no group
     centers: Array | None  # (k, 1) or (k, 2)
@@ -46,9 +34,6 @@ class Clusters:
     lines: tuple[Array, ...]  # the grid of the regions, empty without them
     regions: IntArray | None  # (gy, gx)
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         given = ax is not None
@@ -83,22 +68,18 @@ class Clusters:
         rows = np.flatnonzero(self.labels >= 0)
         if len(rows) <= MOST_LINES and not flat:
             ends = np.stack([at[rows], C[self.labels[rows]]], axis=1)
-            ax.add_collection(
-                LineCollection(list(ends), colors=GREY, linewidths=0.5, alpha=0.45, zorder=2)
-            )
+            look: Any = {"colors": GREY, "linewidths": 0.5, "alpha": 0.45, "zorder": 2}
+            ax.add_collection(LineCollection(list(ends), **look))
         if before is not None:
+            look = {"arrowstyle": "->", "lw": 1.4, "shrinkB": 6}
             for old, new in zip(before, C, strict=True):
-                ax.annotate(
-                    "", new, old, zorder=5, arrowprops={"arrowstyle": "->", "lw": 1.4, "shrinkB": 6}
-                )
+                ax.annotate("", new, old, zorder=5, arrowprops=look)
             white = {"facecolors": "white", "edgecolors": "black", "linewidths": 1.2}
             ax.scatter(*before.T, s=60, **white, zorder=5, label="centre before")
         draw_centers(ax, C)
 
 
-def clusters(
-    E: BaseEstimator, X: ArrayLike, *, columns: Any = None, steps: Any = None
-) -> Clusters | Steps:
+def clusters(E: Model, X: ArrayLike, *, columns: Any = None, steps: Any = None) -> Clusters | Steps:
     """Rows by group, centres, lines from rows to centres, and regions where new rows get a label.
 
     ``E``: fitted clustering or mixture, or a Pipeline that ends with one.
@@ -139,12 +120,7 @@ def clusters(
 
 
 def _picture(
-    E: BaseEstimator,
-    table: Any,
-    labels: IntArray,
-    columns: Any,
-    title: str,
-    before: Array | None = None,
+    E: Model, table: Any, labels: IntArray, columns: Any, title: str, before: Any = None
 ) -> Clusters:
     view = view_of(table.X, table.names, columns)
     plane = plane_of(view, table.X)
@@ -152,24 +128,20 @@ def _picture(
     lines: tuple[Array, ...] = ()
     regions = None
     if hasattr(E, "predict") and len(view.names) == 2:
-        lines, places = grid_of(view.at)
+        lines, places, _ = grid_of(view.at)
         codes = np.asarray(E.predict(table.like(view.rows(places))), dtype=np.intp)
         if codes.min() >= 0:
             regions = codes.reshape(len(lines[1]), len(lines[0]))
     kept = thinned(len(table.X))
     sizes = [f"group {k} of {int((labels == k).sum())}" for k in np.unique(labels) if k >= 0]
     alt = f"{len(table.X)} rows over {' and '.join(view.names)}. {title}; {words(sizes)} rows."
-    at = view.at[kept]
-    shown_centers = None if centers is None else plane.of(centers)
-    shown_before = None if before is None else plane.of(before)
-    shown_lines = lines if regions is not None else ()
-    names, note = view.names, view.note
-    return Clusters(
-        at, labels[kept], shown_centers, shown_before, shown_lines, regions, names, title, note, alt
-    )
+    middles = [None if C is None else plane.of(C) for C in (centers, before)]
+    lines = () if regions is None else lines
+    drawn = (view.at[kept], labels[kept], middles[0], middles[1], lines, regions)
+    return Clusters(alt, *drawn, view.names, title=title, note=view.note)
 
 
-def _rounds(E: BaseEstimator, X: ArrayLike, columns: Any, steps: Any) -> Steps:
+def _rounds(E: Model, X: ArrayLike, columns: Any, steps: Any) -> Steps:
     model, table = last_step(E), read_table(X, E)
     history = getattr(model, "history_", None)
     if history is None or not {"labels", "centers"} <= set(history.columns):
@@ -179,14 +151,13 @@ def _rounds(E: BaseEstimator, X: ArrayLike, columns: Any, steps: Any) -> Steps:
         )
     known = [i for i, row in enumerate(history) if "labels" in row]
     if len(history[0]["labels"]) != len(table.X):
-        raise ValueError(
-            f"steps= needs the {len(history[0]['labels'])} rows of the fit, got {len(table.X)}"
-        )
+        n = len(history[0]["labels"])
+        raise ValueError(f"steps= needs the {n} rows of the fit, got {len(table.X)}")
     pictures, titles = [], []
     for i in chosen_steps(steps, len(known)):
         row, there = history[i], copy(model)
         there.cluster_centers_ = row["centers"]
-        E_there = _in_pipeline(E, model, there)
+        E_there = with_last(E, there)
         old = history[i - 1]["centers"] if i else _given_start(model)
         before = None if old is None else original_units(E, np.asarray(old, dtype=np.float64))
         title = (
@@ -197,17 +168,9 @@ def _rounds(E: BaseEstimator, X: ArrayLike, columns: Any, steps: Any) -> Steps:
         labels = np.asarray(row["labels"], dtype=np.intp)
         pictures.append(_picture(E_there, table, labels, columns, title, before))
     alt = f"Rounds of {label_of(E)} on {len(table.X)} rows: {words(titles)}."
-    return Steps(tuple(pictures), tuple(titles), alt)
+    return Steps(alt, tuple(pictures), tuple(titles))
 
 
-def _given_start(model: BaseEstimator) -> Array | None:
+def _given_start(model: Model) -> Array | None:
     given = not isinstance(model.init, str) and not callable(model.init)
     return np.asarray(model.init, dtype=np.float64) if given else None
-
-
-def _in_pipeline(E: BaseEstimator, model: BaseEstimator, there: Any) -> Any:
-    if model is E:
-        return there
-    line = copy(E)
-    line.steps = [*E.steps[:-1], (E.steps[-1][0], there)]
-    return line

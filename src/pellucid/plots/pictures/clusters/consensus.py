@@ -1,45 +1,32 @@
 """The consensus matrix: how often two rows were put together, over many runs of a clustering."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import Axes, axes, heading, thinned
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.core.arrays.typing import Array, IntArray, MaybeArray
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import Axes, Panel, heading
 
 MOST_ROWS = 600
 
 
-@dataclass(frozen=True)
-class Consensus:
+class Consensus(Panel, size=(5.4, 4.6)):
     """The matrix in the order drawn."""
 
     matrix: Array  # (m, m) NaN: never seen together
     rows: IntArray  # (m,) row numbers in the order drawn
     blocks: IntArray  # first places of the clusters
     unsure: float  # share of pairs between 0.1 and 0.9
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
+    def _draw(self, ax: Axes) -> None:
         import matplotlib as mpl
 
-        ax = axes(ax, figsize=(5.4, 4.6))
         tints = mpl.colormaps["Blues"].with_extremes(bad="#E5E7EB")
         m = len(self.rows)
-        shown = ax.imshow(
-            self.matrix, cmap=tints, vmin=0, vmax=1, interpolation="nearest", extent=(0, m, m, 0)
-        )
+        look: Any = {"cmap": tints, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
+        shown = ax.imshow(self.matrix, extent=(0, m, m, 0), **look)
         ax.figure.colorbar(shown, ax=ax, label="share of runs that put both together")
         for edge in self.blocks[1:]:
             ax.axhline(edge, color="black", lw=0.7)
@@ -47,19 +34,14 @@ class Consensus:
         ax.grid(False)
         ax.set(xlabel="rows, by cluster", ylabel="rows, by cluster")
         heading(ax, self.title)
-        return ax
 
 
-def consensus(matrix: Any, labels: ArrayLike | None = None) -> Consensus:
+def consensus(matrix: Any, labels: MaybeArray = None) -> Consensus:
     """A consensus matrix with the rows sorted by cluster: clean blocks mean stable clusters.
 
-    Parameters
-    ----------
-    matrix : (n, n) from ``pellucid.cluster.consensus_matrix``
-        More than 600 rows are thinned.
-    labels : (n,), optional
-        Clusters to sort by, such as ``modal_labels`` of ``cluster_stability``; inside them, and
-        without them, rows stand in the order of average linkage.
+    ``matrix``: (n, n) from ``pellucid.cluster.consensus_matrix``. More than 600 rows are thinned.
+    ``labels``: (n,); clusters to sort by, such as ``modal_labels`` of ``cluster_stability``; inside
+    them, and without them, rows stand in the order of average linkage.
 
     Examples
     --------
@@ -72,11 +54,8 @@ def consensus(matrix: Any, labels: ArrayLike | None = None) -> Consensus:
     if C.ndim != 2 or len(C) != C.shape[1] or len(C) < 2:
         raise ValueError(f"matrix must be square with at least 2 rows, got shape {C.shape}")
     n = len(C)
-    codes = (
-        np.zeros(n, dtype=np.intp)
-        if labels is None
-        else np.unique(np.asarray(labels), return_inverse=True)[1]
-    )
+    given = np.zeros(n) if labels is None else np.asarray(labels)
+    codes = np.unique(given, return_inverse=True)[1]
     if len(codes) != n:
         raise ValueError(f"labels must hold one label per row ({n}), got {len(codes)}")
     off = C[np.triu_indices(n, 1)]
@@ -87,7 +66,7 @@ def consensus(matrix: Any, labels: ArrayLike | None = None) -> Consensus:
     blocks = np.flatnonzero(np.diff(codes[order], prepend=-1))
     title = f"Consensus of {n} rows: {unsure:.1%} of the pairs unsure (0.1 to 0.9)"
     alt = f"{title}; {len(blocks)} block{'s' if len(blocks) != 1 else ''} along the diagonal."
-    return Consensus(C[np.ix_(order, order)], order, blocks, unsure, title, alt)
+    return Consensus(alt, C[np.ix_(order, order)], order, blocks, unsure, title=title)
 
 
 def _places(C: Array) -> IntArray:

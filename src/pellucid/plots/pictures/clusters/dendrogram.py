@@ -4,31 +4,20 @@ A merge is a bracket at its height over its two parts. Many rows: the top of the
 below drawn as leaves with their number of rows.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Model
 from pellucid.plots.panels.marks import beside
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading
 from pellucid.plots.panels.sweeps import label_of, last_step
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_LEAVES = 60
 
 
-@dataclass(frozen=True)
-class Dendrogram:
+class Dendrogram(Picture):
     """One bracket per merge: its two feet and its bar, all in the units of the heights."""
 
     x: Array  # (m, 4) left foot, left corner, right corner, right foot
@@ -39,8 +28,6 @@ class Dendrogram:
     cut: float | None  # height of the cut, None where no height makes it
     n_clusters: int
     ylabel: str
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         n = len(self.leaves)
@@ -64,7 +51,7 @@ class Dendrogram:
 
 
 def dendrogram(
-    E: BaseEstimator,
+    E: Model,
     *,
     n_clusters: int | None = None,
     height: float | None = None,
@@ -74,15 +61,9 @@ def dendrogram(
     """The tree of merges (or splits) with its cut.
 
     ``E``: fitted AgglomerativeClustering or DivisiveClustering, or a Pipeline that ends with one.
-
-    Parameters
-    ----------
-    n_clusters, height : int or float, optional
-        Another cut than that of the fit.
-    names : one name per row, optional
-        Row numbers by default.
-    most : int, default=60
-        Leaves at most; lower parts of the tree become leaves such as "(12)", for 12 rows.
+    ``n_clusters``, ``height``: int or float; another cut than that of the fit. ``names``: one name
+    per row; row numbers by default. ``most``: leaves at most; lower parts of the tree become leaves
+    such as "(12)", for 12 rows.
 
     Examples
     --------
@@ -97,13 +78,13 @@ def dendrogram(
     model = last_step(E)
     if not hasattr(model, "children_") or not hasattr(model, "cut"):
         raise ValueError(f"dendrogram is for hierarchical clusterings, got {type(model).__name__}")
-    if n_clusters is not None or height is not None:
-        labels = model.cut(n_clusters=n_clusters, height=height)
-    else:
-        labels = model.labels_
+    other = n_clusters is not None or height is not None
+    labels = model.cut(n_clusters=n_clusters, height=height) if other else model.labels_
     n, children, heights = model.n_leaves_, model.children_, model.distances_
     k = int(labels.max()) + 1
-    row_names = _names(names, n)
+    row_names = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
+    if len(row_names) != n:
+        raise ValueError(f"names must hold one name per row ({n}), got {len(row_names)}")
     first = n - min(most, n)  # merges below it are folded into leaves
     sizes, members = _sizes(children, n)
     order = _leaf_order(children, n, first)
@@ -126,18 +107,9 @@ def dendrogram(
         f"{float(heights.max()):.4g}, cut into {k} clusters of "
         f"{', '.join(map(str, np.bincount(labels)[:8].tolist()))}{' ...' if k > 8 else ''} rows."
     )
-    shown_cluster = np.array(cluster, dtype=np.intp)
+    drawn = (np.array(x), np.array(y), np.array(cluster, dtype=np.intp), leaves)
     shown_sizes = np.array([sizes[c] for c in order])
-    return Dendrogram(
-        np.array(x), np.array(y), shown_cluster, leaves, shown_sizes, cut, k, what, title, alt
-    )
-
-
-def _names(names: Any, n: int) -> list[str]:
-    found = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
-    if len(found) != n:
-        raise ValueError(f"names must hold one name per row ({n}), got {len(found)}")
-    return found
+    return Dendrogram(alt, *drawn, shown_sizes, cut, k, what, title=title)
 
 
 def _sizes(children: IntArray, n: int) -> tuple[list[int], list[int]]:

@@ -1,7 +1,6 @@
 """The error against the number of clusters, and where it bends: once, nowhere or several times."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,29 +8,17 @@ from pellucid.cluster.choosing.elbow_rule import ElbowResult
 from pellucid.cluster.choosing.elbow_rule import elbow as find_elbow
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Elbow:
+class Elbow(Panel):
     """E(k) for consecutive k, and the elbow by the rule of drops."""
 
     n_clusters: IntArray  # (m,)
     errors: Array  # (m,)
     result: ElbowResult
-    title: str
-    note: str  # the rule
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         ax.plot(self.n_clusters, self.errors, "-o", color=colour(0), lw=1.6, ms=5)
         place = dict(zip(self.n_clusters.tolist(), self.errors.tolist(), strict=True))
         for k in self.result.candidates:
@@ -45,7 +32,6 @@ class Elbow:
         heading(ax, self.title, self.note)
         if self.result.candidates:
             legend(ax)
-        return ax
 
 
 def elbow(scan: Any, n_clusters: Any = None, *, ratio: float = 2.0, share: float = 0.05) -> Elbow:
@@ -80,4 +66,5 @@ def elbow(scan: Any, n_clusters: Any = None, *, ratio: float = 2.0, share: float
         f"Error against {int(counts[0])} to {int(counts[-1])} clusters, from {errors[0]:.4g} to "
         f"{errors[-1]:.4g}: {text}."
     )
-    return Elbow(counts.astype(np.intp), errors, result, text[0].upper() + text[1:], note, alt)
+    title = text[0].upper() + text[1:]
+    return Elbow(alt, counts.astype(np.intp), errors, result, title=title, note=note)

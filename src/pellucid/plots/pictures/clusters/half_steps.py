@@ -1,37 +1,22 @@
 """The objective of k-means after every half-step: an assignment, an update, an assignment, ..."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, BoolArray
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.core.arrays.typing import Array, BoolArray, Model
+from pellucid.plots.panels.style import Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, last_step
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class HalfSteps:
-    """J after the assignment and after the update of every round."""
-
+class HalfSteps(Panel):
     rounds: Array  # (t,)
     after_assignment: Array  # (t,)
     after_update: Array  # (t,)
     reseeded: BoolArray  # (t,) an empty cluster took a far row
     falls: bool  # J never rises
-    title: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         t = np.column_stack([self.rounds - 0.5, self.rounds]).ravel()
         J = np.column_stack([self.after_assignment, self.after_update]).ravel()
         ax.plot(t, J, color="#9CA3AF", lw=1.2, zorder=1)
@@ -46,10 +31,9 @@ class HalfSteps:
         ax.set(xlabel="round", ylabel="J (sum of distances to the centres)")
         heading(ax, self.title)
         legend(ax)
-        return ax
 
 
-def half_steps(E: BaseEstimator) -> HalfSteps:
+def half_steps(E: Model) -> HalfSteps:
     """J of k-means after each half-step; neither half can raise it.
 
     ``E``: fitted KMeans, or a Pipeline that ends with it.
@@ -67,9 +51,8 @@ def half_steps(E: BaseEstimator) -> HalfSteps:
     history = getattr(model, "history_", None)
     if history is None or "after_assignment" not in history.columns:
         raise ValueError(f"half_steps is for KMeans, got {type(model).__name__}")
-    a, b = (
-        np.asarray(history[name], dtype=np.float64) for name in ("after_assignment", "after_update")
-    )
+    halves = ("after_assignment", "after_update")
+    a, b = (np.asarray(history[name], dtype=np.float64) for name in halves)
     J = np.column_stack([a, b]).ravel()
     falls = bool((np.diff(J) <= 1e-9 * np.abs(J[:-1])).all())
     said = "never rises" if falls else "rises here: centre and distance do not belong together"
@@ -80,4 +63,4 @@ def half_steps(E: BaseEstimator) -> HalfSteps:
     )
     rounds = np.asarray(history["step"], dtype=np.float64)
     reseeded = np.asarray(history["reseeded"], dtype=np.float64) > 0
-    return HalfSteps(rounds, a, b, reseeded, falls, title, alt)
+    return HalfSteps(alt, rounds, a, b, reseeded, falls, title=title)

@@ -1,13 +1,12 @@
 """Criteria for the number of clusters side by side, each with the number that it prefers."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, colour, heading, panels, words
+from pellucid.plots.panels.marks import spot, words
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, panels, together
 
 WORDS = {
     "elbow": ("error J", "elbow"),
@@ -22,10 +21,7 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class KCriteria:
-    """One panel per criterion."""
-
+class KCriteria(Picture):
     n_clusters: IntArray  # (m,)
     criteria: tuple[str, ...]
     values: tuple[Array, ...]  # each (m,), NaN where not defined
@@ -33,15 +29,12 @@ class KCriteria:
     choices: tuple[int | None, ...]
     best: int
     kind: str
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """All criteria; the figure."""
         grid = panels(len(self.criteria), columns=2 if len(self.criteria) in (2, 4) else 3)
-        for ax, name, values, error, choice in zip(
-            grid, self.criteria, self.values, self.errors, self.choices, strict=True
-        ):
+        drawn = (self.criteria, self.values, self.errors, self.choices)
+        for ax, name, values, error, choice in zip(grid, *drawn, strict=True):
             label, title = WORDS.get(name, (name, name))
             fine = np.isfinite(values)
             x, y, spread = (
@@ -59,9 +52,7 @@ class KCriteria:
             ax.set(xlabel="number of clusters k", ylabel=label)
             ax.set_xlim(self.n_clusters[0] - 0.5, self.n_clusters[-1] + 0.5)
             heading(ax, f"{title}: {said}")
-        figure = grid[0].figure
-        figure.suptitle(self.title, fontsize="medium")
-        return figure
+        return together(grid, self.title)
 
 
 def k_criteria(scan: Any) -> KCriteria:
@@ -93,4 +84,4 @@ def k_criteria(scan: Any) -> KCriteria:
     n_clusters = np.asarray(results["n_clusters"])
     values = tuple(np.asarray(results[name], dtype=np.float64) for name in names)
     errors, best = tuple(results.get(f"{name}_error") for name in names), int(scan.best_n_clusters_)
-    return KCriteria(n_clusters, names, values, errors, choices, best, scan.kind_, title, alt)
+    return KCriteria(alt, n_clusters, names, values, errors, choices, best, scan.kind_, title=title)

@@ -1,7 +1,6 @@
 """Distances to the k-th neighbour, sorted: where the curve bends up, rows stop being dense."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,30 +8,17 @@ from pellucid.cluster.density.dbscan import k_distances as sorted_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import table
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class KDistances:
-    """The curve, its bend, and the radius of a fit where given."""
-
+class KDistances(Panel):
     distances: Array  # (n,) ascending
     k: int
     bend: float  # height at the largest distance from the chord
     eps: float | None
     core: float | None  # share of the rows with k others within eps
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         n = len(self.distances)
         ax.plot(np.arange(1, n + 1), self.distances, color=colour(0), lw=1.8)
         ax.axhline(self.bend, color=colour(1), ls=":", lw=1.4, label=f"bend: {self.bend:.3g}")
@@ -42,7 +28,6 @@ class KDistances:
         ax.set(xlabel="rows, sorted", ylabel=f"distance to neighbour {self.k}", ylim=(0, None))
         heading(ax, self.title)
         legend(ax, loc="upper left")
-        return ax
 
 
 def k_distances(
@@ -50,14 +35,8 @@ def k_distances(
 ) -> KDistances:
     """The k-distance curve for choosing ``eps`` of DBSCAN.
 
-    ``X``: table; ``metric``: the distance, a name or a function, "euclidean" by default.
-
-    Parameters
-    ----------
-    k : int, default=4
-        Goes with ``DBSCAN(min_samples=k + 1)``.
-    eps : float or fitted DBSCAN, optional
-        A radius to mark.
+    ``X``: table; ``metric``: the distance, a name or a function, "euclidean" by default; ``k``:
+    goes with ``DBSCAN(min_samples=k + 1)``; ``eps``: float or fitted DBSCAN; a radius to mark.
 
     Examples
     --------
@@ -72,17 +51,11 @@ def k_distances(
         check.positive(eps=radius)
         radius = float(radius)
     core = None if radius is None else float((d <= radius).mean())
-    bend = float(d[_bend(d)])
+    bend = float(d[np.argmax(np.linspace(d[0], d[-1], len(d)) - d)])  # farthest below the chord
     title = f"Where the curve bends up is a good eps for min_samples = {k + 1}"
     said = "" if radius is None else f" At eps = {radius:.3g}, {core:.0%} of the rows are core."
     alt = (
         f"Sorted distances of {len(d)} rows to neighbour {k}, from {d[0]:.3g} to {d[-1]:.3g}, "
         f"with a bend at {bend:.3g}.{said}"
     )
-    return KDistances(d, k, bend, radius, core, title, alt)
-
-
-def _bend(d: Array) -> int:
-    """The point farthest below the chord from the first to the last."""
-    line = np.linspace(d[0], d[-1], len(d))
-    return int(np.argmax(line - d))
+    return KDistances(alt, d, k, bend, radius, core, title=title)

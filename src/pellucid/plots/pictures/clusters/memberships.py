@@ -1,26 +1,31 @@
 """How much every place belongs to each group, as shading: memberships that share one, or
 typicalities, of which an outlier has none."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.plots.panels.groups import group_centers, plane_of, style_of
-from pellucid.plots.panels.marks import isolines, ring
+from pellucid.plots.panels.marks import isolines, ring, thinned, words
 from pellucid.plots.panels.planes import LINE, grid_of, view_of
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, panels, thinned, words
+from pellucid.plots.panels.style import (
+    Axes,
+    Picture,
+    axes,
+    colour,
+    heading,
+    legend,
+    panels,
+    together,
+)
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
 
 LEVELS = np.linspace(0, 1, 11)
 MOST_PANELS = 9
 
 
-@dataclass(frozen=True)
-class Memberships:
+class Memberships(Picture):
     """Values of each group on a grid (one or two axes) and at the rows."""
 
     lines: tuple[Array, ...]
@@ -31,9 +36,6 @@ class Memberships:
     centers: Array | None  # (k, .)
     word: str  # membership, typicality or responsibility
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """One column: curves on axes. Two: a shaded panel per group; the figure."""
@@ -45,12 +47,9 @@ class Memberships:
         grid = panels(k, columns=2 if k in (2, 4) else 3, size=(3.9, 3.4))
         for j, each in enumerate(grid):
             shown = self._panel(each, j)
-        figure = grid[0].figure
-        figure.colorbar(shown, ax=grid, label=self.word, shrink=0.8)
+        grid[0].figure.colorbar(shown, ax=grid, label=self.word, shrink=0.8)
         note = "dashed: 0.5; hollow: a row below 0.5 in every group"
-        text = filter(None, (self.title, note, self.note))
-        figure.suptitle("\n".join(text), fontsize="medium")
-        return figure
+        return together(grid, "\n".join(filter(None, (self.title, note, self.note))))
 
     def _panel(self, ax: Any, j: int) -> Any:
         shown = ax.contourf(*self.lines, self.values[j], levels=LEVELS, cmap="Blues")
@@ -58,10 +57,8 @@ class Memberships:
         mine = self.labels == j
         ax.scatter(*self.at[~mine].T, s=9, color="#6B7280", marker=".", linewidths=0)
         sure, shape = mine & (self.of_rows[:, j] >= 0.5), style_of(j)["marker"]
-        tint = colour(1)
-        ax.scatter(
-            *self.at[sure].T, s=20, edgecolors="white", linewidths=0.5, color=tint, marker=shape
-        )
+        look = {"edgecolors": "white", "linewidths": 0.5, "color": colour(1), "marker": shape}
+        ax.scatter(*self.at[sure].T, s=20, **look)
         ring(ax, *self.at[mine & ~sure].T, size=20, tint=colour(1), lw=0.9, marker=shape)
         if self.centers is not None:
             ax.scatter(*self.centers[j], s=130, color="white", edgecolors="black", marker="P")
@@ -83,9 +80,7 @@ class Memberships:
         return ax
 
 
-def memberships(
-    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None
-) -> Memberships:
+def memberships(E: Model, X: ArrayLike, *, columns: Columns | None = None) -> Memberships:
     """Memberships, typicalities or responsibilities over the plane, one shaded panel per group.
 
     ``X``: table; ``columns``: the one or two columns to show, names or positions.
@@ -111,8 +106,7 @@ def memberships(
     if k > MOST_PANELS:
         raise ValueError(f"the picture has room for {MOST_PANELS} groups, got {k}")
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at, side=121)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at, side=121)
     values = ask(table.like(view.rows(places))).T.reshape(k, *shape)
     centers = group_centers(E)
     sure = of_rows.max(axis=1)
@@ -123,14 +117,12 @@ def memberships(
         f"Shading by {word} over {' and '.join(view.names)}: {words(sizes)}; "
         f"{int((sure < 0.5).sum())} rows belong nowhere by more than 0.5."
     )
-    at, of_rows, labels = view.at[kept], of_rows[kept], labels[kept]
-    shown_centers = None if centers is None else plane_of(view, table.X).of(centers)
-    return Memberships(
-        lines, values, at, of_rows, labels, shown_centers, word, view.names, title, view.note, alt
-    )
+    centers = None if centers is None else plane_of(view, table.X).of(centers)
+    drawn = (lines, values, view.at[kept], of_rows[kept], labels[kept], centers, word)
+    return Memberships(alt, *drawn, view.names, title=title, note=view.note)
 
 
-def _values(E: BaseEstimator, model: BaseEstimator) -> tuple[Any, str]:
+def _values(E: Model, model: Model) -> tuple[Any, str]:
     """How to ask the model, and what its answers are called."""
     if hasattr(model, "typicality"):
         before = E[:-1].transform if E is not model and len(E) > 1 else (lambda rows: rows)

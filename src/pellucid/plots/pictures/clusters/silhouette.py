@@ -1,18 +1,17 @@
 """Silhouettes: how much nearer every row is to its own cluster than to the next one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.cluster.choosing.measures import silhouette_values
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, panels, words
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, panels
 
 
-@dataclass(frozen=True)
-class Silhouette:
+class Silhouette(Picture):
     """One panel per labelling: silhouettes sorted within each cluster."""
 
     labels: tuple[str, ...]  # of the panels
@@ -21,7 +20,6 @@ class Silhouette:
     means: Array  # (panels,)
     below: IntArray  # (panels,) rows with a silhouette below 0
     n_clusters: IntArray  # (panels,)
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Axes for one labelling; for several the figure, with the mean against k at the end."""
@@ -73,13 +71,9 @@ def silhouette(
 ) -> Silhouette:
     """Silhouettes of all rows, cluster by cluster; of several labellings also their means by k.
 
-    ``X``: table; ``metric``, ``within``: as for ``pellucid.cluster.silhouette_values``.
-
-    Parameters
-    ----------
-    labels : labels (n,), or a dictionary {"name": labels}
-        Several labellings have a panel each and one of their means against their number of
-        clusters.
+    ``X``: table; ``metric``, ``within``: as for ``pellucid.cluster.silhouette_values``; ``labels``:
+    labels (n,), or a dictionary {"name": labels}; several labellings have a panel each and one of
+    their means against their number of clusters.
 
     Examples
     --------
@@ -101,12 +95,9 @@ def silhouette(
         values.append(tuple(np.sort(s[codes == c])[::-1] for c in known))
         means.append(float(s.mean()))
     below = [sum(int((v < 0).sum()) for v in part) for part in values]
-    said = [
-        f"{len(g)} clusters mean {m:.3f} with {b} rows below 0"
-        for g, m, b in zip(groups, means, below, strict=True)
-    ]
+    sizes = [len(g) for g in groups]
+    found = zip(sizes, means, below, strict=True)
+    said = [f"{k} clusters mean {m:.3f} with {b} rows below 0" for k, m, b in found]
     alt = f"Silhouettes of every row by cluster: {words(said)}."
-    clusters, n_clusters = tuple(groups), np.array([len(g) for g in groups])
-    return Silhouette(
-        tuple(names), clusters, tuple(values), np.array(means), np.array(below), n_clusters, alt
-    )
+    numbers = (np.array(means), np.array(below), np.array(sizes))
+    return Silhouette(alt, tuple(names), tuple(groups), tuple(values), *numbers)

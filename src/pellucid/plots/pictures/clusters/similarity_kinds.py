@@ -1,8 +1,6 @@
 """Two ideas of similarity on the same rows: near a centre (blobs), or connected by near rows
 (chains)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,27 +9,22 @@ from pellucid.cluster.hierarchy.agglomerative import AgglomerativeClustering
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray
 from pellucid.plots.panels.groups import draw_groups
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import heading, legend, panels, thinned
+from pellucid.plots.panels.style import Picture, heading, legend, panels, together
 from pellucid.plots.panels.sweeps import read_table
 
 KINDS = ("by proximity: k-means", "by transitivity: single linkage")
 
 
-@dataclass(frozen=True)
-class SimilarityKinds:
-    """The same rows with both labellings, and how far they agree."""
-
+class SimilarityKinds(Picture):
     at: Array  # (n, 1) or (n, 2)
     blobs: IntArray  # (n,) labels of k-means
     chains: IntArray  # (n,) labels of single linkage
     agreement: float  # adjusted Rand index
     names: tuple[str, ...]
-    note: str
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """Both panels; the figure."""
@@ -44,22 +37,16 @@ class SimilarityKinds:
                 ax.set_yticks(np.unique(labels))
             heading(ax, kind)
             legend(ax, loc="best", fontsize="x-small")
-        figure = grid[0].figure
-        figure.suptitle("\n".join(filter(None, (self.title, self.note))), fontsize="medium")
-        return figure
+        return together(grid, "\n".join(filter(None, (self.title, self.note))))
 
 
 def similarity_kinds(
-    X: ArrayLike, n_clusters: int = 2, *, columns: Sequence[Any] | None = None
+    X: ArrayLike, n_clusters: int = 2, *, columns: Columns | None = None
 ) -> SimilarityKinds:
     """Chains against blobs: k-means and single linkage on the same rows.
 
-    ``X``: table; ``n_clusters``: how many clusters are made, 2 by default.
-
-    Parameters
-    ----------
-    columns : one or two names or positions, optional
-        Columns to draw; all are clustered.
+    ``X``: table; ``n_clusters``: how many clusters are made, 2 by default; ``columns``: one or two
+    names or positions; columns to draw; all are clustered.
 
     Examples
     --------
@@ -76,18 +63,13 @@ def similarity_kinds(
     blobs = KMeans(n_clusters, n_init=10, random_state=0).fit(table.X).labels_
     chains = AgglomerativeClustering(n_clusters, linkage="single").fit(table.X).labels_
     agreement = float(adjusted_rand(cross_counts(blobs.astype(np.intp), chains)))
-    said = (
-        "the same groups"
-        if agreement > 0.95
-        else ("much the same groups" if agreement > 0.5 else "different groups: say which you mean")
-    )
+    said = "much the same groups" if agreement > 0.5 else "different groups: say which you mean"
+    said = "the same groups" if agreement > 0.95 else said
     title = f"Two kinds of similarity: {said} (adjusted Rand {agreement:.2f})"
     alt = (
         f"{len(table.X)} rows in {n_clusters} groups by k-means and by single linkage; {said}, "
         f"adjusted Rand index {agreement:.2f}."
     )
     kept = thinned(len(table.X))
-    at = view.at[kept]
-    return SimilarityKinds(
-        at, blobs[kept].astype(np.intp), chains[kept], agreement, view.names, view.note, title, alt
-    )
+    drawn = (view.at[kept], blobs[kept].astype(np.intp), chains[kept], agreement)
+    return SimilarityKinds(alt, *drawn, view.names, title=title, note=view.note)

@@ -1,11 +1,10 @@
 """The loop of reinforcement learning: an agent acts, the environment answers, the agent learns."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pellucid.plots.panels.graphs import draw_edge, draw_node
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import GREY, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Panel, colour, heading
 
 # class: what it keeps, how it learns from a step
 RULES = {
@@ -24,18 +23,13 @@ PLACES = dict(zip(PARTS, ((-1.15, 2.25), (-1.15, 1.2), (2.55, 1.72), (0.6, -1.15
 SIZES = dict(zip(PARTS, ((3.0, 0.72), (3.0, 0.72), (3.3, 0.72), (3.2, 0.8)), strict=True))
 
 
-@dataclass(frozen=True)
-class AgentLoop:
-    """Boxes by name with what is written in them."""
-
+class AgentLoop(Panel, size=(8.4, 5.2)):
     agent: str
     texts: dict[str, str]
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, ax: Any) -> None:
         from matplotlib.patches import FancyBboxPatch
 
-        ax = axes(ax, figsize=(8.4, 5.2))
         box: dict[str, Any] = {"fc": "#EEF4FA", "ec": colour(0), "lw": 1.6, "zorder": 0}
         ax.add_patch(FancyBboxPatch((-2.95, 0.62), 7.4, 2.45, boxstyle="round,pad=0.08", **box))
         ax.text(-2.85, 2.88, self.agent, color=colour(0), fontweight="bold", va="center")
@@ -50,7 +44,6 @@ class AgentLoop:
         ax.set(xlim=(-4.2, 5.4), ylim=(-1.8, 3.3))
         ax.axis("off")
         heading(ax, "An agent learns by acting", width=70)
-        return ax
 
     def _outside(self, ax: Any) -> None:
         """The action on the left, state and reward on the right."""
@@ -69,10 +62,7 @@ class AgentLoop:
 def agent_loop(E: Any = None) -> AgentLoop:
     r"""Agent, what it keeps, and environment.
 
-    Parameters
-    ----------
-    E : agent, optional
-        Whose rule, exploration and size are written in; it need not be fitted.
+    ``E``: agent; whose rule, exploration and size are written in; it need not be fitted.
 
     Examples
     --------
@@ -85,7 +75,7 @@ def agent_loop(E: Any = None) -> AgentLoop:
         keep, learn = GENERAL
         texts = {"choose": "choose\nexploit or explore", "keep": f"keep\n{keep}"}
         texts |= {"learn": f"learn\n{learn}", "environment": "environment"}
-        return AgentLoop("agent", texts, _alt("An agent", texts))
+        return AgentLoop(_alt("An agent", texts), "agent", texts)
     name = type(E).__name__
     if name not in RULES and not hasattr(E, "n_episodes"):
         raise ValueError(f"E must be an agent such as QLearning(), got {name}")
@@ -101,7 +91,7 @@ def agent_loop(E: Any = None) -> AgentLoop:
         place += f"\n{E.n_states_ or 'vector'} states, {E.n_actions_} actions"
     texts = {"choose": f"choose\n{_choice(E)}", "keep": keep, "learn": f"learn\n{learn}"}
     texts["environment"] = place
-    return AgentLoop(name, texts, _alt(name, texts))
+    return AgentLoop(_alt(name, texts), name, texts)
 
 
 def _choice(E: Any) -> str:

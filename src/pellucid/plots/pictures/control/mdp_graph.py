@@ -1,6 +1,5 @@
 """A Markov decision process as a graph: states, actions, chances and rewards."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.graphs import draw_edge, draw_node, name_size, sheet
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, Axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading
 from pellucid.plots.panels.worlds import cells_of, check_world, number, turns_of
 from pellucid.reinforcement.worlds.mdp import MDP
 
@@ -16,15 +15,13 @@ MOST_STATES, MOST_OUTCOMES = 14, 120
 DOT = (0.2, 0.2)
 
 
-@dataclass(frozen=True)
-class MdpGraph:
+class MdpGraph(Picture):
     """States on a ring; each action a dot from which its outcomes leave."""
 
     states: tuple[tuple[str, float, float, bool], ...]  # name, place, terminal
     rewards: tuple[float | None, ...]  # of being in a state; None: it depends on the action
     actions: tuple[tuple[int, str, float, float, float], ...]  # state, name, reward, place
     outcomes: tuple[tuple[int, int, float], ...]  # action dot, state, probability
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         place: dict[Any, Any] = {s: (x, y) for s, (_, x, y, _) in enumerate(self.states)}
@@ -114,10 +111,7 @@ def state_rewards(mdp: MDP) -> tuple[float | None, ...]:
 def mdp_graph(mdp: Any) -> MdpGraph:
     """The process drawn as a graph.
 
-    Parameters
-    ----------
-    mdp : MDP of at most 14 states and 120 outcomes
-        Larger grids: see ``values``.
+    ``mdp``: MDP of at most 14 states and 120 outcomes; larger grids: see ``values``.
 
     Examples
     --------
@@ -162,4 +156,4 @@ def mdp_graph(mdp: Any) -> MdpGraph:
         f"Decision process of {S} states, {int(mdp.terminal.sum())} of them ends, with "
         f"{len(actions)} actions in all and {len(outcomes)} outcomes."
     )
-    return MdpGraph(states, state_rewards(mdp), tuple(actions), tuple(outcomes), alt)
+    return MdpGraph(alt, states, state_rewards(mdp), tuple(actions), tuple(outcomes))

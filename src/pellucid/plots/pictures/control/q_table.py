@@ -1,27 +1,22 @@
 """The table of action values, the best action of every state marked."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import Axes, axes, colour, heading
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 from pellucid.plots.panels.worlds import check_world, nothing_to_choose, number
 
 WRITTEN = 40  # states up to which the numbers are written in
 
 
-@dataclass(frozen=True)
-class QTable:
-    """Q(s, a) with the names of states and actions."""
-
+class QTable(Picture):
     q: Array  # (S, A); NaN: not available
     states: tuple[str, ...]
     actions: tuple[str, ...]
     best: IntArray  # (S,) lowest index on ties; -1: nothing to choose
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         S, A = self.q.shape
@@ -98,4 +93,4 @@ def q_table(Q: Any, mdp: Any = None) -> QTable:
         f"Values of {A} actions in {S} states; the largest, {number(q[top])}, is action "
         f"{actions[top[1]]} in state {states[top[0]]}."
     )
-    return QTable(q, states, actions, best, alt)
+    return QTable(alt, q, states, actions, best)

@@ -1,29 +1,19 @@
 """Return per episode while agents learn, one run each or bands over seeds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import band, stroke
-from pellucid.plots.panels.style import MOST_POINTS, Axes, axes, colour, heading, legend, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import MOST_POINTS, band, stroke, words
+from pellucid.plots.panels.style import Axes, Panel, Record, colour, heading, legend
 
 LINES = ("-", "--", "-.", ":")
 
 
-@dataclass(frozen=True)
-class Learner:
+class Learner(Record):
     """The returns of one agent and their moving average; with several seeds also a band."""
 
     name: str
@@ -33,17 +23,12 @@ class Learner:
     high: Array | None
 
 
-@dataclass(frozen=True)
-class Rewards:
-    """Learning curves of one agent or several."""
-
+class Rewards(Panel, size=(6.8, 4.2)):
     learners: tuple[Learner, ...]
     window: int
     n_seeds: int
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.8, 4.2))
+    def _draw(self, ax: Axes) -> None:
         for k, learner in enumerate(self.learners):
             episode = np.arange(1, len(learner.returns) + 1)
             keep = slice(None, None, -(-len(episode) // MOST_POINTS))
@@ -59,7 +44,6 @@ class Rewards:
         )
         heading(ax, "Return per episode", average + seeds)
         legend(ax)
-        return ax
 
 
 def moving_mean(x: Array, window: int) -> Array:
@@ -77,12 +61,8 @@ def moving_mean(x: Array, window: int) -> Array:
 def rewards(*E: Any, window: int | None = None) -> Rewards:
     """Return per episode of agents, smoothed.
 
-    ``*E``: fitted agents, one dict of name -> agent, or the result of ``compare_agents``.
-
-    Parameters
-    ----------
-    window : int, optional
-        Episodes averaged; default: a twentieth of them.
+    ``*E``: fitted agents, one dict of name -> agent, or the result of ``compare_agents``;
+    ``window``: episodes averaged; default: a twentieth of them.
 
     Examples
     --------
@@ -124,7 +104,7 @@ def rewards(*E: Any, window: int | None = None) -> Rewards:
         + (f" and {seeds} seeds" if seeds > 1 else "")
         + f"; average of the last {window}: {ends}."
     )
-    return Rewards(learners, window, seeds, alt)
+    return Rewards(alt, learners, window, seeds)
 
 
 def _named(agents: Any) -> dict[str, Any]:
@@ -140,7 +120,5 @@ def _named(agents: Any) -> dict[str, Any]:
 def _returns(agent: Any) -> Array:
     history = getattr(agent, "history_", None)
     if history is None or "return" not in history.columns or not len(history):
-        raise ValueError(
-            f"rewards needs fitted agents with returns in history_, got {type(agent).__name__}"
-        )
+        raise ValueError(f"rewards needs fitted agents with history_, got {type(agent).__name__}")
     return np.asarray(history["return"], dtype=np.float64)

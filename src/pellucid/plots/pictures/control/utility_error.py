@@ -1,28 +1,19 @@
 """How far learned utilities are from the true ones, episode by episode: ADP against TD."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.plots.panels.marks import band, tone
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, words
+from pellucid.plots.panels.marks import band, tone, words
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 from pellucid.plots.panels.worlds import check_world
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class UtilityError:
+class UtilityError(Panel, size=(6.4, 4.2)):
     """Root mean square error over the states, averaged over seeds."""
 
     names: tuple[str, ...]
@@ -30,10 +21,8 @@ class UtilityError:
     error: Array  # (agents, m)
     spread: Array  # (agents, m) standard deviation over the seeds
     n_seeds: int
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.2))
+    def _draw(self, ax: Axes) -> None:
         for k, name in enumerate(self.names):
             low, high = self.error[k] - self.spread[k], self.error[k] + self.spread[k]
             band(ax, self.episodes, np.maximum(low, 0.0), high, colour(k), 0.15)
@@ -44,7 +33,6 @@ class UtilityError:
         note = f"mean and standard deviation of {self.n_seeds} runs" if self.n_seeds > 1 else ""
         heading(ax, "Distance from the true utilities", note)
         legend(ax)
-        return ax
 
 
 def utility_error(
@@ -90,7 +78,7 @@ def utility_error(
         f"Root mean square error of learned utilities after {stops[0]} to {stops[-1]} episodes; "
         f"at the end: {ends}."
     )
-    return UtilityError(tuple(agents), stops, error, found.std(axis=1), n_seeds, alt)
+    return UtilityError(alt, tuple(agents), stops, error, found.std(axis=1), n_seeds)
 
 
 def one_run(name: str, agent: Any, mdp: Any, stops: IntArray, seed: int) -> list[float]:

@@ -1,28 +1,22 @@
 """How the utilities of the states settle, sweep by sweep."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, words
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.marks import tone, words
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
 
 NAMED = 8  # states that get a colour and a name
 
 
-@dataclass(frozen=True)
-class ValueSweeps:
-    """Values after every sweep, and the largest change of each."""
-
+class ValueSweeps(Picture):
     sweep: Array  # (m,)
     values: Array  # (m, S)
     change: Array  # (m,)
     shown: tuple[int, ...]  # states with a name
     names: tuple[str, ...]
-    alt: str
 
     def plot(self) -> Any:
         """Values on the left, the change on a logarithmic scale on the right; the figure."""
@@ -44,15 +38,11 @@ class ValueSweeps:
         return left.figure
 
 
-def value_sweeps(E: BaseEstimator, mdp: Any = None, *, states: Any = None) -> ValueSweeps:
+def value_sweeps(E: Model, mdp: Any = None, *, states: Any = None) -> ValueSweeps:
     """Utilities against sweeps of value iteration, with the largest change of each.
 
-    ``E``: fitted ValueIteration; ``states``: states to name, default: up to eight, spread evenly.
-
-    Parameters
-    ----------
-    mdp : MDP, optional
-        For the names of the states.
+    ``E``: fitted ValueIteration; ``states``: states to name, default: up to eight, spread evenly;
+    ``mdp``: MDP; for the names of the states.
 
     Examples
     --------
@@ -67,9 +57,7 @@ def value_sweeps(E: BaseEstimator, mdp: Any = None, *, states: Any = None) -> Va
     """
     history = getattr(E, "history_", None)
     if history is None or "values" not in history.columns:
-        raise ValueError(
-            f"E must be a ValueIteration that keeps its values in history_, got {type(E).__name__}"
-        )
+        raise ValueError(f"E must be a ValueIteration with history_, got {type(E).__name__}")
     rows = [history[i] for i in range(len(history))]
     rows = [row for row in rows if row.get("values") is not None]
     V = np.array([row["values"] for row in rows], dtype=np.float64)
@@ -88,4 +76,4 @@ def value_sweeps(E: BaseEstimator, mdp: Any = None, *, states: Any = None) -> Va
         f"{change[-1]:.2g}; they end at: {ends}."
     )
     sweep = np.array([row["step"] for row in rows], dtype=np.float64)
-    return ValueSweeps(sweep, V, change, tuple(shown), names, alt)
+    return ValueSweeps(alt, sweep, V, change, tuple(shown), names)

@@ -1,7 +1,6 @@
 """Utilities of the states of a decision process, and what to do in each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.plots.panels.marks import arrow, beside, write
 from pellucid.plots.panels.steps import Steps, chosen_steps
-from pellucid.plots.panels.style import Axes, axes, colour, heading
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 from pellucid.plots.panels.worlds import (
     Plan,
     cells_of,
@@ -25,10 +24,7 @@ WRITTEN = 150  # cells up to which the numbers are written in
 BARS = 40
 
 
-@dataclass(frozen=True)
-class Values:
-    """The value of every state, its place on a grid, and the action chosen there."""
-
+class Values(Picture):
     states: tuple[str, ...]
     values: Array  # (S,)
     actions: tuple[str, ...]  # chosen, "" = none
@@ -36,8 +32,6 @@ class Values:
     turns: Array | None  # (S, 2) where the action points; 0: nowhere
     terminal: tuple[bool, ...]
     limits: tuple[float, float]
-    title: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         return self._bars(ax) if self.cells is None else self._grid(ax)
@@ -154,9 +148,7 @@ def values(
         return _record(mdp, plan, shape, directions, _limits(plan.values), "")
     history = getattr(V, "history_", None)
     if history is None or "values" not in history.columns:
-        raise ValueError(
-            "steps= is for a fitted ValueIteration that keeps the values of its sweeps in history_"
-        )
+        raise ValueError("steps= is for a fitted ValueIteration that keeps values in history_")
     rows = [history[i] for i in chosen_steps(steps, len(history))]
     limits = _limits(np.concatenate([row["values"] for row in rows]))
     titles = tuple(f"after sweep {row['step']}: change {row['change']:.2g}" for row in rows)
@@ -164,7 +156,8 @@ def values(
         _record(mdp, Plan(row["values"], None), shape, directions, limits, title)
         for row, title in zip(rows, titles, strict=True)
     )
-    return Steps(pictures, titles, f"Utilities after {len(rows)} sweeps: {'; '.join(titles)}.")
+    alt = f"Utilities after {len(rows)} sweeps: {'; '.join(titles)}."
+    return Steps(alt, pictures, titles)
 
 
 def _limits(V: Array) -> tuple[float, float]:
@@ -175,9 +168,7 @@ def _limits(V: Array) -> tuple[float, float]:
 def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, title: str) -> Values:
     cells, turns = cells_of(mdp, shape), turns_of(mdp, directions)
     if cells is None and mdp.n_states > BARS:
-        raise ValueError(
-            f"without a grid the picture shows up to {BARS} states, got {mdp.n_states}; give shape="
-        )
+        raise ValueError(f"without shape= up to {BARS} states can be shown, got {mdp.n_states}")
     names = [str(a) for a in (mdp.actions if directions is None else directions)]
     chosen = [-1] * mdp.n_states if plan.policy is None else plan.policy.tolist()
     if shape is not None:  # a table of Gymnasium also has cells that nobody gets to
@@ -194,4 +185,6 @@ def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, titl
     )
     said = title or ("Utilities and policy" if plan.policy is not None else "Utilities")
     states, terminal = tuple(map(str, mdp.states)), tuple(drawn_ends(mdp).tolist())
-    return Values(states, plan.values.copy(), actions, cells, points, terminal, limits, said, alt)
+    return Values(
+        alt, states, plan.values.copy(), actions, cells, points, terminal, limits, title=said
+    )

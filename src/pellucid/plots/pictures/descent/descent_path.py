@@ -4,19 +4,18 @@ Paths on the same inputs share a panel; raw and scaled inputs have contours of t
 the lesson: on scaled inputs they are nearly circles and the gradient points at the minimum.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.core.functions.penalties import L1, L1L2, L2
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
 from pellucid.plots.panels.inputs import response, two_columns
-from pellucid.plots.panels.style import Axes, axes, colour, marker, panels, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, marker, panels
 from pellucid.plots.panels.sweeps import (
     features_of,
     label_of,
@@ -26,14 +25,6 @@ from pellucid.plots.panels.sweeps import (
     with_note,
 )
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_MARKS = 120  # beyond, a path is a line without a mark per step
 
@@ -77,12 +68,10 @@ class DescentPanel:
         return ax
 
 
-@dataclass(frozen=True)
-class DescentPath:
+class DescentPath(Picture):
     """One panel for each kind of inputs."""
 
     panels: tuple[DescentPanel, ...]
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """The axes of a single panel, or the figure of several."""
@@ -101,7 +90,7 @@ def descent_path(
     X: Any = None,
     y: Any = None,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     objective: Any = None,
     n: int = 81,
 ) -> DescentPath:
@@ -144,7 +133,7 @@ def descent_path(
         f"{one.objective.value(one.points[0]):.4g} to {one.objective.value(one.points[-1]):.4g}"
         for one in traces
     ]
-    return DescentPath(found, f"Paths on the contours of the objective. {'; '.join(parts)}.")
+    return DescentPath(f"Paths on the contours of the objective. {'; '.join(parts)}.", found)
 
 
 def trace(label: str, item: Any, X: ArrayLike, y: ArrayLike, objective: Any) -> Trace:
@@ -199,7 +188,7 @@ def trace_minimum(label: str, found: Minimum, X: ArrayLike, y: ArrayLike, object
     return Trace("descent" if label == "Minimum" else label, objective, names, points, "", plain)
 
 
-def fitted_objective(model: BaseEstimator, Z: Array, y: Array) -> LinearObjective:
+def fitted_objective(model: Model, Z: Array, y: Array) -> LinearObjective:
     """(RSS + penalty)/(2n), or the mean loss and penalty of stochastic descent."""
     from pellucid.linear import ElasticNet, Lasso, LinearRegression, Ridge, SGDRegressor
     from pellucid.linear.stochastic.sgd import LOSSES

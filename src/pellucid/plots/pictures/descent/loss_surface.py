@@ -7,33 +7,20 @@ at their best for every point of the picture. Where S is singular the bowl is a 
 of its floor fits equally well.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
 from pellucid.plots.panels.inputs import response, two_columns
-from pellucid.plots.panels.style import axes, colour
+from pellucid.plots.panels.style import Panel, colour
 from pellucid.plots.panels.sweeps import read_table, with_note
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 FLAT = 1e-10  # of the largest curvature
 
 
-@dataclass(frozen=True)
-class LossSurface:
-    """RSS over a grid of two coefficients."""
-
+class LossSurface(Panel):
     first: Array  # (g,) values of the coefficient across
     second: Array  # (g,) of the one upwards
     rss: Array  # (g, g), rows belong to ``second``
@@ -43,12 +30,9 @@ class LossSurface:
     curvature: Array  # (2, 2) S
     eigenvalues: Array  # (2,) of S, rising
     trough: Array | None  # (2, 2) the ends of the floor, or None
-    title: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, ax: Any) -> None:
         """Contours, or a surface when ``ax`` is three-dimensional."""
-        ax = axes(ax)
         if ax.name == "3d":
             A, B = np.meshgrid(self.first, self.second)
             ax.plot_surface(A, B, self.rss, cmap="viridis", alpha=0.8, linewidth=0)
@@ -60,7 +44,6 @@ class LossSurface:
             ax.plot(*self.minimum, "*", color="gold", ms=12, mec="black", label=self._where())
             framed_legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
-        return ax
 
     def _where(self) -> str:
         kind = "least-norm minimum" if self.trough is not None else "minimum"
@@ -71,20 +54,15 @@ def loss_surface(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     fit_intercept: bool = True,
     n: int = 121,
 ) -> LossSurface:
     """RSS contours of two coefficients; a trough where they are not determined.
 
     ``X``, ``y``: the data; ``fit_intercept``: whether an intercept is fitted, True by default.
-
-    Parameters
-    ----------
-    columns : two names or numbers, optional
-        Whose coefficients; the first two, or intercept and slope where X has one column.
-    n : int, default=121
-        Points of the grid along each axis.
+    ``columns``: two names or numbers; whose coefficients; the first two, or intercept and slope
+    where X has one column. ``n``: points of the grid along each axis.
 
     Examples
     --------
@@ -120,7 +98,9 @@ def loss_surface(
         + ("a straight floor of equally good fits through " if flat else "one minimum at ")
         + f"({minimum[0]:.4g}, {minimum[1]:.4g}), RSS {rss:.4g}."
     )
-    return LossSurface(first, second, surface, names, minimum, rss, S, values, trough, title, alt)
+    return LossSurface(
+        alt, first, second, surface, names, minimum, rss, S, values, trough, title=title
+    )
 
 
 def bowl(chosen: Array, others: Array, y: Array) -> tuple[Array, Array, float, bool]:

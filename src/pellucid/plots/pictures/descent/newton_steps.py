@@ -1,38 +1,24 @@
 """Newton's method for a root: every step follows the tangent to the axis."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.solvers import newton_root
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class NewtonSteps:
-    """The curve, the points visited, and the root."""
-
+class NewtonSteps(Panel):
     grid: Array  # (g,)
     curve: Array  # (g,)
     x: Array  # (steps + 1,) the points visited
     values: Array  # f there
     root: float
     converged: bool
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         ax.axhline(0, color=GREY, lw=0.8)
         ax.plot(self.grid, self.curve, color=colour(0), lw=2, label="f(x)")
         for i in range(len(self.x) - 1):
@@ -53,7 +39,6 @@ class NewtonSteps:
         ax.set(xlabel="x", ylabel="f(x)", title="Newton's method: tangent by tangent")
         ax.set_ylim(*visible(self.curve, self.values))
         legend(ax)
-        return ax
 
 
 def visible(curve: Array, values: Array) -> tuple[float, float]:
@@ -72,16 +57,8 @@ def newton_steps(
 ) -> NewtonSteps:
     """Newton's tangents from x0.
 
-    ``f``: callable of one number.
-
-    Parameters
-    ----------
-    x0 : float
-        The start.
-    derivative : callable, optional
-        Found numerically where not given.
-    steps : int, default=6
-        Steps to draw; the root is that of the whole run.
+    ``f``: callable of one number. ``x0``: the start; ``derivative``: callable; found numerically
+    where not given. ``steps``: steps to draw; the root is that of the whole run.
 
     Examples
     --------
@@ -103,4 +80,4 @@ def newton_steps(
     fine = np.isfinite(curve)
     end = f"reaching the root {run.x:.6g}" if run.converged else "without reaching a root"
     alt = f"Newton's method from x = {x0:g}: {run.n_iter} tangent steps, {end}."
-    return NewtonSteps(grid[fine], curve[fine], x, values, run.x, run.converged, alt)
+    return NewtonSteps(alt, grid[fine], curve[fine], x, values, run.x, run.converged)

@@ -1,38 +1,26 @@
 """The objective at every step of several fits or rates; those that diverged are marked."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import History
-from pellucid.plots.panels.style import Axes, axes, colour, legend, marker, words
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import Axes, Panel, colour, legend, marker
 from pellucid.plots.panels.sweeps import labelled, last_step
 from pellucid.solvers import Minimum
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class ObjectiveHistory:
-    """One curve per fit."""
-
+class ObjectiveHistory(Panel):
     labels: tuple[str, ...]
     steps: tuple[Array, ...]
     objectives: tuple[Array, ...]
     diverged: tuple[bool, ...]
     log: bool
-    alt: str
     halved: tuple[Array, ...] = ()  # steps that a line search shortened, of each fit
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         for i, (label, t, f) in enumerate(
             zip(self.labels, self.steps, self.objectives, strict=True)
         ):
@@ -56,20 +44,14 @@ class ObjectiveHistory:
         elif any(self.diverged):  # keep the others readable
             ax.set_ylim(top=3 * max(f[0] for f in self.objectives))
         legend(ax)
-        return ax
 
 
 def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> ObjectiveHistory:
     """Objective per step of several fits, to compare rates and solvers.
 
     ``*E``: fitted estimators with ``history_``, Minimum or History records, or one dictionary.
-
-    Parameters
-    ----------
-    labels : list of str, optional
-        One for each; the solver and its rate where not given.
-    log : bool, optional
-        Logarithmic axis; None: where all values are positive and span a factor of 100.
+    ``labels``: list of str; one for each; the solver and its rate where not given. ``log``:
+    logarithmic axis; None: where all values are positive and span a factor of 100.
 
     Examples
     --------
@@ -101,7 +83,7 @@ def objective_history(*E: Any, labels: Any = None, log: bool | None = None) -> O
     ]
     alt = f"Objective at every step: {words(ends)}."
     return ObjectiveHistory(
-        tuple(names), tuple(steps), tuple(values), tuple(bad), log, alt, tuple(halved)
+        alt, tuple(names), tuple(steps), tuple(values), tuple(bad), log, tuple(halved)
     )
 
 

@@ -1,35 +1,22 @@
 """Learning rates by step."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import Axes, axes, legend, words
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.marks import tone, words
+from pellucid.plots.panels.style import Axes, Panel, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """One curve of rates per rule."""
-
+class Schedule(Panel):
     labels: tuple[str, ...]
     steps: Array  # (t,)
     rates: Array  # (rules, t)
     robbins_monro: tuple[bool, ...]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         for i, (label, rates) in enumerate(zip(self.labels, self.rates, strict=True)):
             settles = " (settles: Robbins-Monro)" if self.robbins_monro[i] else ""
             markevery, said = max(1, len(self.steps) // 8), label + settles
@@ -37,7 +24,6 @@ class Schedule:
         ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
         ax.set_ylim(bottom=0)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
-        return ax
 
 
 def schedule(*rules: Any, steps: int = 100) -> Schedule:
@@ -71,7 +57,7 @@ def schedule(*rules: Any, steps: int = 100) -> Schedule:
     parts = [f"{n} from {r[0]:.3g} to {r[-1]:.3g}" for n, r in zip(names, rates, strict=True)]
     settled = tuple(bool(getattr(rule, "robbins_monro", False)) for rule in rules)
     alt = f"Learning rate over {steps} updates: {words(parts)}."
-    return Schedule(names, t.astype(np.float64), rates, settled, alt)
+    return Schedule(alt, names, t.astype(np.float64), rates, settled)
 
 
 def name_of(rule: Any) -> str:

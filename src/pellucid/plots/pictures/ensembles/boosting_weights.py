@@ -3,16 +3,14 @@
 w <- w exp(-a [right]) / Z: rows that a member gets wrong weigh more in the next round.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.marks import dots
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Model
+from pellucid.plots.panels.marks import dots, thinned
 from pellucid.plots.panels.planes import (
     grid_of,
     labels_of,
@@ -22,16 +20,13 @@ from pellucid.plots.panels.planes import (
     view_of,
 )
 from pellucid.plots.panels.steps import chosen_steps
-from pellucid.plots.panels.style import Axes, heading, panels, thinned
+from pellucid.plots.panels.style import Axes, Picture, heading, panels
 from pellucid.plots.panels.sweeps import read_table
 
 SIDE = 121
 
 
-@dataclass(frozen=True)
-class BoostingWeights:
-    """One panel per round chosen."""
-
+class BoostingWeights(Picture):
     rounds: tuple[int, ...]  # from 1
     weights: Array  # (rounds, n) of the rows before each round, summing to 1 over all rows
     wrong: BoolArray  # (rounds, n) by the member of the round
@@ -45,8 +40,6 @@ class BoostingWeights:
     codes: IntArray
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """Tint: the member; black line: the committee so far; size: the weight of a row."""
@@ -91,18 +84,13 @@ class BoostingWeights:
 
 
 def boosting_weights(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = 6
+    E: Model, X: ArrayLike, y: ArrayLike, *, columns: Any = None, steps: Any = 6
 ) -> BoostingWeights:
     """The weights of the rows, the member and the committee in some rounds of AdaBoost.
 
-    ``E``: fitted AdaBoostClassifier; ``X``, ``y``: its training data.
-
-    Parameters
-    ----------
-    columns : one or two names or positions, optional
-        Inputs to show of several, the others at their median.
-    steps : int or positions, default=6
-        How many rounds, the first ones; or which (0 is the first round).
+    ``E``: fitted AdaBoostClassifier; ``X``, ``y``: its training data. ``columns``: one or two names
+    or positions; inputs to show of several, the others at their median. ``steps``: int or
+    positions; how many rounds, the first ones; or which (0 is the first round).
 
     Examples
     --------
@@ -119,8 +107,7 @@ def boosting_weights(
     table = read_table(X, E)
     labels = labels_of(y, len(table.X), E.classes_)
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at, SIDE)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at, SIDE)
     rows = view.rows(places)
     total = len(E.estimators_)
     chosen = range(min(steps, total)) if isinstance(steps, int) else chosen_steps(steps, total)
@@ -152,11 +139,12 @@ def boosting_weights(
     )
     per_row, missed = np.array(weights)[:, kept], np.array(wrong_rows)[:, kept]
     rounds = (number, per_row, missed, errors, alphas, far_off, lines, members, committees)
-    words = (labels.classes, view.names, view.note, alt)
-    return BoostingWeights(*rounds, view.at[kept], labels.codes[kept], *words)
+    return BoostingWeights(
+        alt, *rounds, view.at[kept], labels.codes[kept], labels.classes, view.names, note=view.note
+    )
 
 
-def _codes(member: Any, X: Array, E: BaseEstimator) -> IntArray:
+def _codes(member: Any, X: Array, E: Model) -> IntArray:
     """What a member says, as codes of the classes of the committee."""
     known = getattr(member, "classes_", E.classes_)
     codes = predicted_codes(member, X, known)

@@ -1,7 +1,5 @@
 """How good the members of an ensemble are, how often they disagree, and how much each counts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +8,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.ensemble.committees.resampling import ensemble_diversity
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
 
 MOST = 30  # members drawn
 
@@ -22,10 +20,7 @@ class Heard(BaseEstimator):
     """A member that reads its own columns and answers with the labels of the committee."""
 
     def __init__(
-        self,
-        model: BaseEstimator,
-        columns: Sequence[Any] | None = None,
-        classes: np.ndarray | None = None,
+        self, model: Model, columns: np.ndarray | None = None, classes: np.ndarray | None = None
     ) -> None:
         self.model, self.columns, self.classes = model, columns, classes
 
@@ -37,8 +32,7 @@ class Heard(BaseEstimator):
         return said if self.classes is None else self.classes[said.astype(np.intp)]
 
 
-@dataclass(frozen=True)
-class Diversity:
+class Diversity(Picture):
     """Members in the order of the ensemble."""
 
     names: tuple[str, ...]
@@ -50,7 +44,6 @@ class Diversity:
     error_correlation: Array  # (B, B)
     together: float  # score of the ensemble
     metric: str
-    alt: str
 
     def plot(self) -> Any:
         """Disagreement, correlation of the errors, scores with weights; the figure."""
@@ -92,7 +85,7 @@ def _off_diagonal(values: Array) -> float:
     return float(apart.mean()) if apart.size else float("nan")
 
 
-def _members(E: BaseEstimator) -> tuple[list[str], list[Any]]:
+def _members(E: Model) -> tuple[list[str], list[Any]]:
     """Names and members that answer with the labels of the ensemble."""
     members = getattr(E, "estimators_", None)
     if members is None or len(members) == 0 or np.ndim(members) > 1:
@@ -120,7 +113,7 @@ def _table(X: ArrayLike, members: list[Any]) -> Any:
     return X if is_frame(X) else np.asarray(X)
 
 
-def diversity(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Diversity:
+def diversity(E: Model, X: ArrayLike, y: ArrayLike) -> Diversity:
     """Agreement, scores and weights of the members of an ensemble.
 
     ``E``: fitted forest, bagging, voting or AdaBoost model (the first 30 members); ``X``, ``y``:
@@ -159,5 +152,5 @@ def diversity(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Diversity:
     better, shares = np.asarray(report.better_than_chance), weights / weights.sum()
     accuracies = report.accuracies
     return Diversity(
-        tuple(names), accuracies, better, chance, shares, *pairs, together, metric, alt
+        alt, tuple(names), accuracies, better, chance, shares, *pairs, together, metric
     )

@@ -1,53 +1,38 @@
 """The error of an ensemble after 1, 2, ... members."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, words
-
-if TYPE_CHECKING:
-    pass
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
+from pellucid.plots.panels.marks import stroke, words
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class EnsembleError:
+class EnsembleError(Panel, size=(6.4, 4.2)):
     """One curve per kind of rows; entry b - 1 is the error of the first b members."""
 
     curves: dict[str, Array]
     best: dict[str, int]  # members at the least error of each curve
     metric: str
     members: str  # trees, rounds or members
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.2))
+    def _draw(self, ax: Axes) -> None:
         for i, (label, values) in enumerate(self.curves.items()):
             b = np.arange(1, len(values) + 1)
-            ax.plot(b, values, STYLES[i % 4], color=colour(i), lw=1.8, label=label)
+            ax.plot(b, values, lw=1.8, label=label, **stroke(i))
             at = self.best[label]
             ax.plot(at, values[at - 1], "D", color=colour(i), mec="black", ms=6, zorder=4)
         ax.set(xlabel=f"number of {self.members}", ylabel=self.metric)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         legend(ax)
         heading(ax, self.title, "diamonds: the least error")
-        return ax
 
 
-def _answers(E: BaseEstimator, X: ArrayLike) -> Iterator[Any]:
+def _answers(E: Model, X: ArrayLike) -> Iterator[Any]:
     """What the first 1, 2, ... members say of X."""
     if hasattr(E, "staged_predict"):
         yield from E.staged_predict(X)
@@ -62,7 +47,7 @@ def _answers(E: BaseEstimator, X: ArrayLike) -> Iterator[Any]:
         yield E.classes_[total.argmax(axis=1)]
 
 
-def _members(E: BaseEstimator) -> list[Any]:
+def _members(E: Model) -> list[Any]:
     members = getattr(E, "estimators_", None)
     if members is None or not hasattr(E, "oob_permutation_importance"):
         raise ValueError(
@@ -72,14 +57,14 @@ def _members(E: BaseEstimator) -> list[Any]:
     return list(members)
 
 
-def _errors(E: BaseEstimator, X: np.ndarray, y: np.ndarray) -> Array:
+def _errors(E: Model, X: np.ndarray, y: np.ndarray) -> Array:
     y = np.asarray(y)
     if is_classifier(E):
         return np.array([float((np.asarray(a) != y).mean()) for a in _answers(E, X)])
     return np.array([float(((np.asarray(a) - y) ** 2).mean()) for a in _answers(E, X)])
 
 
-def _own(E: BaseEstimator) -> dict[str, Array]:
+def _own(E: Model) -> dict[str, Array]:
     """The curves that the fit left: out of bag, training and validation."""
     curves: dict[str, Array] = {}
     if hasattr(E, "oob_curve_"):
@@ -95,18 +80,11 @@ def _own(E: BaseEstimator) -> dict[str, Array]:
     return curves
 
 
-def ensemble_error(
-    E: BaseEstimator, X: Any = None, y: Any = None, *, train: Any = None
-) -> EnsembleError:
+def ensemble_error(E: Model, X: Any = None, y: Any = None, *, train: Any = None) -> EnsembleError:
     """Out-of-bag, training and test error against the number of members.
 
     ``E``: fitted random forest, AdaBoostClassifier, gradient or histogram boosting; ``X``, ``y``:
-    test rows, optional.
-
-    Parameters
-    ----------
-    train : (X, y), optional
-        Training rows, whose error is drawn too.
+    test rows, optional; ``train``: (X, y); training rows, whose error is drawn too.
 
     Examples
     --------
@@ -140,4 +118,4 @@ def ensemble_error(
     most = max(len(v) for v in curves.values())
     title = f"{type(E).__name__} with {most} {kind}: {last}"
     alt = f"{metric} of {type(E).__name__} against the number of {kind}; with {most}: {last}."
-    return EnsembleError(curves, best, metric, kind, title, alt)
+    return EnsembleError(alt, curves, best, metric, kind, title=title)

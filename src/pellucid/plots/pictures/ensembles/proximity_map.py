@@ -5,23 +5,22 @@ component analysis: P is centred, P = V diag(l) V', and a row stands at (sqrt(l_
 v_2).
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.inputs import response, same_kind, table
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import draw_points, labels_of
-from pellucid.plots.panels.style import heading, legend, panels, thinned
+from pellucid.plots.panels.style import Picture, heading, legend, panels
 
 MOST_ROWS = 800  # the heat map has their square
 
 
-@dataclass(frozen=True)
-class ProximityMap:
+class ProximityMap(Picture):
     """Rows in the order of their class (or target)."""
 
     proximity: Array  # (n, n)
@@ -33,7 +32,6 @@ class ProximityMap:
     target: str
     within: float  # mean proximity of rows of one class; NaN for a regression
     between: float
-    alt: str
 
     def plot(self) -> Any:
         """Heat map and map; the figure."""
@@ -62,18 +60,12 @@ class ProximityMap:
         return left.figure
 
 
-def proximity_map(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, oob: bool = False
-) -> ProximityMap:
+def proximity_map(E: Model, X: ArrayLike, y: ArrayLike, *, oob: bool = False) -> ProximityMap:
     """Proximities of a forest, as a heat map and as a map of the rows.
 
     ``E``: fitted RandomForestClassifier or RandomForestRegressor; ``X``, ``y``: rows (at most 800
-    are drawn) and what to colour them by.
-
-    Parameters
-    ----------
-    oob : bool, default=False
-        Count only the trees that have seen neither row; X must be the training rows.
+    are drawn) and what to colour them by; ``oob``: count only the trees that have seen neither row;
+    X must be the training rows.
 
     Examples
     --------
@@ -118,4 +110,4 @@ def proximity_map(
         f"Proximities of {len(kept)} rows in {type(E).__name__} as a heat map sorted by {target}, "
         f"and their first two principal axes ({share:.0%}){said}."
     )
-    return ProximityMap(P, at, share, kept, values, classes, target, within, between, alt)
+    return ProximityMap(alt, P, at, share, kept, values, classes, target, within, between)

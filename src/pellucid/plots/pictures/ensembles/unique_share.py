@@ -1,8 +1,5 @@
 """The share of different rows in a bootstrap sample: 1 - (1 - 1/n)^n, towards 1 - 1/e."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from pellucid.core.arrays import check
@@ -10,31 +7,18 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.random import stream
 from pellucid.ensemble.committees.bootstrap import bootstrap_indices
 from pellucid.ensemble.committees.resampling import expected_unique_fraction
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 LIMIT = 1 - np.exp(-1.0)
 
 
-@dataclass(frozen=True)
-class UniqueShare:
-    """The expected share for each n, and what single bootstrap samples have."""
-
+class UniqueShare(Panel):
     n: IntArray  # (m,)
     expected: Array  # (m,)
     sizes: IntArray  # (draws,) of the samples
     drawn: Array  # (draws,) their share of different rows
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         ax.plot(self.sizes, self.drawn, "o", color=GREY, ms=3, alpha=0.6, label="one sample each")
         ax.plot(self.n, self.expected, color=colour(0), lw=2, label="expected")
         ax.axhline(LIMIT, color=colour(1), ls="--", lw=1.3, label=f"1 − 1/e = {LIMIT:.3f}")
@@ -42,18 +26,12 @@ class UniqueShare:
         ax.set(xlabel="number of rows n", ylabel="share of different rows", xscale="log", ylim=ylim)
         legend(ax)
         heading(ax, "A bootstrap sample holds about 63 % of the rows; the rest are out of bag")
-        return ax
 
 
 def unique_share(n: int = 1000, *, random_state: int = 0) -> UniqueShare:
     """The share of the rows that a bootstrap sample of the same size holds.
 
-    Parameters
-    ----------
-    n : int, default=1000
-        Most rows.
-    random_state : int, default=0
-        Of the samples shown beside the curve.
+    ``n``: most rows; ``random_state``: of the samples shown beside the curve.
 
     Examples
     --------
@@ -74,4 +52,4 @@ def unique_share(n: int = 1000, *, random_state: int = 0) -> UniqueShare:
         f"{expected[-1]:.4g}, near 1 - 1/e = {LIMIT:.4g}, with {len(shown)} samples scattered "
         "round it."
     )
-    return UniqueShare(sizes, expected, shown, np.array(drawn), alt)
+    return UniqueShare(alt, sizes, expected, shown, np.array(drawn))

@@ -1,28 +1,17 @@
 """Bias², variance, noise and total error against complexity; the least total marked."""
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.validation.bias_variance_parts import BiasVariance
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class BiasVarianceCurve:
-    """The parts of the error at every value of the parameter."""
-
+class BiasVarianceCurve(Panel, size=(6.2, 4.4)):
     parameter: str
     values: tuple[Any, ...]
     bias2: Array  # (m,)
@@ -32,10 +21,8 @@ class BiasVarianceCurve:
     best: int  # place of the least total
     loss: str
     notes: tuple[str, ...]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.2, 4.4))
+    def _draw(self, ax: Axes) -> None:
         numeric = all(isinstance(v, Real) for v in self.values)
         x = np.array(self.values, dtype=float) if numeric else np.arange(len(self.values))
         if numeric and x.min() > 0 and x.max() / x.min() >= 100:
@@ -58,7 +45,6 @@ class BiasVarianceCurve:
         title = f"least total {self.total[self.best]:.4g} at {self.values[self.best]}"
         heading(ax, title, "; ".join(self.notes))
         legend(ax)
-        return ax
 
     def _ends(self) -> tuple[float, float]:
         """From 0 to well above the least total: an exploding variance may leave the picture."""
@@ -117,5 +103,5 @@ def bias_variance_curve(
     shown_noise = np.array(noise, dtype=np.float64) if known else None
     loss = results[0].loss
     return BiasVarianceCurve(
-        parameter, tuple(values), bias2, variance, shown_noise, total, best, loss, notes, alt
+        alt, parameter, tuple(values), bias2, variance, shown_noise, total, best, loss, notes
     )

@@ -4,34 +4,24 @@ Mean of the curves away from the truth: bias. Curves away from their mean: varia
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, Model, Seed
 from pellucid.evaluation.validation.bias_variance_parts import SimulatedDraw, decompose_squared
 from pellucid.evaluation.workers import root_seed, seeded, task_stream
 from pellucid.plots.panels.inputs import predicted
-from pellucid.plots.panels.marks import key_below
-from pellucid.plots.panels.style import GREY, Axes, colour, panels, thinned
+from pellucid.plots.panels.marks import key_below, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, panels
 from pellucid.plots.panels.sweeps import labelled, read_table, with_note
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_CURVES = 60  # drawn; all of them count
 
 
-@dataclass(frozen=True)
-class BiasVarianceFits:
+class BiasVarianceFits(Picture):
     """Curves (models, training sets, g), their means, and the truth where it is known."""
 
     labels: tuple[str, ...]
@@ -43,8 +33,6 @@ class BiasVarianceFits:
     variance: Array  # (models,)
     points: Array  # (n, 2) the first training set
     names: tuple[str, str]
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """A figure with one panel per model."""
@@ -77,7 +65,7 @@ class BiasVarianceFits:
 
 
 def bias_variance_fits(
-    E: BaseEstimator,
+    E: Model,
     draw: Callable[..., Any],
     *,
     truth: Callable[[Any], Any] | None = None,
@@ -144,11 +132,11 @@ def bias_variance_fits(
     alt = f"Fits to {n_models} training sets along {sweep.name}; {'; '.join(parts)}."
     names = (sweep.name, str(getattr(target, "name", None) or "y"))
     return BiasVarianceFits(
-        labels, sweep.grid, curves, mean, f, bias2, variance, points, names, sweep.note, alt
+        alt, labels, sweep.grid, curves, mean, f, bias2, variance, points, names, note=sweep.note
     )
 
 
-def _curve(model: BaseEstimator, draw: Any, rows: np.ndarray, seed: int, b: int) -> Array:
+def _curve(model: Model, draw: Any, rows: np.ndarray, seed: int, b: int) -> Array:
     """The model built on training set b, along the grid; streams as in ``bias_variance``."""
     rng = task_stream(seed, b)
     X, y = draw(rng)

@@ -4,32 +4,21 @@ A bound of 1 or more says nothing; that region is shaded.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.figures import figures
-from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import GREY, LIGHT, axes, heading, legend
+from pellucid.plots.panels.marks import STYLES, tone
+from pellucid.plots.panels.style import GREY, LIGHT, Panel, heading, legend
 
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
 _sized = partial(figures, digits=3, whole=(0, 1e7), commas=1e3)  # such as 1,000 or 1e+09
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(Panel, size=(6.2, 4.2)):
     """Values (sizes, rows) of the bound; one row where it depends on n only."""
 
     n: tuple[int, ...]
@@ -38,10 +27,8 @@ class Bounds:
     needed: tuple[Any, ...]  # per size: the first n whose bound is below 1, or None
     size_name: str
     against: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.2, 4.2))
+    def _draw(self, ax: Any) -> None:
         by_size = self.against == "size"
         x, table = (self.sizes, self.values.T) if by_size else (self.n, self.values)
         names = [f"n = {m:,}" for m in self.n] if by_size else self._names()
@@ -61,7 +48,6 @@ class Bounds:
         heading(ax, f"Bound on the true loss against {self.size_name if by_size else 'rows'}")
         if names[0]:
             legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-        return ax
 
     def _names(self) -> list[str]:
         if not self.sizes:
@@ -126,7 +112,7 @@ def bounds(
         f"Bound on the true loss for {rows[0]} to {rows[-1]} rows, from {values.max():.3g} down to "
         f"{values.min():.3g}; {'; '.join(said)}."
     )
-    return Bounds(tuple(rows), tuple(classes), values, needed, size_name, against, alt)
+    return Bounds(alt, tuple(rows), tuple(classes), values, needed, size_name, against)
 
 
 def _need(m: Any) -> str:

@@ -1,27 +1,22 @@
 """Truth against prediction: counts, and the share of every true class in each cell."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.confusion_rates import ConfusionTable
-from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import Axes, axes, colour, heading, words
+from pellucid.plots.panels.marks import words, write
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 
 MOST_TEXT = 20  # classes up to which the cells hold numbers
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """Counts, and the same as shares of the rows of each true class."""
-
+class Confusion(Picture):
     labels: tuple[str, ...]
     counts: Array  # (K, K), row = truth
     shares: Array  # (K, K), rows sum to 1; 0 for a class without rows
     accuracy: float
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Right answers in blue, wrong ones in orange; the deeper, the larger the share."""
@@ -93,4 +88,4 @@ def confusion(table: Any) -> Confusion:
     )
     if wrong[i, j] > 0:
         alt += f"; most often {labels[i]} is taken for {labels[j]} ({wrong[i, j]:g} times)"
-    return Confusion(labels, counts, shares, accuracy, alt + ".")
+    return Confusion(alt + ".", labels, counts, shares, accuracy)

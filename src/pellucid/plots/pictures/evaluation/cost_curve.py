@@ -5,31 +5,17 @@ changes where two lines cross. Without gains the cut between two decisions is
 c_FP / (c_FP + c_FN).
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import Axes, axes, heading, legend, words
+from pellucid.plots.panels.marks import stroke, words
+from pellucid.plots.panels.style import Axes, Panel, heading, legend
 from pellucid.plots.pictures.evaluation.cost_table import matrix_and_names
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class CostCurve:
-    """One line per decision, the lowest of them, and where the best decision changes."""
-
+class CostCurve(Panel, size=(6.6, 4.2)):
     probability: Array  # (g,) of the second class
     costs: Array  # (D, g)
     best: Array  # (g,) the lowest
@@ -37,10 +23,8 @@ class CostCurve:
     order: tuple[str, ...]  # the best decisions from p = 0 to 1
     labels: tuple[str, ...]
     decisions: tuple[str, ...]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.2))
+    def _draw(self, ax: Axes) -> None:
         for d, name in enumerate(self.decisions):
             ax.plot(self.probability, self.costs[d], lw=1.8, label=f"decide {name}", **stroke(d))
         x = self.probability
@@ -61,7 +45,6 @@ class CostCurve:
         ax.set(xlabel=f"P({self.labels[1]})", ylabel="expected cost", xlim=(0, 1), ylim=ylim)
         heading(ax, "Decide what is expected to cost least", "bold: the best decision there")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
 def envelope(L: Array) -> tuple[list[float], list[int]]:
@@ -112,4 +95,4 @@ def cost_curve(L: Any, *, labels: Any = None, decisions: Any = None) -> CostCurv
         f"Expected cost of {len(decisions)} decisions against P({labels[1]}); the best decision is "
         f"{' then '.join(names)}, changing at {said}."
     )
-    return CostCurve(p, costs, costs.min(axis=0), tuple(cuts), names, labels, decisions, alt)
+    return CostCurve(alt, p, costs, costs.min(axis=0), tuple(cuts), names, labels, decisions)

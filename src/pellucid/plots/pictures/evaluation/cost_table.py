@@ -1,30 +1,18 @@
 """A table of costs: what every decision costs for every truth."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.inference.decisions.decisions import check_losses
-from pellucid.plots.panels.style import Axes, axes, colour, heading
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class CostTable:
-    """L[truth, decision] with the names of both."""
-
+class CostTable(Picture):
     costs: Array  # (K, D)
     labels: tuple[str, ...]
     decisions: tuple[str, ...]
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Deeper orange for higher costs, blue for gains; the right decisions are framed."""
@@ -78,12 +66,8 @@ def cost_table(L: Any, *, labels: Any = None, decisions: Any = None) -> CostTabl
     """The costs of decisions as a table: rows are the truth, columns the decision.
 
     ``L``: array-like of shape (K, D), or a fitted LossMatrixClassifier; ``labels``: names of the K
-    classes, optional.
-
-    Parameters
-    ----------
-    decisions : names of the D decisions, optional
-        Default: those of the classes; further columns are "other".
+    classes, optional; ``decisions``: names of the D decisions; default: those of the classes;
+    further columns are "other".
 
     Examples
     --------
@@ -98,4 +82,4 @@ def cost_table(L: Any, *, labels: Any = None, decisions: Any = None) -> CostTabl
         f"Table of costs of {len(decisions)} decisions for {len(labels)} truths; the dearest is to "
         f"decide {decisions[j]} when {labels[i]} is true, at {C[i, j]:g}."
     )
-    return CostTable(C, labels, decisions, alt)
+    return CostTable(alt, C, labels, decisions)

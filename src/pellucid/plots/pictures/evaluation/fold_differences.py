@@ -1,7 +1,6 @@
 """Two models on the same folds: their difference fold by fold, its mean and interval."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,29 +9,17 @@ from pellucid.evaluation.hypotheses.significance import SignificanceTest
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_test
 from pellucid.evaluation.splits.folds import ratio_of
 from pellucid.evaluation.validation.cv_scores import CrossValidation
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class FoldDifferences:
-    """a - b per fold, and the test of their mean."""
-
+class FoldDifferences(Panel, size=(6.4, 4.0)):
     differences: Array  # (k,)
     test: SignificanceTest
     names: tuple[str, str]
     metric: str
     greater_is_better: bool
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.0))
+    def _draw(self, ax: Axes) -> None:
         d, k = self.differences, len(self.differences)
         x = np.arange(1, k + 1)
         good = d > 0 if self.greater_is_better else d < 0
@@ -58,7 +45,6 @@ class FoldDifferences:
         title = f"mean difference {test.estimate:.3g}, p = {test.p_value:.3g}: {verdict}"
         heading(ax, title, test.method)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=4)
-        return ax
 
 
 def fold_differences(
@@ -119,4 +105,4 @@ def fold_differences(
         f"better in {won}; mean {test.estimate:.4g}, p = {test.p_value:.3g} ({test.method}), "
         f"{'significant' if test.reject else 'it may be chance'}."
     )
-    return FoldDifferences(d, test, (first, second), metric, bool(greater_is_better), alt)
+    return FoldDifferences(alt, d, test, (first, second), metric, bool(greater_is_better))

@@ -1,6 +1,5 @@
 """How a splitter cuts the rows: a line per fold, which rows train and which test."""
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -11,7 +10,8 @@ from sklearn.utils.validation import _num_samples
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Folds, IntArray
 from pellucid.evaluation.splits.folds import splitter_of
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
 
 MOST_FOLDS = 15
 MOST_ROWS = 2000
@@ -19,8 +19,7 @@ TEST, IDLE = -1, 0
 UNUSED = 0.94  # grey of rows that a fold leaves out
 
 
-@dataclass(frozen=True)
-class FoldScheme:
+class FoldScheme(Picture):
     """-1 tests, 0 is not used, k >= 1 trains (k times, where rows are drawn again)."""
 
     use: IntArray  # (folds, m) of the folds and rows drawn
@@ -30,7 +29,6 @@ class FoldScheme:
     n: int
     strips: dict[str, IntArray]  # codes of class and group per row drawn
     name: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         from matplotlib.colors import to_rgb
@@ -155,4 +153,4 @@ def fold_scheme(cv: Folds, n: Any, *, y: Any = None, groups: Any = None) -> Fold
         f"{name} of {count} rows: {len(splits)} folds, {_span(sizes[0])} rows train and "
         f"{_span(sizes[1])} test."
     )
-    return FoldScheme(use[:, kept], kept, sizes[0], sizes[1], count, strips, name, alt)
+    return FoldScheme(alt, use[:, kept], kept, sizes[0], sizes[1], count, strips, name)

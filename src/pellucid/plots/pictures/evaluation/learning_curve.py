@@ -1,25 +1,16 @@
 """Score against the number of training rows, on the rows trained on and on new ones."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.validation.curves import SizeCurve
 from pellucid.plots.panels.marks import band, tone
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(Panel, size=(6.4, 4.4)):
     """Means and 95 % limits per size, and the score of every fold."""
 
     sizes: IntArray  # (m,)
@@ -29,10 +20,8 @@ class LearningCurve:
     collapsed: BoolArray  # (m, k) fits that predict a constant
     metric: str
     sentence: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.4))
+    def _draw(self, ax: Axes) -> None:
         lines = (("training rows", self.train, "s", "--"), ("new rows", self.test, "o", "-"))
         for i, (label, values, shape, style) in enumerate(lines):
             tint = colour(1 - i)
@@ -55,11 +44,9 @@ class LearningCurve:
         ax.set(xlabel="training rows", ylabel=self.metric, ylim=ylim, xlim=xlim)
         heading(ax, self.sentence)
         legend(ax)
-        return ax
 
 
-@dataclass(frozen=True)
-class LearningCurves:
+class LearningCurves(Panel, size=(6.4, 4.4)):
     """Scores on new rows of several models against the number of training rows."""
 
     labels: tuple[str, ...]
@@ -68,10 +55,8 @@ class LearningCurves:
     metric: str
     crossing: float  # rows at which the lead of two changes last; NaN where it does not
     sentence: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.4))
+    def _draw(self, ax: Axes) -> None:
         for i, (label, sizes, values) in enumerate(
             zip(self.labels, self.sizes, self.test, strict=True)
         ):
@@ -88,7 +73,6 @@ class LearningCurves:
         ax.set(xlabel="training rows", ylabel=f"{self.metric} on new rows", xscale="log", ylim=ylim)
         heading(ax, self.sentence, "bands: 95 % interval of the mean")
         legend(ax)
-        return ax
 
 
 def limits_of(summaries: Any) -> Array:
@@ -126,17 +110,14 @@ def several(curves: dict[str, SizeCurve]) -> LearningCurves:
     said = ", ".join(f"{k} {v[0, 0]:.4g} to {v[-1, 0]:.4g}" for k, v in pairs)
     labels, sizes = tuple(str(k) for k, _ in found), tuple(c.sizes for _, c in found)
     alt = f"Test {a.metric} against training rows: {said}. {sentence}."
-    return LearningCurves(labels, sizes, tuple(limits), a.metric, crossing, sentence, alt)
+    return LearningCurves(alt, labels, sizes, tuple(limits), a.metric, crossing, sentence)
 
 
 def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
     """How the score grows with the rows: a gap that stays is variance, two low lines are bias.
 
-    Parameters
-    ----------
-    size_curve : SizeCurve of ``evaluation.size_curve``, or {"label": SizeCurve}
-        A dictionary compares the scores on new rows, such as those of a generative and of a
-        discriminative model.
+    ``size_curve``: SizeCurve of ``evaluation.size_curve``, or {"label": SizeCurve}. A dictionary
+    compares the scores on new rows, such as those of a generative and of a discriminative model.
 
     Examples
     --------
@@ -153,10 +134,8 @@ def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
     if kinds == {SizeCurve}:
         return several(size_curve)
     if not isinstance(size_curve, SizeCurve):
-        raise ValueError(
-            f"size_curve must come from evaluation.size_curve, got {type(size_curve).__name__}"
-        )
+        raise ValueError(f"size_curve must come from evaluation, got {type(size_curve).__name__}")
     c = size_curve
     alt = f"Test and training {c.metric} for {c.sizes[0]} to {c.sizes[-1]} rows. {c.sentence}"
     train, test = limits_of(c.train_summary), limits_of(c.test_summary)
-    return LearningCurve(c.sizes, train, test, c.test, c.collapsed, c.metric, c.sentence, alt)
+    return LearningCurve(alt, c.sizes, train, test, c.test, c.collapsed, c.metric, c.sentence)

@@ -1,6 +1,5 @@
 """Precision against recall, with lines of equal F and the best threshold."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,16 +8,15 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.thresholds import best_threshold
+from pellucid.plots.panels.marks import STYLES
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, shown
-from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading, legend, marker
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, Panel, colour, heading, legend, marker
 
-STYLES = ("-", "--", "-.", ":")
 MOST_RESAMPLED = 5000  # distinct scores beyond which no interval is bootstrapped
 LEVELS = (0.2, 0.4, 0.6, 0.8)  # of F
 
 
-@dataclass(frozen=True)
-class PrecisionRecall:
+class PrecisionRecall(Panel, size=(5.2, 4.8)):
     """One curve per model, in falling threshold; and the point of the best F."""
 
     labels: tuple[str, ...]
@@ -28,10 +26,8 @@ class PrecisionRecall:
     best: Array  # (curves, 3): threshold, recall and precision of the best F
     prevalence: Array  # (curves,) precision of calling every row positive
     beta: float
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(5.2, 4.8))
+    def _draw(self, ax: Axes) -> None:
         self._equal_f(ax)
         several = len(self.labels) > 1
         for i, label in enumerate(self.labels):
@@ -51,7 +47,6 @@ class PrecisionRecall:
         only = "" if several else f"average precision {_said(self.average_precision[0])}"
         heading(ax, only or "Precision against recall", f"thin lines: equal F{self.beta:g}")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
-        return ax
 
     def _equal_f(self, ax: Axes) -> None:
         b2 = self.beta**2
@@ -77,12 +72,8 @@ def precision_recall(
     """Precision against recall at every threshold, drawn in steps as average precision sums them.
 
     ``curve``: ThresholdCurve, or a dictionary of label -> ThresholdCurve; ``n_resamples``:
-    bootstrap resamples, 2000 by default.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Of the bootstrap interval of average precision, up to 5000 distinct scores.
+    bootstrap resamples, 2000 by default; ``confidence``: of the bootstrap interval of average
+    precision, up to 5000 distinct scores.
 
     Examples
     --------
@@ -119,4 +110,4 @@ def precision_recall(
     labels = tuple(label for label, _ in pairs)
     curves = (tuple(recall), tuple(precision), tuple(areas), np.array(best), np.array(prevalence))
     alt = f"Precision against recall; {'; '.join(said)}."
-    return PrecisionRecall(labels, *curves, betas.pop(), alt)
+    return PrecisionRecall(alt, labels, *curves, betas.pop())

@@ -1,33 +1,20 @@
 """Prediction intervals against what came: how many rows they cover, and how wide they are."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.plots.panels.inputs import predicted, response
-from pellucid.plots.panels.marks import band
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.marks import band, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_BARS = 300  # rows drawn as bars; of more, a fixed sample
 
 
-@dataclass(frozen=True)
-class PredictionIntervals:
+class PredictionIntervals(Panel, size=(6.8, 4.4)):
     """Rows in the order drawn: by the one input, or by prediction."""
 
     x: Array  # (m,) the input, or the rank of the prediction
@@ -41,10 +28,8 @@ class PredictionIntervals:
     width: float  # mean of all rows
     names: tuple[str, str]
     ranked: bool
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.8, 4.4))
+    def _draw(self, ax: Axes) -> None:
         if self.ranked:
             ax.vlines(self.x, self.low, self.high, color=colour(0), alpha=0.3, lw=self._thick())
             ax.plot([], [], color=colour(0), alpha=0.4, lw=4, label="interval")
@@ -64,7 +49,6 @@ class PredictionIntervals:
         note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
         heading(ax, self._verdict(), note)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
-        return ax
 
     def _thick(self) -> float:
         return float(np.clip(300 / len(self.x), 0.8, 6.0))
@@ -78,7 +62,7 @@ class PredictionIntervals:
 
 
 def prediction_intervals(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, confidence: float | None = None
+    E: Model, X: ArrayLike, y: ArrayLike, *, confidence: float | None = None
 ) -> PredictionIntervals:
     """The intervals of a regressor on rows it was not fitted to, and the rows they miss.
 
@@ -110,9 +94,7 @@ def prediction_intervals(
     if isinstance(E, Pipeline):
         rows, last = (E[:-1].transform(rows) if len(E) > 1 else rows), E[-1]
     if not hasattr(last, "predict_interval"):
-        raise ValueError(
-            f"{type(last).__name__} has no predict_interval; wrap it in a ConformalRegressor"
-        )
+        raise ValueError(f"{type(last).__name__} has no predict_interval: use ConformalRegressor")
     low, high = np.asarray(last.predict_interval(rows, confidence=level)).reshape(-1, 2).T
     covered = (low <= target) & (target <= high)
     n, width = len(target), float((high - low).mean())
@@ -130,5 +112,5 @@ def prediction_intervals(
     low, high, centre, actual = low[order], high[order], centre[order], target[order]
     covered, names = covered[order], (label, name)
     return PredictionIntervals(
-        x, low, high, centre, actual, covered, coverage, float(level), width, names, ranked, alt
+        alt, x, low, high, centre, actual, covered, coverage, float(level), width, names, ranked
     )

@@ -1,25 +1,16 @@
 """Predicted probability against observed share: on the diagonal where probabilities are honest."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.calibration.reliability_curve import Reliability
 from pellucid.plots.panels.marks import dots
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class ReliabilityDiagram:
+class ReliabilityDiagram(Panel, size=(4.8, 5.0)):
     """One record per model; the bins of each in rising probability."""
 
     labels: tuple[str, ...]
@@ -31,10 +22,8 @@ class ReliabilityDiagram:
     ece: Array  # (models,)
     outside: tuple[int, ...]  # bins whose interval misses the diagonal
     confidence: float
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(4.8, 5.0))
+    def _draw(self, ax: Axes) -> None:
         ax.plot([0, 1], [0, 1], color=GREY, ls="--", lw=1.2, label="predicted = observed")
         several = len(self.labels) > 1
         for i, label in enumerate(self.labels):
@@ -49,7 +38,6 @@ class ReliabilityDiagram:
         note = f"bars: {self.confidence:.0%} intervals; larger marks hold more rows"
         heading(ax, "Reliability" if several else self._title(), note, width=58)
         legend(ax, loc="upper left", scatterpoints=1, markerscale=0.8)
-        return ax
 
     def _title(self) -> str:
         k = len(self.counts[0])
@@ -90,5 +78,5 @@ def reliability_diagram(r: Any) -> ReliabilityDiagram:
     confidence = records[0].confidence
     alt = f"Observed share of positives against predicted probability; {'; '.join(said)}."
     return ReliabilityDiagram(
-        labels, parts[0], parts[1], parts[2], parts[3], parts[4], ece, outside, confidence, alt
+        alt, labels, parts[0], parts[1], parts[2], parts[3], parts[4], ece, outside, confidence
     )

@@ -4,30 +4,19 @@ The interval of the area is DeLong's (or a bootstrap one); the band holds, at ea
 rate, the middle 95 % of curves of resampled rows.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.intervals.intervals import Interval
+from pellucid.plots.panels.marks import STYLES
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, roc_band, shown
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class Roc:
+class Roc(Panel, size=(4.8, 5.0)):
     """One curve per model, from (0, 0) to (1, 1)."""
 
     labels: tuple[str, ...]
@@ -38,10 +27,8 @@ class Roc:
     low: Array  # (curves, g)
     high: Array  # (curves, g)
     confidence: float
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(4.8, 5.0))
+    def _draw(self, ax: Axes) -> None:
         several = len(self.labels) > 1
         for i, label in enumerate(self.labels):
             tint, area = colour(i), self.areas[i]
@@ -57,7 +44,6 @@ class Roc:
         title = "ROC curves" if several else f"area {self.areas[0].estimate:.3f}"
         heading(ax, title + ("" if several else _limits(self.areas[0])), band, width=58)
         legend(ax, loc="lower right")
-        return ax
 
 
 def _limits(area: Interval) -> str:
@@ -70,16 +56,9 @@ def _limits(area: Interval) -> str:
 def roc(curve: Any, *, confidence: float = 0.95, method: str = "delong", n: int = 201) -> Roc:
     """Recall against false positive rate at every threshold.
 
-    ``curve``: ThresholdCurve, or a dictionary of label -> ThresholdCurve.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Of the interval of the area and of the band.
-    method : {"delong", "bca", "percentile"}, default="delong"
-        How the interval of the area is found.
-    n : int, default=201
-        False positive rates at which the band is computed.
+    ``curve``: ThresholdCurve, or a dictionary of label -> ThresholdCurve; ``confidence``: of the
+    interval of the area and of the band; ``method``: {"delong", "bca", "percentile"}: how the
+    interval of the area is found; ``n``: False positive rates at which the band is computed.
 
     Examples
     --------
@@ -107,4 +86,4 @@ def roc(curve: Any, *, confidence: float = 0.95, method: str = "delong", n: int 
     low, high = (np.array(part) for part in zip(*bands, strict=True))
     labels = tuple(label for label, _ in pairs)
     alt = f"Recall against false positive rate; {'; '.join(said)}."
-    return Roc(labels, tuple(x), tuple(y), tuple(areas), grid, low, high, float(confidence), alt)
+    return Roc(alt, labels, tuple(x), tuple(y), tuple(areas), grid, low, high, float(confidence))

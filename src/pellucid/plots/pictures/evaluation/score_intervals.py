@@ -6,29 +6,19 @@ vary less than the scores do (see ``fold_differences`` and ``significance``).
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
-from pellucid.plots.panels.style import Axes, axes, colour, heading, marker
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, marker
 
 WIDE = 20  # ratio of the largest to the median size from which the axis bends
 
 
-@dataclass(frozen=True)
-class ScoreIntervals:
+class ScoreIntervals(Picture):
     """Estimate and limits per name; NaN limits where there is no interval."""
 
     names: tuple[str, ...]
@@ -37,8 +27,6 @@ class ScoreIntervals:
     high: Array
     folds: Any  # (m, k) scores of a comparison, or None
     label: str
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         m = len(self.names)
@@ -131,7 +119,9 @@ def score_intervals(table: Any, *, names: Sequence[str] | None = None) -> ScoreI
     low, high = numbers[:, 1], numbers[:, 2]
     shown_folds = None if folds is None else np.array([folds[k] for k in names])
     alt = f"Scores with intervals: {'; '.join(said)}."
-    return ScoreIntervals(tuple(names), numbers[:, 0], low, high, shown_folds, label, title, alt)
+    return ScoreIntervals(
+        alt, tuple(names), numbers[:, 0], low, high, shown_folds, label, title=title
+    )
 
 
 def _three(value: Any) -> tuple[float, float, float]:

@@ -1,25 +1,16 @@
 """Which model is better than which: a matrix of adjusted p-values."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.hypotheses.comparison import Comparison
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, Picture, axes, colour, heading
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Significance:
+class Significance(Picture):
     """Models in falling quality; ``better[i, j]``: model i is significantly better than j."""
 
     names: tuple[str, ...]
@@ -32,7 +23,6 @@ class Significance:
     test: str
     correction: str
     sentence: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         from matplotlib.colors import to_rgb
@@ -73,10 +63,7 @@ def _p(value: float) -> str:
 def significance(comparison: Any) -> Significance:
     """Every pair of models: better, worse, or no proof of a difference.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Of ``evaluation.compare``.
+    ``comparison``: Comparison; of ``evaluation.compare``.
 
     Examples
     --------
@@ -103,5 +90,5 @@ def significance(comparison: Any) -> Significance:
         f"Pairs of {len(names)} models by {c.metric}, best first ({', '.join(names)}): "
         f"{len(won)} significant differences{': ' + ', '.join(won) if won else ''}."
     )
-    shown, words = (names, mean[order], c.adjusted[pick]), (c.test, c.correction, c.sentence, alt)
-    return Significance(*shown, better, order, c.metric, c.alpha, *words)
+    words = (c.metric, c.alpha, c.test, c.correction, c.sentence)
+    return Significance(alt, names, mean[order], c.adjusted[pick], better, order, *words)

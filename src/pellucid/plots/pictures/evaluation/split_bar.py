@@ -1,44 +1,30 @@
 """Rows to train, to validate and to test: how many, and where they lie in the file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import IntArray
-from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, thinned
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import thinned, write
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 ROOM = 0.1  # share of the rows that leaves room for words
 TINTS = {"train": 0, "validation": 4, "test": 1}
 
 
-@dataclass(frozen=True)
-class SplitBar:
-    """Parts with their numbers of rows, and the part of every row drawn."""
-
+class SplitBar(Panel, size=(7.0, 2.6)):
     names: tuple[str, ...]
     counts: IntArray  # (parts,)
     rows: IntArray  # (m,) row numbers
     part: IntArray  # (m,) place of their part in ``names``
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
+    def _draw(self, ax: Axes) -> None:
         """Above: the parts by size. Below: the parts in the order of the rows."""
         from matplotlib.colors import to_rgb
         from matplotlib.patches import Patch
 
-        ax = axes(ax, figsize=(7.0, 2.6))
         n, start = int(self.counts.sum()), 0
         tints = [colour(TINTS.get(name, i)) for i, name in enumerate(self.names)]
         for i, name in enumerate(self.names):
@@ -62,7 +48,6 @@ class SplitBar:
                 Patch(color=tint, label=text) for tint, text in zip(tints, said, strict=True)
             ]
             legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        return ax
 
 
 def split_bar(split: Any) -> SplitBar:
@@ -98,5 +83,5 @@ def split_bar(split: Any) -> SplitBar:
     code = np.repeat(np.arange(len(rows)), counts)
     said = [f"{name} {c}" for name, c in zip(names, counts.tolist(), strict=True)]
     return SplitBar(
-        names, counts, every[kept], code[kept], f"{len(every)} rows in parts: {', '.join(said)}."
+        f"{len(every)} rows in parts: {', '.join(said)}.", names, counts, every[kept], code[kept]
     )

@@ -1,29 +1,19 @@
 """Train and test scores over a hyper-parameter, every run a dot, collapsed runs crossed."""
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 LOG_SPAN = 20  # ratio of the largest to the smallest value from which the axis is logarithmic
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(Panel, size=(6.6, 4.2)):
     """Scores (values, runs) of each value of the parameter."""
 
     parameter: str
@@ -33,10 +23,8 @@ class Sweep:
     collapsed: BoolArray  # (m, runs) the run answers the same for every row
     best: int
     metric: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.2))
+    def _draw(self, ax: Axes) -> None:
         numbers = all(isinstance(v, Real) for v in self.values)
         x = np.array(self.values, float) if numbers else np.arange(len(self.values), dtype=float)
         if numbers and x.min() > 0 and x.max() / x.min() >= LOG_SPAN:
@@ -61,16 +49,13 @@ class Sweep:
         legend(ax)
         title = f"{self.parameter} = {self.values[self.best]}: {self.metric} {best:.3g} on new rows"
         heading(ax, title, "small dots: single runs")
-        return ax
 
 
 def sweep(curve: Any) -> Sweep:
     """Scores against the hidden size, the learning rate, or any other parameter.
 
-    Parameters
-    ----------
-    curve : ComplexityCurve of one parameter
-        From ``evaluation.complexity_curve``: every point is a fresh fit on every fold.
+    ``curve``: ComplexityCurve of one parameter; from ``evaluation.complexity_curve``: every point
+    is a fresh fit on every fold.
 
     Examples
     --------
@@ -84,10 +69,7 @@ def sweep(curve: Any) -> Sweep:
     (0, (2, 5))
     """
     if not isinstance(curve, ComplexityCurve):
-        raise ValueError(
-            "curve must be a ComplexityCurve of evaluation.complexity_curve, got "
-            f"{type(curve).__name__}"
-        )
+        raise ValueError(f"curve must be a ComplexityCurve, got {type(curve).__name__}")
     if not isinstance(curve.parameter, str):
         raise ValueError("sweep draws one parameter; validation_curve draws a pair")
     values = tuple(curve.values)
@@ -99,4 +81,4 @@ def sweep(curve: Any) -> Sweep:
     alt = f"{curve.metric} on new rows for {curve.parameter} = {means}; best at {values[best]}" + (
         f"; {int(collapsed.sum())} runs collapsed." if collapsed.any() else "."
     )
-    return Sweep(curve.parameter, values, train, test, collapsed, best, curve.metric, alt)
+    return Sweep(alt, curve.parameter, values, train, test, collapsed, best, curve.metric)

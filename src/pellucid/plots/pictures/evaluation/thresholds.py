@@ -1,29 +1,19 @@
 """Every rate, and the cost, against the threshold; the best threshold marked."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.ranked import shown, threshold_curve_only
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, marker
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend, marker
 
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 WORDS = {"accuracy": "accuracy", "youden": "recall + specificity", "cost": "mean cost"}
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(Panel, size=(6.6, 4.4)):
     """Rates (rates, m) at rising thresholds; ``cost`` is None without a cost matrix."""
 
     threshold: Array  # (m,)
@@ -32,10 +22,8 @@ class Thresholds:
     cost: Any  # (m,) or None
     metric: str
     best: tuple[float, float]  # threshold and value of the metric
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.4))
+    def _draw(self, ax: Any) -> None:
         few = len(self.threshold) <= 20
         for i, name in enumerate(self.names):
             look = {"lw": 1.8, "ms": 5, "color": colour(i), "ls": STYLES[i]}
@@ -62,7 +50,6 @@ class Thresholds:
         heading(ax, f"best {self._word()}: {self.best[1]:.4g} at scores ≥ {self.best[0]:.4g}")
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "ncols": 4}
         legend(ax, handles=handles, labels=labels, **below)
-        return ax
 
     def _word(self) -> str:
         return WORDS.get(self.metric, self.names[3])
@@ -71,12 +58,8 @@ class Thresholds:
 def thresholds(curve: Any, *, metric: str | None = None) -> Thresholds:
     """Precision, recall, specificity, F, accuracy and cost as the threshold moves.
 
-    ``curve``: ThresholdCurve.
-
-    Parameters
-    ----------
-    metric : {"f_beta", "accuracy", "youden", "cost"}, optional
-        What the marked threshold is best for; default: the cost where the curve has one, else F.
+    ``curve``: ThresholdCurve; ``metric``: {"f_beta", "accuracy", "youden", "cost"}: what the marked
+    threshold is best for; default: the cost where the curve has one, else F.
 
     Examples
     --------
@@ -100,4 +83,4 @@ def thresholds(curve: Any, *, metric: str | None = None) -> Thresholds:
         f"{WORDS.get(metric, names[3])} is {best[1]:.4g} at scores of at least {best[0]:.4g}."
     )
     cost = curve.cost[kept] if priced else None
-    return Thresholds(curve.threshold[kept], names, rates, cost, metric, best, alt)
+    return Thresholds(alt, curve.threshold[kept], names, rates, cost, metric, best)

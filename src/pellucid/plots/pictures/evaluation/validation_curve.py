@@ -4,7 +4,6 @@ Best: the greatest mean (the least, for a loss). One standard error: the simples
 is within one standard error of the best.
 """
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -13,13 +12,12 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
 
 LOG_SPAN = 100  # ratio of the largest to the smallest value from which the axis is logarithmic
 
 
-@dataclass(frozen=True)
-class ValidationCurve:
+class ValidationCurve(Picture):
     """Means (m,) and standard errors; (a, b) tables for a pair of parameters."""
 
     parameter: Any  # name, or pair of names
@@ -34,7 +32,6 @@ class ValidationCurve:
     metric: str
     greater_is_better: bool
     sentence: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         if isinstance(self.parameter, str):
@@ -103,10 +100,8 @@ def _numeric(values: list[Any]) -> bool:
 def validation_curve(complexity_curve: Any) -> ValidationCurve:
     """Training and test score against a parameter, best and one-standard-error choice marked.
 
-    Parameters
-    ----------
-    complexity_curve : ComplexityCurve
-        Of ``evaluation.complexity_curve``; for a pair of parameters a table of colours.
+    ``complexity_curve``: ComplexityCurve; of ``evaluation.complexity_curve``; for a pair of
+    parameters a table of colours.
 
     Examples
     --------
@@ -123,9 +118,7 @@ def validation_curve(complexity_curve: Any) -> ValidationCurve:
     """
     c = complexity_curve
     if not isinstance(c, ComplexityCurve):
-        raise ValueError(
-            f"complexity_curve must come from evaluation.complexity_curve, got {type(c).__name__}"
-        )
+        raise ValueError(f"complexity_curve must come from evaluation, got {type(c).__name__}")
     shape = c.test.shape[:-1]
     test = c.test.mean(axis=-1)
     error = np.array([s.standard_error for s in c.test_summary]).reshape(shape)
@@ -133,6 +126,6 @@ def validation_curve(complexity_curve: Any) -> ValidationCurve:
     limit = float(test[c.best] - sign * np.nan_to_num(error[c.best]))
     name = c.parameter if isinstance(c.parameter, str) else " and ".join(c.parameter)
     alt = f"Training and test {c.metric} against {name}. {c.sentence}"
-    best, words = (c.best, c.one_standard_error, limit), (c.greater_is_better, c.sentence, alt)
+    best, words = (c.best, c.one_standard_error, limit), (c.greater_is_better, c.sentence)
     scores, collapsed = (c.train.mean(axis=-1), test, error), c.collapsed.sum(axis=-1) > 0
-    return ValidationCurve(c.parameter, c.values, *scores, *best, collapsed, c.metric, *words)
+    return ValidationCurve(alt, c.parameter, c.values, *scores, *best, collapsed, c.metric, *words)

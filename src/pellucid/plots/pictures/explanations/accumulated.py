@@ -1,21 +1,17 @@
 """Accumulated local effects: how the prediction moves with one input, the others as they occur."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.evaluation.explain.accumulated import accumulated_effects
+from pellucid.plots.panels.marks import stroke
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker
-
-STYLES = ("-", "--", "-.", ":")
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend, marker
 
 
-@dataclass(frozen=True)
-class Accumulated:
+class Accumulated(Panel):
     """Centred curves with their bands; 0 is the mean over the rows."""
 
     grid: Any  # (g,) numbers or categories
@@ -27,11 +23,9 @@ class Accumulated:
     name: str
     target: str
     confidence: float
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
+    def _draw(self, ax: Axes) -> None:
         """Curves with bands over numbers, points with bars over categories."""
-        ax = axes(ax)
         ax.axhline(0, color="black", lw=0.8)
         if self.categorical:
             self._points(ax)
@@ -43,13 +37,12 @@ class Accumulated:
         share = f"{100 * self.confidence:g} % for the chance of the rows"
         note = f"0: the mean over the rows; band: {share}"
         heading(ax, f"Accumulated local effect of {self.name}", note)
-        return ax
 
     def _curves(self, ax: Axes) -> None:
         for k, curve in enumerate(self.effect):
             label = self.outputs[k] if self.outputs else None
             ax.fill_between(self.grid, self.low[k], self.high[k], color=colour(k), alpha=0.18, lw=0)
-            ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.2, label=label)
+            ax.plot(self.grid, curve, lw=2.2, label=label, **stroke(k))
         x, y, transform = self.grid, np.zeros(len(self.grid)), ax.get_xaxis_transform()
         ax.plot(
             x, y, "|", color="black", ms=7, mew=0.7, alpha=0.6, transform=transform, clip_on=False
@@ -72,7 +65,7 @@ class Accumulated:
 
 
 def accumulated(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     column: Any,
     *,
@@ -103,9 +96,7 @@ def accumulated(
     options |= {"confidence": confidence, "random_state": random_state}
     found = accumulated_effects(E, X, column, **options)
     if len(found.effect) > MOST_CLASSES:
-        raise ValueError(
-            f"the picture tells at most {MOST_CLASSES} curves apart, got {len(found.effect)}"
-        )
+        raise ValueError(f"at most {MOST_CLASSES} curves are told apart, got {len(found.effect)}")
     curve = found.effect[0]
     grid = [v if found.categorical else f"{v:.4g}" for v in np.asarray(found.grid).tolist()]
     top, low = int(curve.argmax()), int(curve.argmin())
@@ -116,4 +107,4 @@ def accumulated(
     )
     curves = (found.grid, found.effect, found.low, found.high)
     kind = (found.outputs, found.categorical, found.feature, found.target)
-    return Accumulated(*curves, *kind, confidence, alt)
+    return Accumulated(alt, *curves, *kind, confidence)

@@ -1,33 +1,22 @@
 """Partial dependence: the mean prediction when one input is set to a value in every row."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.plots.panels.inputs import predicted
+from pellucid.plots.panels.marks import stroke, thinned
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, heading, legend
 from pellucid.plots.panels.sweeps import read_table
 
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
-
 MOST_ROWS, SINGLE = 1000, 40  # rows averaged; rows drawn one by one
-STYLES = ("-", "--", "-.", ":")
 
 
-@dataclass(frozen=True)
-class Dependence:
+class Dependence(Panel):
     """One curve for a regression, one per class for a classifier (one for two classes)."""
 
     grid: Array  # (g,)
@@ -37,17 +26,15 @@ class Dependence:
     values: Array  # of the column in the data, for the ticks below
     name: str
     target: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
+    def _draw(self, ax: Axes) -> None:
         """The mean thick, single rows thin (of one curve), the data as ticks."""
-        ax = axes(ax)
         if len(self.mean) == 1:
             ax.plot(self.grid, self.single.T, color=GREY, lw=0.5, alpha=0.35)
             ax.plot([], [], color=GREY, lw=0.8, label="single rows")
         for k, curve in enumerate(self.mean):
             label = self.classes[k] if len(self.mean) > 1 else "mean over the rows"
-            ax.plot(self.grid, curve, STYLES[k % 4], color=colour(k), lw=2.4, label=label)
+            ax.plot(self.grid, curve, lw=2.4, label=label, **stroke(k))
         x, y, transform = self.values, np.zeros(len(self.values)), ax.get_xaxis_transform()
         ax.plot(
             x, y, "|", color="black", ms=7, mew=0.6, alpha=0.5, transform=transform, clip_on=False
@@ -55,19 +42,13 @@ class Dependence:
         ax.set(xlabel=self.name, ylabel=self.target)
         legend(ax)
         heading(ax, f"What changes when only {self.name} changes", "the other inputs as they are")
-        return ax
 
 
-def dependence(E: BaseEstimator, X: ArrayLike, column: Any, *, n: int = 60) -> Dependence:
+def dependence(E: Model, X: ArrayLike, column: Any, *, n: int = 60) -> Dependence:
     """The mean prediction along one input, the others as they are in the rows.
 
     ``E``: fitted model or Pipeline; ``X``: data (at most 1000 rows are averaged); ``column``: name
-    or position.
-
-    Parameters
-    ----------
-    n : int, default=60
-        Values of the column, from its least to its greatest.
+    or position; ``n``: values of the column, from its least to its greatest.
 
     Examples
     --------
@@ -112,4 +93,4 @@ def dependence(E: BaseEstimator, X: ArrayLike, column: Any, *, n: int = 60) -> D
     )
     single = cube[:, thinned(len(kept), SINGLE), 0].T
     shown = values[thinned(len(values), 300)]
-    return Dependence(grid, mean, single, classes, shown, table.names[j], target, alt)
+    return Dependence(alt, grid, mean, single, classes, shown, table.names[j], target)

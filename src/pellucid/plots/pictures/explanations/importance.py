@@ -4,26 +4,25 @@ The first is read off the trees and favours inputs with many values; the second 
 that a tree has not seen (out of bag), or on the rows given.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Model
 from pellucid.core.runtime.random import stream
 from pellucid.plots.panels.inputs import model_names
-from pellucid.plots.panels.style import colour, heading, panels, words
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import Picture, colour, heading, panels
 from pellucid.plots.panels.sweeps import read_table
 
 Z = 1.96  # of a 95 % interval
 MOST = 20  # inputs drawn
 
 
-@dataclass(frozen=True)
-class Importance:
+class Importance(Picture):
     """Means and half-widths of 95 % intervals, the most important input first."""
 
     names: tuple[str, ...]
@@ -33,7 +32,6 @@ class Importance:
     permutation_error: Array
     rows: str  # which rows were shuffled
     metric: str
-    alt: str
 
     def plot(self) -> Any:
         """One panel per measure that is there; the figure."""
@@ -59,7 +57,7 @@ class Importance:
         return grid[0].figure
 
 
-def _from_trees(E: BaseEstimator, d: int) -> tuple[Array, Array]:
+def _from_trees(E: Model, d: int) -> tuple[Array, Array]:
     """Impurity importances, and the half-width of an interval over the trees of a forest."""
     if not hasattr(E, "feature_importances_"):
         return np.full(d, np.nan), np.full(d, np.nan)
@@ -71,13 +69,13 @@ def _from_trees(E: BaseEstimator, d: int) -> tuple[Array, Array]:
     return found, Z * each.std(axis=0, ddof=1) / np.sqrt(len(each))
 
 
-def _loss(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> float:
+def _loss(E: Model, X: ArrayLike, y: ArrayLike) -> float:
     said = np.asarray(E.predict(X))
     return float((said != y).mean() if is_classifier(E) else ((said - y) ** 2).mean())
 
 
 def _shuffled(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, n_repeats: int, seed: int
+    E: Model, X: ArrayLike, y: ArrayLike, n_repeats: int, seed: int
 ) -> tuple[Array, Array]:
     """The rise of the error when a column of the rows given is shuffled."""
     table, y = read_table(X, E), np.asarray(y)
@@ -94,9 +92,9 @@ def _shuffled(
 
 
 def importance(
-    E: BaseEstimator,
-    X: ArrayLike | None = None,
-    y: ArrayLike | None = None,
+    E: Model,
+    X: MaybeArray = None,
+    y: MaybeArray = None,
     *,
     oob: bool | None = None,
     n_repeats: int = 5,
@@ -151,5 +149,5 @@ def importance(
     alt = f"Importance of {d} inputs in {type(E).__name__} ({rows} shuffled), the first: {first}."
     shown_names, impurity_error = tuple(names[j] for j in order), impurity_error[order]
     return Importance(
-        shown_names, impurity[order], impurity_error, mean[order], error[order], rows, metric, alt
+        alt, shown_names, impurity[order], impurity_error, mean[order], error[order], rows, metric
     )

@@ -1,30 +1,20 @@
 """What each input adds to the predictions, row by row: Shapley values of a model of trees."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.evaluation.explain.tree_shapley import TreeShap, tree_shap
-from pellucid.plots.panels.style import GREY, Axes, axes, heading, thinned, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import thinned, words
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, heading
 
 ROWS = 1000  # drawn
 BINS = 60  # along the axis, for the width of the swarm
 
 
-@dataclass(frozen=True)
-class ShapSummary:
+class ShapSummary(Picture):
     """Shares of the inputs that move the predictions most, the first on top."""
 
     names: tuple[str, ...]
@@ -33,7 +23,6 @@ class ShapSummary:
     size: Array  # (inputs drawn,) mean |share| over all rows
     left_out: int
     scale: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """One line of points per input; the colour says whether the value is low or high."""
@@ -92,20 +81,12 @@ def column_ranks(X: Array) -> Array:
     return out
 
 
-def shap_summary(
-    E: BaseEstimator, X: Any = None, *, output: Any = None, most: int = 12
-) -> ShapSummary:
+def shap_summary(E: Model, X: Any = None, *, output: Any = None, most: int = 12) -> ShapSummary:
     """The shares of the inputs in all predictions.
 
     ``E``: fitted model of trees, or a ``TreeShap``; ``X``: rows to explain, with a model (at most
-    1000 are drawn).
-
-    Parameters
-    ----------
-    output : label or place, optional
-        Which class of a model that has shares for several; default the last.
-    most : int, default=12
-        Inputs drawn.
+    1000 are drawn). ``output``: label or place; which class of a model that has shares for several;
+    default the last. ``most``: inputs drawn.
 
     Examples
     --------
@@ -128,10 +109,10 @@ def shap_summary(
         f"sizes of the first: {first}."
     )
     shares, ranks = found.values[rows][:, order], column_ranks(found.X)[rows][:, order]
-    return ShapSummary(names, shares, ranks, size[order], len(size) - len(order), found.scale, alt)
+    return ShapSummary(alt, names, shares, ranks, size[order], len(size) - len(order), found.scale)
 
 
-def explained(E: BaseEstimator, X: ArrayLike) -> TreeShap:
+def explained(E: Model, X: ArrayLike) -> TreeShap:
     """The shares themselves, or those of a model for the rows."""
     if isinstance(E, TreeShap):
         return E

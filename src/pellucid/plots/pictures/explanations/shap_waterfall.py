@@ -1,26 +1,17 @@
 """How one prediction comes about: from the mean of the training rows, input by input."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, PALETTE, axes, heading, margin, words
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.marks import margin, words
+from pellucid.plots.panels.style import GREY, PALETTE, Picture, axes, heading
 from pellucid.plots.pictures.explanations.shap_summary import explained
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class ShapWaterfall:
+class ShapWaterfall(Picture):
     """Steps from the base to the prediction, the largest first."""
 
     labels: tuple[str, ...]  # "name = value"
@@ -29,7 +20,6 @@ class ShapWaterfall:
     prediction: float
     row: int
     scale: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for every step; rises and falls differ in colour and hatching."""
@@ -60,19 +50,13 @@ class ShapWaterfall:
 
 
 def shap_waterfall(
-    E: BaseEstimator, X: Any = None, row: int = 0, *, output: Any = None, most: int = 10
+    E: Model, X: Any = None, row: int = 0, *, output: Any = None, most: int = 10
 ) -> ShapWaterfall:
     """One prediction as the mean of the training rows plus the shares of the inputs.
 
     ``E``: fitted model of trees, or a ``TreeShap``; ``X``: rows, with a model; ``row``: position of
-    the row to explain, 0 by default.
-
-    Parameters
-    ----------
-    output : label or place, optional
-        Which class; default the last.
-    most : int, default=10
-        Inputs drawn one by one; the others are one bar.
+    the row to explain, 0 by default. ``output``: label or place; which class; default the last.
+    ``most``: inputs drawn one by one; the others are one bar.
 
     Examples
     --------
@@ -105,5 +89,5 @@ def shap_waterfall(
         f"{base:.4g} plus shares, the largest: {said}."
     )
     return ShapWaterfall(
-        tuple(labels), np.array(shares), base, prediction, int(row), found.scale, alt
+        alt, tuple(labels), np.array(shares), base, prediction, int(row), found.scale
     )

@@ -6,8 +6,7 @@ r"""How strongly each input goes with the target, one input at a time.
 Rows with a missing cell are left out of their own column only.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -18,21 +17,12 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.matrices import column_names
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.features.selection.scores import f_classif, r_regression
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend
 
 MOST = 30  # bars drawn; of more, the longest
 
 
-@dataclass(frozen=True)
-class TargetBars:
+class TargetBars(Picture):
     """Inputs, the strongest first."""
 
     names: tuple[str, ...]
@@ -41,8 +31,6 @@ class TargetBars:
     high: Array  # (m,)
     rows: Array  # (m,) rows with a value
     measure: str
-    title: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.0, 1.5 + 0.28 * len(self.names)))
@@ -99,12 +87,8 @@ def one_column(x: Array, y: np.ndarray, classes: bool) -> float:
 def target_bars(X: ArrayLike, y: ArrayLike, *, classes: bool | None = None) -> TargetBars:
     """Association of each input with the target, the strongest first.
 
-    ``X``: table of numbers; missing cells are left out column by column; ``y``: numbers or classes.
-
-    Parameters
-    ----------
-    classes : bool, optional
-        Whether y holds classes; default: it does if it is not numeric.
+    ``X``: table of numbers; missing cells are left out column by column; ``y``: numbers or classes;
+    ``classes``: whether y holds classes; default: it does if it is not numeric.
 
     Examples
     --------
@@ -146,5 +130,5 @@ def target_bars(X: ArrayLike, y: ArrayLike, *, classes: bool | None = None) -> T
         f"{found[top]:.3f}."
     )
     return TargetBars(
-        shown, found[order], low[order], high[order], counts[order], measure, title, alt
+        alt, shown, found[order], low[order], high[order], counts[order], measure, title=title
     )

@@ -1,11 +1,10 @@
 """The three ways two edges meet at a node, and when each lets dependence through."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.plots.panels.graphs import draw_edge, draw_node
-from pellucid.plots.panels.style import Axes, colour, panels
+from pellucid.plots.panels.style import Axes, Picture, Record, colour, panels
 
 BELOW = {"A": (-1, 0.3), "B": (1, 0.3), "C": (0, -0.45), "D": (0, -1.25)}
 KINDS = (
@@ -17,8 +16,7 @@ KINDS = (
 SIZE = (0.62, 0.52)
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Record):
     """One connection with one node observed or nothing."""
 
     kind: str
@@ -28,12 +26,10 @@ class Case:
     open: bool
 
 
-@dataclass(frozen=True)
-class Connections:
+class Connections(Picture):
     """Every kind, first without and then with an observed node."""
 
     cases: tuple[Case, ...]
-    alt: str
 
     def plot(self) -> Any:
         """The figure: a column per kind, the row below with the node observed (grey)."""
@@ -81,4 +77,4 @@ def connections() -> Connections:
         f"{'open' if c.open else 'blocked'}"
         for c in cases
     )
-    return Connections(tuple(cases), f"The ways two edges meet: {said}.")
+    return Connections(f"The ways two edges meet: {said}.", tuple(cases))

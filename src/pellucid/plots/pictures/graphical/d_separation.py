@@ -5,13 +5,12 @@ if it does and neither the node nor a descendant is given.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.plots.panels.graphs import draw_edge, draw_node, layered, name_size, sheet
-from pellucid.plots.panels.style import GREY, colour, heading
+from pellucid.plots.panels.style import GREY, Picture, colour, heading
 from pellucid.plots.pictures.graphical.network_graph import graph_of
 
 MOST_PATHS = 2000
@@ -25,8 +24,7 @@ class PathCheck(NamedTuple):
     blocked: tuple[tuple[str, str], ...]  # (node, why)
 
 
-@dataclass(frozen=True)
-class DSeparation:
+class DSeparation(Picture):
     """The graph, the query, and all paths."""
 
     nodes: tuple[tuple[str, float, float], ...]
@@ -36,7 +34,6 @@ class DSeparation:
     given: tuple[str, ...]
     separated: bool
     paths: tuple[PathCheck, ...]  # open ones first, then the shorter
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         place = {name: (x, y) for name, x, y in self.nodes}
@@ -149,5 +146,5 @@ def d_separation(N: Any, a: Any, b: Any, given: Any = ()) -> DSeparation:
     edges = tuple((names[p], names[c], found.bends[p, c]) for p, c in dag.sorted_edges)
     paths = tuple(checks)
     return DSeparation(
-        nodes, edges, names[start], names[end], tuple(names[v] for v in seen), separated, paths, alt
+        alt, nodes, edges, names[start], names[end], tuple(names[v] for v in seen), separated, paths
     )

@@ -1,33 +1,21 @@
 """How sure the data are of every edge: posterior probabilities averaged over graphs."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import Axes, axes, heading, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.marks import words, write
+from pellucid.plots.panels.style import Axes, Picture, axes, heading
 
 WRITTEN = 15  # variables up to which the numbers are written in
 
 
-@dataclass(frozen=True)
-class EdgeProbabilities:
+class EdgeProbabilities(Picture):
     """P(row -> column | data) for every pair of variables."""
 
     names: tuple[str, ...]
     probability: Array  # (d, d), parent by child
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         d = len(self.names)
@@ -49,7 +37,7 @@ class EdgeProbabilities:
         return ax
 
 
-def edge_probabilities(E: BaseEstimator) -> EdgeProbabilities:
+def edge_probabilities(E: Model) -> EdgeProbabilities:
     """A heat map of the posterior probability of every edge.
 
     ``E``: fitted ModelAveragingStructure.
@@ -77,4 +65,4 @@ def edge_probabilities(E: BaseEstimator) -> EdgeProbabilities:
         key=lambda pair: -pair[0],
     )
     said = words([f"{a} → {b} {p:.2f}" for p, a, b in pairs[:6]])
-    return EdgeProbabilities(names, P, f"Probability of each directed edge; the surest: {said}.")
+    return EdgeProbabilities(f"Probability of each directed edge; the surest: {said}.", names, P)

@@ -1,28 +1,24 @@
 """A Bayesian network with its tables, or the class of graphs that say the same."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.graphical.network.tables import CPT
 from pellucid.plots.panels.graphs import draw_edge, draw_node, layered, name_size, sheet
-from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, colour, heading, words
+from pellucid.plots.panels.marks import words, write
+from pellucid.plots.panels.style import GREY, Picture, colour, heading
 
 MOST_ROWS = 9  # of a table that is drawn
 MOST_NODES = 60
 LETTER, LINE = 0.0695, 0.145  # inches of a letter and a line of the tables, at 8 points
 
 
-@dataclass(frozen=True)
-class NetworkGraph:
+class NetworkGraph(Picture):
     """Nodes with their places, edges with their bends, tables as lines of text."""
 
     nodes: tuple[tuple[str, float, float], ...]
     edges: tuple[tuple[str, str, str, tuple[tuple[float, float], ...]], ...]  # a, b, "->" or "--"
     tables: dict[str, tuple[str, ...]]  # empty: names only
-    title: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         size = {name: node_size(name, self.tables.get(name, ())) for name, _, _ in self.nodes}
@@ -117,15 +113,9 @@ def graph_of(N: Any) -> DAG:
 def network_graph(N: Any, *, tables: bool = True, equivalence: bool = False) -> NetworkGraph:
     """The graph of a network, with the table of every variable.
 
-    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner.
-
-    Parameters
-    ----------
-    tables : bool, default=True
-        Write the conditional probability tables (where N has them) in the nodes.
-    equivalence : bool, default=False
-        The essential graph: an edge has an arrow only where every graph with the same
-        independencies has it so.
+    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner; ``tables``: write the
+    conditional probability tables (where N has them) in the nodes; ``equivalence``: the essential
+    graph: an edge has an arrow only where every graph with the same independencies has it so.
 
     Examples
     --------
@@ -153,7 +143,7 @@ def network_graph(N: Any, *, tables: bool = True, equivalence: bool = False) -> 
     )
     nodes = tuple((names[v], *found.place[v]) for v in dag.nodes)
     title, alt = _said(edges, nodes, bool(lines), equivalence)
-    return NetworkGraph(nodes, edges, lines, title, alt)
+    return NetworkGraph(alt, nodes, edges, lines, title=title)
 
 
 def _said(edges: Any, nodes: Any, tables: bool, equivalence: bool) -> tuple[str, str]:

@@ -1,36 +1,24 @@
 """The moves of a search over graphs, and the score after each."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import GREY, axes, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Picture, axes, heading, legend
 
 NAMED = 25  # moves that get their edge written
 LOOKS = {"start": 6, "add": 2, "remove": 1, "reverse": 0, "rebuild": 3}
 
 
-@dataclass(frozen=True)
-class SearchMoves:
+class SearchMoves(Picture):
     """The score after every move that is shown, and what was done."""
 
     score: Array  # (m,)
     moves: tuple[tuple[str, str, str], ...]  # add, remove, reverse, rebuild; parent, child
     level: int  # sideways moves at the end that found nothing better, not shown
     name: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(min(11.0, max(6.0, 0.42 * len(self.score) + 2)), 4.4))
@@ -67,7 +55,7 @@ def tick(kind: str, a: str, b: str) -> str:
     return f"{a} → {b}" if a else "start"
 
 
-def search_moves(E: BaseEstimator) -> SearchMoves:
+def search_moves(E: Model) -> SearchMoves:
     """Score after each edge added, removed or reversed.
 
     ``E``: ScoreBasedStructure fitted by hill_climbing or tabu.
@@ -106,4 +94,4 @@ def search_moves(E: BaseEstimator) -> SearchMoves:
         f"{counts['reverse']} reversed{rebuilt}; the {kind} rises from {score[0]:.6g} to "
         f"{best:.6g}."
     )
-    return SearchMoves(score[: last + 1], moves, len(rows) - 1 - last, str(kind), alt)
+    return SearchMoves(alt, score[: last + 1], moves, len(rows) - 1 - last, str(kind))

@@ -4,30 +4,20 @@ Each row is a copy of the graph; every copy of a variable has the same parameter
 Given the parameters the rows are independent; learning is inference about the parameter nodes.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.plots.panels.graphs import depths, draw_edge, draw_node, layered, sheet
-from pellucid.plots.panels.style import GREY, colour, heading
+from pellucid.plots.panels.style import GREY, Picture, colour, heading
 from pellucid.plots.pictures.graphical.network_graph import graph_of, short
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_VARIABLES = 12
 
 
-@dataclass(frozen=True)
-class Unrolled:
+class Unrolled(Picture):
     """Copies of the variables with the values of the rows, and the shared parameters."""
 
     variables: tuple[str, ...]
@@ -36,7 +26,6 @@ class Unrolled:
     cells: tuple[tuple[str, ...], ...]  # value of each variable in each copy shown, "?" = missing
     above: tuple[str, ...]  # variables whose parameter node is drawn on top
     n_rows: int
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         texts = [
@@ -134,14 +123,9 @@ def _text(value: Any) -> str:
 def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
     """A copy of the network per row of the data, with shared parameters.
 
-    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner.
-
-    Parameters
-    ----------
-    data : frame with columns named like the variables, or array in their order
-        A variable without a column is latent; missing cells are "?".
-    copies : int, default=3
-        Rows shown.
+    ``N``: BayesianNetwork, DAG, list of edges, or fitted structure learner. ``data``: frame with
+    columns named like the variables, or array in their order. A variable without a column is
+    latent; missing cells are "?". ``copies``: rows shown.
 
     Examples
     --------
@@ -153,9 +137,7 @@ def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
     check.whole(copies=copies)
     dag = graph_of(N)
     if len(dag.nodes) > MOST_VARIABLES:
-        raise ValueError(
-            f"the picture shows up to {MOST_VARIABLES} variables, got {len(dag.nodes)}"
-        )
+        raise ValueError(f"up to {MOST_VARIABLES} variables can be shown, got {len(dag.nodes)}")
     names = tuple(str(v) for v in dag.nodes)
     cells, n = cells_of(data, names, copies)
     wide = max(
@@ -172,4 +154,4 @@ def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
     )
     edges = tuple((str(a), str(b)) for a, b in dag.sorted_edges)
     place = {str(v): found.place[v] for v in dag.nodes}
-    return Unrolled(names, edges, place, tuple(map(tuple, cells)), above, n, alt)
+    return Unrolled(alt, names, edges, place, tuple(map(tuple, cells)), above, n)

@@ -1,12 +1,10 @@
 """What Markov chains did: traces, running means and variances, and histograms by parameter."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Columns
 from pellucid.inference.sampling.chains import RHAT_LIMIT
 from pellucid.inference.sampling.diagnostics import (
     LEAST_DRAWS,
@@ -16,15 +14,14 @@ from pellucid.inference.sampling.diagnostics import (
 )
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import given_names
-from pellucid.plots.panels.style import colour, heading, panels, words
+from pellucid.plots.panels.marks import STYLES, words
+from pellucid.plots.panels.style import Picture, colour, heading, panels
 
 MOST = 5  # parameters drawn
-STYLES = ("-", "--", "-.", ":")
 PLACES = 1000  # draws of a trace at most, evenly
 
 
-@dataclass(frozen=True)
-class Chains:
+class Chains(Picture):
     """Draws of some parameters with their running moments."""
 
     draws: Array  # (chains, n, d)
@@ -33,8 +30,6 @@ class Chains:
     rhat: Array  # (d,)
     ess: Array  # (d,)
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """A row per parameter: trace, running mean, running variance, histogram; the figure."""
@@ -93,17 +88,13 @@ def draws_of(samples: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
     return found, given_names(names, found.shape[2])
 
 
-def chains(samples: Any, *, columns: Sequence[Any] | None = None, names: Any = None) -> Chains:
+def chains(samples: Any, *, columns: Columns | None = None, names: Any = None) -> Chains:
     """Traces, running means and variances per chain, and histograms.
 
-    ``names``: names of the parameters, optional.
-
-    Parameters
-    ----------
-    samples : Chains, draws of shape (chain, draw) or (chain, draw, d), or a fitted model with
-        ``draws_`` such as BayesianLogisticRegression(method="metropolis")
-    columns : names or positions of up to five parameters, optional
-        Default: the first five.
+    ``names``: names of the parameters, optional; ``samples``: Chains, draws of shape (chain, draw)
+    or (chain, draw, d), or a fitted model with ``draws_`` such as
+    BayesianLogisticRegression(method="metropolis"); ``columns``: names or positions of up to five
+    parameters; default: the first five.
 
     Examples
     --------
@@ -132,4 +123,4 @@ def chains(samples: Any, *, columns: Sequence[Any] | None = None, names: Any = N
     said = words([f"{name} {v:.3f}" for name, v in zip(labels, r, strict=True)])
     verdict = "they agree" if (r <= RHAT_LIMIT).all() else "they do not agree"
     alt = f"{m} chains of {n} draws; R-hat {said}: {verdict}."
-    return Chains(x, mean, variance, r, size, labels, note, alt)
+    return Chains(alt, x, mean, variance, r, size, labels, note=note)

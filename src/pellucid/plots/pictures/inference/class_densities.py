@@ -8,27 +8,25 @@ must err. Its error is the area of everything under the highest curve,
 Naive Bayes has these densities; the normal models have their margins.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.inference.decisions.class_densities import ask_log_density
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.categorical import CategoricalNB
 from pellucid.naive_bayes.gaussian import GaussianNB
 from pellucid.naive_bayes.mixed import MixedNB
-from pellucid.plots.panels.marks import key_below, stroke
+from pellucid.plots.panels.marks import key_below, margin, stroke, thinned, words
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import Axes, colour, heading, margin, panels, thinned, words
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, panels
 
 MOST = 6  # columns drawn; of more, those with the least overlap
 GRID = 2001
@@ -47,16 +45,12 @@ class Column(NamedTuple):
     error: float  # of a rule that sees this column only
 
 
-@dataclass(frozen=True)
-class ClassDensities:
+class ClassDensities(Picture):
     """The columns drawn, and the classes of the rows."""
 
     columns: tuple[Column, ...]
     codes: IntArray  # (n,)
     classes: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """One panel per column; the figure."""
@@ -135,7 +129,7 @@ def with_values(X: ArrayLike, j: int, values: Any) -> Any:
     return rows
 
 
-def is_counted(E: BaseEstimator, j: int) -> bool:
+def is_counted(E: Model, j: int) -> bool:
     """Whether the model counts the values of column j."""
     if isinstance(E, MixedNB):
         return E.distributions_[j] in COUNTED
@@ -148,7 +142,7 @@ def levels_of(cells: Any) -> Any:
     return np.array(sorted(set(known), key=lambda v: (str(type(v)), v)), dtype=object)
 
 
-def normal_margin(E: BaseEstimator, j: int, x: Array) -> Array:
+def normal_margin(E: Model, j: int, x: Array) -> Array:
     """Log density (K, g) of column j under each class of a normal model."""
     K = len(E.classes_)
     if hasattr(E, "covariance_"):
@@ -162,7 +156,7 @@ def normal_margin(E: BaseEstimator, j: int, x: Array) -> Array:
     return -0.5 * (gap**2 / variance[:, None] + np.log(2 * np.pi * variance)[:, None])
 
 
-def log_densities(E: BaseEstimator, X: np.ndarray, j: int, values: np.ndarray) -> Array:
+def log_densities(E: Model, X: np.ndarray, j: int, values: np.ndarray) -> Array:
     """log p(x_j | k) at the values, (K, g)."""
     if hasattr(E, "means_"):
         return normal_margin(E, j, values)
@@ -176,7 +170,7 @@ def log_densities(E: BaseEstimator, X: np.ndarray, j: int, values: np.ndarray) -
     return np.asarray(E.explain(with_values(X, j, values)))[:, :, j].T
 
 
-def supported(E: BaseEstimator, p: int) -> None:
+def supported(E: Model, p: int) -> None:
     """Refuse a model without a density for each column."""
     normal = hasattr(E, "means_") and (hasattr(E, "covariance_") or hasattr(E, "rotations_"))
     naive = isinstance(E, GaussianNB | BernoulliNB | CategoricalNB | MixedNB)
@@ -189,7 +183,7 @@ def supported(E: BaseEstimator, p: int) -> None:
     )
 
 
-def without_smoothing(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Any:
+def without_smoothing(E: Model, X: ArrayLike, y: ArrayLike) -> Any:
     """The same model refitted with the shares and variances as counted."""
     off = {"alpha": 1e-10, "force_alpha": True, "var_smoothing": 0.0}
     known = {name: v for name, v in off.items() if name in E.get_params()}
@@ -199,25 +193,14 @@ def without_smoothing(E: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Any:
 
 
 def class_densities(
-    E: BaseEstimator,
-    X: Any,
-    y: Any,
-    *,
-    columns: Sequence[Any] | None = None,
-    smoothing: bool = False,
+    E: Model, X: Any, y: Any, *, columns: Columns | None = None, smoothing: bool = False
 ) -> ClassDensities:
     """The densities of the classes column by column, and the error of each column alone.
 
-    ``X``, ``y``: data to show, usually those of the fit.
-
-    Parameters
-    ----------
-    E : fitted naive Bayes or discriminant model, or (one column) BayesClassifier,
-        GenerativeClassifier
-    columns : names or positions of up to six columns, optional
-        Default: all, or the six with the least overlap.
-    smoothing : bool, default=False
-        Show also the probabilities without smoothing (refitted on X, y): black outlines, dots.
+    ``X``, ``y``: data to show, usually those of the fit. ``E``: fitted naive Bayes or discriminant
+    model, or (one column) BayesClassifier,. GenerativeClassifier. ``columns``: names or positions
+    of up to six columns; default: all, or the six with the least overlap. ``smoothing``: show also
+    the probabilities without smoothing (refitted on X, y): black outlines, dots.
 
     Examples
     --------
@@ -248,11 +231,11 @@ def class_densities(
         f"column; error of each column alone: {said}."
     )
     title = f"{type(E).__name__}: the classes, column by column"
-    return ClassDensities(shown, labels.codes[kept], labels.classes, title, note, alt)
+    return ClassDensities(alt, shown, labels.codes[kept], labels.classes, title=title, note=note)
 
 
 def _column(
-    E: BaseEstimator, plain: Any, X: np.ndarray, j: int, name: str, cells: Any, priors: Array
+    E: Model, plain: Any, X: np.ndarray, j: int, name: str, cells: Any, priors: Array
 ) -> Column:
     counted = is_counted(E, j)
     if counted:

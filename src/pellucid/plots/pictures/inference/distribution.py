@@ -1,6 +1,5 @@
 """A distribution: mass or density with mean, mode and spread, and its distribution function."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,13 +7,12 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import Axes, colour, heading, legend, panels
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, legend, panels
 
 POINTS, MOST_STEMS = 401, 400
 
 
-@dataclass(frozen=True)
-class Distribution:
+class Distribution(Picture):
     """Density (or mass) and distribution function on a grid, with the summaries."""
 
     x: Array  # (k,) a grid, or the whole numbers
@@ -27,7 +25,6 @@ class Distribution:
     interval: tuple[float, float]
     confidence: float
     name: str
-    alt: str
 
     def plot(self) -> Any:
         """Mass or density on the left, distribution function on the right; the figure."""
@@ -95,12 +92,8 @@ def grid_of_law(d: Any) -> Array:
 def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
     """Density or mass, and distribution function, of a distribution of one number.
 
-    ``d``: distribution of ``pellucid.inference`` of one number.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Of the central interval shaded.
+    ``d``: distribution of ``pellucid.inference`` of one number; ``confidence``: of the central
+    interval shaded.
 
     Examples
     --------
@@ -112,9 +105,7 @@ def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
     """
     check.fraction(confidence=confidence)
     if not all(hasattr(d, name) for name in ("density", "cdf", "quantile", "support")):
-        raise TypeError(
-            f"d must be a distribution of one number of pellucid.inference, got {type(d).__name__}"
-        )
+        raise TypeError(f"d must be a distribution of one number, got {type(d).__name__}")
     x = grid_of_law(d)
     mean, variance, mode = (summary(d, name) for name in ("mean", "variance", "mode"))
     std = None if variance is None else float(np.sqrt(variance))
@@ -135,5 +126,5 @@ def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
     density, cdf = np.asarray(d.density(x)), np.asarray(d.cdf(x))
     discrete = bool(getattr(d, "discrete", False))
     return Distribution(
-        x, density, cdf, discrete, mean, std, mode, (low, high), float(confidence), name, alt
+        alt, x, density, cdf, discrete, mean, std, mode, (low, high), float(confidence), name
     )

@@ -1,23 +1,14 @@
 """Bias, variance and mean squared error of an estimator against the size of the sample."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend, marker
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class EstimatorError:
+class EstimatorError(Panel, size=(6.2, 4.2)):
     """The parts of the error at every size, and the Cramer-Rao bound where it is known."""
 
     n: IntArray  # (m,)
@@ -25,11 +16,8 @@ class EstimatorError:
     variance: Array
     mse: Array
     bound: Array | None
-    note: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.2, 4.2))
+    def _draw(self, ax: Axes) -> None:
         rows = (
             ("bias²", self.squared_bias, "-."),
             ("variance", self.variance, "--"),
@@ -43,16 +31,13 @@ class EstimatorError:
         ax.set(xscale="log", yscale="log", xlabel="size of the sample", ylabel="squared error")
         heading(ax, "Error of the estimator", self.note)
         legend(ax)
-        return ax
 
 
 def estimator_error(study: Any) -> EstimatorError:
     """Error of an estimator by sample size.
 
-    Parameters
-    ----------
-    study : EstimatorStudy of ``pellucid.inference.study_estimator``
-        With ``bound=`` the Cramer-Rao line is drawn.
+    ``study``: EstimatorStudy of ``pellucid.inference.study_estimator``. With ``bound=`` the
+    Cramer-Rao line is drawn.
 
     Examples
     --------
@@ -78,4 +63,4 @@ def estimator_error(study: Any) -> EstimatorError:
         f"{study.n[-1]}: {note}; the error falls from {study.mse[0]:.4g} to {study.mse[-1]:.4g}."
     )
     bias2 = np.asarray(study.bias**2)
-    return EstimatorError(study.n, bias2, study.variance, study.mse, bound, note, alt)
+    return EstimatorError(alt, study.n, bias2, study.variance, study.mse, bound, note=note)

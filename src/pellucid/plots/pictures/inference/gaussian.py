@@ -1,7 +1,6 @@
 """A normal distribution of two numbers: ellipses of equal density along the eigenvectors."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,23 +8,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.inference import MultivariateNormal
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
 
 LEVELS = (0.5, 0.9, 0.99)
 LINES = ("-", "--", ":")
 SIDE = 81
 
 
-@dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Picture):
     """Curves that hold given probabilities, eigen-axes of one standard deviation, the density."""
 
     mean: Array  # (2,)
@@ -35,7 +25,6 @@ class Gaussian:
     curves: tuple[Array, ...]  # (k, 2) each
     grid: tuple[Array, Array, Array]  # x, y, density
     surface: bool
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         if self.surface:
@@ -83,12 +72,7 @@ def gaussian(mean: Any, cov: Any = None, *, surface: bool = False) -> Gaussian:
     """Contour ellipses of a normal distribution in the plane, with its eigen-axes.
 
     ``mean``: two numbers, or a MultivariateNormal; ``cov``: matrix of shape (2, 2), positive
-    semi-definite.
-
-    Parameters
-    ----------
-    surface : bool, default=False
-        Draw the density in three dimensions instead.
+    semi-definite; ``surface``: draw the density in three dimensions instead.
 
     Examples
     --------
@@ -124,4 +108,4 @@ def gaussian(mean: Any, cov: Any = None, *, surface: bool = False) -> Gaussian:
         + " and ".join(f"{np.sqrt(v):.4g}" for v in values)
         + " along its eigenvectors; ellipses hold 50, 90 and 99 %."
     )
-    return Gaussian(m, S, along, LEVELS, curves, (x, y, density.reshape(SIDE, SIDE)), surface, alt)
+    return Gaussian(alt, m, S, along, LEVELS, curves, (x, y, density.reshape(SIDE, SIDE)), surface)

@@ -5,16 +5,14 @@ the posterior at the same densities relative to the mode, others held at the mod
 both curves.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Columns, Model
 from pellucid.core.loops.statistics import Rows
 from pellucid.inference.estimation.laplace import LaplaceApproximation
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression, Walker, check_prior
@@ -23,24 +21,15 @@ from pellucid.plots.panels.inputs import given_names, two_columns
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.posteriors import parameter_label
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 SHARES = (0.5, 0.8, 0.95)  # of the normal approximation inside each ellipse
 REACH = 4.5  # standard deviations shown
 SIDE = 121
 
 
-@dataclass(frozen=True)
-class Laplace:
+class Laplace(Picture):
     """Log densities relative to the mode on a grid, true and approximate."""
 
     lines: tuple[Array, ...]  # one or two axes
@@ -50,8 +39,6 @@ class Laplace:
     covariance: Array  # of the shown parameters, the others held at the mode
     gap: float  # share of the probability that lies elsewhere (total variation on the grid)
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         ax = axes(ax, figsize=(7.4, 4.8) if len(self.lines) == 2 else (6.0, 4.0))
@@ -90,15 +77,13 @@ def conditional(mean: Array, cov: Array, shown: list[int]) -> Array:
 
 
 def logistic_posterior(
-    E: BaseEstimator, X: np.ndarray, y: np.ndarray
+    E: Model, X: np.ndarray, y: np.ndarray
 ) -> tuple[Callable[[Array], Array], Array, Array]:
     """Log posterior of rows of coefficients, its mode and the covariance of the approximation."""
     if len(E.classes_) != 2:
         raise ValueError(f"laplace draws a posterior of two classes, got {len(E.classes_)}")
     if X is None or y is None:
-        raise ValueError(
-            "laplace needs the data of the fit to know the true posterior: laplace(model, X, y)"
-        )
+        raise ValueError("laplace needs the data of the fit to know the posterior: give X and y")
     table = read_table(X, E)
     codes = labels_of(y, len(table.X), E.classes_).codes
     q = table.X.shape[1] + bool(E.fit_intercept)
@@ -135,7 +120,7 @@ def laplace(
     X: Any = None,
     y: Any = None,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     log_density: Any = None,
     names: Any = None,
 ) -> Laplace:
@@ -211,5 +196,13 @@ def _record(
         f"({said}); {off:.1%} of the probability lies elsewhere."
     )
     return Laplace(
-        lines, exact.reshape(shape), normal.reshape(shape), mode[shown], S, off, names, note, alt
+        alt,
+        lines,
+        exact.reshape(shape),
+        normal.reshape(shape),
+        mode[shown],
+        S,
+        off,
+        names,
+        note=note,
     )

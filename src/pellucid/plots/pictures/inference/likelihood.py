@@ -1,29 +1,19 @@
 """The same outcomes under several candidate densities: the likelier one explains them better."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import stroke, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend, marker
 
 LINES = ("-", "--", "-.", ":")
 
 
-@dataclass(frozen=True)
-class Likelihood:
+class Likelihood(Panel, size=(6.8, 4.2)):
     """Densities on a grid and at the outcomes, with the log-likelihood of each."""
 
     x: Array  # (n,)
@@ -34,10 +24,8 @@ class Likelihood:
     log_likelihood: Array  # (c,)
     discrete: bool
     best: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.8, 4.2))
+    def _draw(self, ax: Axes) -> None:
         rows = thinned(len(self.x), 200)
         for k, name in enumerate(self.names):
             y = self.curves[k]
@@ -51,7 +39,6 @@ class Likelihood:
         ax.set(xlabel="outcome", ylabel=ylabel, ylim=(0, 1.35 * float(self.curves.max())))
         heading(ax, f"{len(self.x)} outcomes are likelier under {self.best}")
         legend(ax, loc="upper right")
-        return ax
 
 
 def likelihood(x: Any, densities: Any) -> Likelihood:
@@ -93,4 +80,4 @@ def likelihood(x: Any, densities: Any) -> Likelihood:
     best = names[int(total.argmax())]
     said = ", ".join(f"{name} {v:.5g}" for name, v in zip(names, total, strict=True))
     alt = f"{len(values)} outcomes under {len(names)} densities; log-likelihoods: {said}."
-    return Likelihood(values, grid, names, curves, at, total, discrete, best, alt)
+    return Likelihood(alt, values, grid, names, curves, at, total, discrete, best)

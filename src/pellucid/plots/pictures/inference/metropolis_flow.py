@@ -1,10 +1,9 @@
 """The flow chart of the Metropolis-Hastings algorithm."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading
 
 # name, text, centre, kind
 BOXES = (
@@ -27,16 +26,13 @@ ARROWS = (  # from, to, said beside it
 )
 
 
-@dataclass(frozen=True)
-class MetropolisFlow:
+class MetropolisFlow(Panel, size=(6.4, 8.0)):
     """Boxes with their places, and the arrows between them."""
 
     boxes: tuple[tuple[str, str, tuple[float, float], str], ...]
     arrows: tuple[tuple[str, str, str], ...]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 8.0))
+    def _draw(self, ax: Axes) -> None:
         fill = {"end": "#E5E7EB", "step": "white", "question": "#FEF3C7", "yes": "#DBEAFE"}
         fill["no"] = "#FFE4D6"
         edge = {"yes": colour(0), "no": colour(1)}
@@ -52,7 +48,6 @@ class MetropolisFlow:
         place = {name: spot for name, _, spot, _ in self.boxes}
         for a, b, word in self.arrows:
             self._arrow(ax, drawn, place, a, b, word)
-        return ax
 
     def _arrow(self, ax: Axes, drawn: Any, place: Any, a: str, b: str, word: str) -> None:
         (x0, y0), (x1, y1) = place[a], place[b]
@@ -84,4 +79,4 @@ def metropolis_flow() -> MetropolisFlow:
     (10, 11)
     """
     texts = "; then ".join(text.replace("\n", " ") for _, text, _, _ in BOXES)
-    return MetropolisFlow(BOXES, ARROWS, f"Flow chart of Metropolis-Hastings: {texts}.")
+    return MetropolisFlow(f"Flow chart of Metropolis-Hastings: {texts}.", BOXES, ARROWS)

@@ -1,8 +1,7 @@
 """The moves of one Metropolis-Hastings chain: accepted solid, rejected dashed, on the target."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,21 +10,13 @@ from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.inference.sampling.chains import Chains
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.inputs import given_names
-from pellucid.plots.panels.style import axes, colour, heading, legend, margin
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import margin
+from pellucid.plots.panels.style import Panel, colour, heading, legend
 
 SIDE = 81
 
 
-@dataclass(frozen=True)
-class MetropolisSteps:
+class MetropolisSteps(Panel, size=(6.6, 4.8)):
     """Where the chain was, where it tried to go, and whether it went."""
 
     places: Array  # (n + 1, d) before and after every step, d = 1 or 2
@@ -34,17 +25,14 @@ class MetropolisSteps:
     lines: tuple[Array, ...]  # grid of the target; () where none was given
     density: Array | None  # (gy, gx) or (g,), over its largest value
     names: tuple[str, ...]
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.8))
+    def _draw(self, ax: Any) -> None:
         if self.places.shape[1] == 1:
             self._trace(ax)
         else:
             self._plane(ax)
         yes, n = int(self.accepted.sum()), len(self.accepted)
         heading(ax, f"{n} steps: {yes} accepted, {n - yes} rejected")
-        return ax
 
     def _plane(self, ax: Any) -> None:
         if self.density is not None:
@@ -158,4 +146,4 @@ def metropolis_steps(
         f"{n} steps of a Metropolis-Hastings chain from {np.round(places[0], 3).tolist()}: "
         f"{int(accepted.sum())} accepted, {int((~accepted).sum())} rejected."
     )
-    return MetropolisSteps(places, tried, accepted, lines, density, given_names(names, d), alt)
+    return MetropolisSteps(alt, places, tried, accepted, lines, density, given_names(names, d))

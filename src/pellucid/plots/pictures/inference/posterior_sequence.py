@@ -1,18 +1,17 @@
 """From the prior to the posterior, batch by batch: each posterior is the next prior."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model, Seed
 from pellucid.linear import BayesianLinearRegression, InverseGamma
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import response, two_columns
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.posteriors import (
     Posterior,
     lines_of,
@@ -20,16 +19,8 @@ from pellucid.plots.panels.posteriors import (
     parameter_label,
     posterior_of,
 )
-from pellucid.plots.panels.style import GREY, Axes, colour, quiet, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, quiet
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 DRAWS = 8
 
@@ -44,8 +35,7 @@ class Stage(NamedTuple):
     lines: Array  # (draws, g)
 
 
-@dataclass(frozen=True)
-class PosteriorSequence:
+class PosteriorSequence(Picture):
     """One stage per batch, the prior first where it is proper."""
 
     stages: tuple[Stage, ...]
@@ -54,8 +44,6 @@ class PosteriorSequence:
     y: Array  # (n,)
     names: tuple[str, str]  # of the two parameters
     axes_names: tuple[str, str]  # of the input and the target
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """A figure: above the ellipses, below lines drawn from them with the rows seen so far."""
@@ -90,12 +78,12 @@ class PosteriorSequence:
 
 
 def posterior_sequence(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     y: ArrayLike,
     batches: Any = 3,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     column: Any = None,
     random_state: Seed = 0,
 ) -> PosteriorSequence:
@@ -164,7 +152,7 @@ def posterior_sequence(
     )
     x, axes_names = table.X[:, sweep.column], (sweep.name, name)
     return PosteriorSequence(
-        stages, sweep.grid, x, target, (names[pair[0]], names[pair[1]]), axes_names, note, alt
+        alt, stages, sweep.grid, x, target, (names[pair[0]], names[pair[1]]), axes_names, note=note
     )
 
 
@@ -187,7 +175,7 @@ def batch_sizes(batches: Any, n: int) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def prior_of(E: BaseEstimator, names: tuple[str, ...]) -> Posterior | None:
+def prior_of(E: Model, names: tuple[str, ...]) -> Posterior | None:
     """The prior where it is a proper distribution that is given, else None."""
     V = E.prior_covariance
     if isinstance(V, str) or not (isinstance(E.noise_variance, Real | InverseGamma)):

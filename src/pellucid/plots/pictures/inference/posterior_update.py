@@ -1,13 +1,12 @@
 """Prior, likelihood, posterior and predictive, and how they sharpen as data come in."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import stroke
-from pellucid.plots.panels.style import Axes, colour, heading, legend, panels
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, legend, panels
 
 POINTS, MOST_PARTS = 401, 6
 LINES = ("-", "--", "-.", ":")
@@ -22,15 +21,13 @@ class Part(NamedTuple):
     likelihood: Array | None  # (k,) of all data, scaled to area 1; of a single unknown
 
 
-@dataclass(frozen=True)
-class PosteriorUpdate:
+class PosteriorUpdate(Picture):
     """Every unknown with its densities, and the beliefs they come from."""
 
     parts: tuple[Part, ...]
     seen: tuple[int, ...]  # observations so far, at each stage
     beliefs: tuple[Any, ...]
     predictive: tuple[Any, ...]  # distributions of the next observation
-    alt: str
 
     def plot(self) -> Any:
         """One panel per unknown and one of the next observation; for a single unknown also prior,
@@ -153,13 +150,9 @@ def posterior_update(prior: Any, data: Any, *, at: Any = None) -> PosteriorUpdat
     """From prior to posterior, all at once and step by step.
 
     ``data``: observations in their order; ``at``: numbers of observations after which to draw,
-    default: 1, 5, 25, 125 and all.
-
-    Parameters
-    ----------
-    prior : belief of ``pellucid.inference``
-        BetaBernoulli, NormalMean, NormalVariance, NormalInverseGamma, GammaPoisson or
-        DirichletCategorical (with its categories).
+    default: 1, 5, 25, 125 and all; ``prior``: belief of ``pellucid.inference``; BetaBernoulli,
+    NormalMean, NormalVariance, NormalInverseGamma, GammaPoisson or DirichletCategorical (with its
+    categories).
 
     Examples
     --------
@@ -170,9 +163,7 @@ def posterior_update(prior: Any, data: Any, *, at: Any = None) -> PosteriorUpdat
     ((0, 1, 5, 6), BetaBernoulli(alpha=5.0, beta=3.0))
     """
     if not hasattr(prior, "trace") or not hasattr(prior, "posterior"):
-        raise TypeError(
-            f"prior must be a belief such as BetaBernoulli(), got {type(prior).__name__}"
-        )
+        raise TypeError(f"prior must be a belief (BetaBernoulli, ...), got {type(prior).__name__}")
     batches = batches_of(data, at)
     beliefs = prior.trace(batches).beliefs
     stages = [laws_of(belief) for belief in beliefs]
@@ -188,4 +179,4 @@ def posterior_update(prior: Any, data: Any, *, at: Any = None) -> PosteriorUpdat
     said = ", ".join(f"{name} {v:.4g}" for name, v in zip(names, last, strict=True))
     alt = f"Prior and posterior after {', '.join(map(str, seen[1:]))} observations; means: {said}."
     ahead = tuple(belief.predictive() for belief in beliefs)
-    return PosteriorUpdate(parts, seen, tuple(beliefs), ahead, alt)
+    return PosteriorUpdate(alt, parts, seen, tuple(beliefs), ahead)

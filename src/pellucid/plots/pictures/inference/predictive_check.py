@@ -1,26 +1,16 @@
 """A predictive check: the statistic of the data among those of simulated data."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 MOST_BARS = 40
 
 
-@dataclass(frozen=True)
-class PredictiveCheckPicture:
+class PredictiveCheckPicture(Panel):
     """Counts of the simulated statistics, and where the data lie."""
 
     edges: Array  # (k + 1,)
@@ -28,11 +18,9 @@ class PredictiveCheckPicture:
     observed: float
     p_value: float
     statistic: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
+    def _draw(self, ax: Axes) -> None:
         """Bars of the simulated statistics, those beyond the data shaded; a line for the data."""
-        ax = axes(ax)
         middle = (self.edges[1:] + self.edges[:-1]) / 2
         width = np.diff(self.edges)
         beyond = middle >= self.observed
@@ -43,7 +31,6 @@ class PredictiveCheckPicture:
         ax.set(xlabel=self.statistic, ylabel="simulated data sets")
         heading(ax, "Would the model have made such data?")
         legend(ax)
-        return ax
 
 
 def predictive_check(check: Any) -> PredictiveCheckPicture:
@@ -73,5 +60,5 @@ def predictive_check(check: Any) -> PredictiveCheckPicture:
     counts, edges = np.histogram(simulated, edges)
     alt = f"Histogram of simulated data: {check}"
     return PredictiveCheckPicture(
-        edges, counts, check.observed, check.p_value, check.statistic, alt
+        alt, edges, counts, check.observed, check.p_value, check.statistic
     )

@@ -5,7 +5,6 @@ step never finds the other one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,8 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Seed
 from pellucid.inference.sampling.proposals import GaussianWalk
 from pellucid.inference.sampling.walks import metropolis_hastings
-from pellucid.plots.panels.style import colour, heading, margin, marker, panels, words
+from pellucid.plots.panels.marks import margin, words
+from pellucid.plots.panels.style import Picture, colour, heading, marker, panels
 from pellucid.plots.pictures.inference.metropolis_steps import density_values
 
 SIDE = 81
@@ -46,8 +46,7 @@ class Walked(NamedTuple):
     ess: float  # the smallest
 
 
-@dataclass(frozen=True)
-class TargetShapes:
+class TargetShapes(Picture):
     """A density on a grid, and chains on it with several lengths of step."""
 
     lines: tuple[Array, Array]
@@ -55,7 +54,6 @@ class TargetShapes:
     walks: tuple[Walked, ...]
     name: str
     names: tuple[str, str]
-    alt: str
 
     def plot(self) -> Any:
         """A panel per length of step; the figure."""
@@ -94,14 +92,8 @@ def target_shapes(
 
     ``target``: "bimodal", "correlated", or a callable x (2,) -> log density; ``scales``: standard
     deviations of the steps, > 0; ``names``: names of the two coordinates; ``random_state``: seed of
-    the random draws, 0 by default.
-
-    Parameters
-    ----------
-    start : array (2,)
-        Where the chains are dispersed around.
-    n_draws : int, default=1000
-        Draws of each of four chains, without burn-in: the way to the target shows.
+    the random draws, 0 by default. ``start``: array (2,); where the chains are dispersed around.
+    ``n_draws``: draws of each of four chains, without burn-in: the way to the target shows.
 
     Examples
     --------
@@ -140,5 +132,5 @@ def target_shapes(
     alt = f"{name} density with {CHAINS} chains; steps of {said}."
     first, second = names
     return TargetShapes(
-        (lines[0], lines[1]), density, tuple(walks), name, (str(first), str(second)), alt
+        alt, (lines[0], lines[1]), density, tuple(walks), name, (str(first), str(second))
     )

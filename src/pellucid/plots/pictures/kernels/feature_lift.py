@@ -4,7 +4,6 @@ The plane w.phi(x) + b = 0 is that of a linear machine fitted to the lifted rows
 they can be separated, else C = 1).
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,15 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifier, NotSeparableError
-from pellucid.plots.panels.marks import dots
+from pellucid.plots.panels.marks import dots, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
-from pellucid.plots.panels.style import Axes, heading, legend, thinned
+from pellucid.plots.panels.style import Axes, Picture, heading, legend
 from pellucid.plots.panels.sweeps import read_table
 
 SIDE, MOST = 121, 600
 
 
-@dataclass(frozen=True)
-class FeatureLift:
+class FeatureLift(Picture):
     """Rows before and after the lift, the plane, and its shadow."""
 
     at: Array  # (n, 2) or (n, 1)
@@ -36,7 +34,6 @@ class FeatureLift:
     classes: tuple[str, ...]
     names: tuple[str, ...]
     heights: tuple[str, ...]  # names of the lifted axes
-    alt: str
 
     def plot(self) -> Any:
         """The lifted rows with the plane, and the inputs with its shadow; the figure."""
@@ -115,14 +112,9 @@ def _lift(map: Any, X: Array) -> Array:
 def feature_lift(X: ArrayLike, y: ArrayLike, map: Any) -> FeatureLift:
     """Rows lifted by a map, the plane that parts them there, and its shadow in the inputs.
 
-    ``X``: table of one or two columns; ``y``: two classes.
-
-    Parameters
-    ----------
-    map : callable or Kernel
-        Of the table (n, d): one number per row (the height above the inputs), or d + 1 (at most 3)
-        numbers; a Kernel lifts by its ``feature_map``, such as
-        ``PolynomialKernel(2, coef0=0)``.
+    ``X``: table of one or two columns; ``y``: two classes; ``map``: callable or Kernel; of the
+    table (n, d): one number per row (the height above the inputs), or d + 1 (at most 3) numbers; a
+    Kernel lifts by its ``feature_map``, such as ``PolynomialKernel(2, coef0=0)``.
 
     Examples
     --------
@@ -149,7 +141,7 @@ def feature_lift(X: ArrayLike, y: ArrayLike, map: Any) -> FeatureLift:
         machine = MaximumMarginClassifier(C=1.0).fit(Z, labels.codes)
     coef, bias = np.ravel(machine.coef_), float(np.ravel(machine.intercept_)[0])
     wrong = int((machine.predict(Z) != labels.codes).sum())
-    lines, places = grid_of(table.X, SIDE)
+    lines, places, _ = grid_of(table.X, SIDE)
     scores = _lift(map, places) @ coef + bias
     scores = scores.reshape((len(lines[0]),) if d == 1 else (len(lines[1]), len(lines[0])))
     same = np.array_equal(Z[:, :d], table.X)
@@ -163,4 +155,4 @@ def feature_lift(X: ArrayLike, y: ArrayLike, map: Any) -> FeatureLift:
     )
     drawn = (table.X[kept], Z[kept], labels.codes[kept])
     rule = (*drawn, coef, bias, wrong == 0, wrong, lines, scores)
-    return FeatureLift(*rule, labels.classes, table.names, heights, alt)
+    return FeatureLift(alt, *rule, labels.classes, table.names, heights)

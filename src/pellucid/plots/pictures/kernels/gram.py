@@ -1,23 +1,22 @@
 """A Gram matrix as a heat map, rows sorted by class, with its eigenvalues."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, MaybeArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.functions.kernel_check import check_kernel
 from pellucid.kernel.functions.kernel_check import gram as gram_matrix
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import colour, heading, panels, thinned
+from pellucid.plots.panels.style import Picture, colour, heading, panels
 
 MOST = 1000  # rows drawn
 
 
-@dataclass(frozen=True)
-class Gram:
+class Gram(Picture):
     """The matrix drawn, and what is known of it."""
 
     K: Array  # (n, n) rows in the order drawn
@@ -29,7 +28,6 @@ class Gram:
     words: str
     within: float  # mean of pairs of one class; NaN without classes
     between: float
-    alt: str
 
     def plot(self) -> Any:
         """Heat map and eigenvalues; the figure."""
@@ -82,7 +80,7 @@ class Gram:
         return left.figure
 
 
-def gram(K: Any, y: ArrayLike | None = None, *, X: ArrayLike | None = None) -> Gram:
+def gram(K: Any, y: MaybeArray = None, *, X: MaybeArray = None) -> Gram:
     """A Gram matrix sorted by class, with its eigenvalues.
 
     ``K``: square matrix, or with X a Kernel or a function of two rows; ``y``: classes of the rows,
@@ -126,4 +124,4 @@ def gram(K: Any, y: ArrayLike | None = None, *, X: ArrayLike | None = None) -> G
         + (f" sorted by {' and '.join(classes)}" if classes else "")
         + f", eigenvalues from {values[0]:.3g} to {values[-1]:.3g}: {said}."
     )
-    return Gram(K, order, c, classes, values, bool(found.valid), said, within, between, alt)
+    return Gram(alt, K, order, c, classes, values, bool(found.valid), said, within, between)

@@ -4,7 +4,6 @@ A new label stands for (own label, multiset of the neighbours' labels), one dict
 graphs. Graphs whose counts of labels differ in some round are not isomorphic.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,12 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.kernel.graphs.graphs import are_isomorphic, read_graph, refine, unite
 from pellucid.kernel.graphs.weisfeiler_lehman import adjacency
 from pellucid.plots.panels.marks import spot, write
-from pellucid.plots.panels.style import GREY, Axes, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading
 
 MOST_NODES = 60
 
 
-@dataclass(frozen=True)
-class GraphLabels:
+class GraphLabels(Picture):
     """Labels of every node after every round."""
 
     adjacency: tuple[Array, ...]  # of each graph
@@ -29,8 +27,6 @@ class GraphLabels:
     labels: tuple[IntArray, ...]  # (rounds + 1, nodes) of each graph
     differ: int | None  # the first round in which a pair's counts differ
     isomorphic: bool | None  # of a pair
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """A row per graph, a column per round; equal labels have equal numbers and colours."""
@@ -92,12 +88,8 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     """The labels of the nodes of one graph, or of a pair, round by round.
 
     ``G``: graph (square adjacency array or networkx graph), or a pair (list or tuple) of graphs;
-    ``labels``: labels of the nodes at the start (a pair of sequences for a pair), optional.
-
-    Parameters
-    ----------
-    h : int, default=2
-        Rounds.
+    ``labels``: labels of the nodes at the start (a pair of sequences for a pair), optional; ``h``:
+    rounds.
 
     Examples
     --------
@@ -143,4 +135,4 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     sizes = " and ".join(f"{g.n_nodes} nodes" for g in graphs)
     alt = f"Weisfeiler-Leman labels of {sizes} in {h} round{'' if h == 1 else 's'}. {told}."
     places = tuple(spread(A) for A in matrices)
-    return GraphLabels(matrices, places, parts, differ, isomorphic, told, alt)
+    return GraphLabels(alt, matrices, places, parts, differ, isomorphic, title=told)

@@ -1,29 +1,25 @@
 """What multiple kernel learning made of its kernels: their weights, and the way there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import colour, heading, legend, panels, words
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.marks import STYLES, words
+from pellucid.plots.panels.style import Picture, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import last_step
 
-STYLES = ("-", "--", "-.", ":")
 MOST = 8  # lines of the history
 
 
-@dataclass(frozen=True)
-class KernelWeights:
+class KernelWeights(Picture):
     """One entry per kernel."""
 
     names: tuple[str, ...]
     weights: Array  # (m,)
     history: Array  # (steps, m)
     objective: float
-    alt: str
 
     def plot(self) -> Any:
         """Bars, and the weights step by step; the figure."""
@@ -54,15 +50,11 @@ def _name(kernel: Any) -> str:
     return repr(kernel)
 
 
-def kernel_weights(E: BaseEstimator, *, names: Sequence[str] | None = None) -> KernelWeights:
+def kernel_weights(E: Model, *, names: Sequence[str] | None = None) -> KernelWeights:
     """The weights that multiple kernel learning gave its kernels.
 
-    ``E``: fitted MultipleKernelClassifier, or a Pipeline that ends in one.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        What to call the kernels; default as they are written.
+    ``E``: fitted MultipleKernelClassifier, or a Pipeline that ends in one; ``names``: sequence of
+    str; what to call the kernels; default as they are written.
 
     Examples
     --------
@@ -88,4 +80,4 @@ def kernel_weights(E: BaseEstimator, *, names: Sequence[str] | None = None) -> K
     order = np.argsort(-weights, kind="stable")
     most = words([f"{said[i]} {weights[i]:.3g}" for i in order], 3)
     alt = f"Weights of {m} kernels after {len(history) - 1} steps: {most}."
-    return KernelWeights(said, weights, history, float(model.objective_), alt)
+    return KernelWeights(alt, said, weights, history, float(model.objective_))

@@ -1,23 +1,11 @@
 """The multipliers of a support vector machine: which rows hold the boundary, and how hard."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Model
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import last_step
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 LABELS = {
     "outside": "outside: plays no part",
@@ -34,8 +22,7 @@ SHAPES |= {"outside_tube": "X", "support": "o"}
 MOST = 2000  # stems drawn: the largest
 
 
-@dataclass(frozen=True)
-class Multipliers:
+class Multipliers(Panel, size=(7.0, 3.8)):
     """Every row with its multiplier; of a regression with its sign."""
 
     rows: IntArray  # (s,) rows whose multiplier is not zero, in their order
@@ -43,10 +30,8 @@ class Multipliers:
     categories: tuple[str, ...]  # (s,)
     n_rows: int
     C: float  # the bound; inf for a hard margin
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(7.0, 3.8))
+    def _draw(self, ax: Axes) -> None:
         kept = np.sort(np.argsort(-np.abs(self.values), kind="stable")[:MOST])
         ax.axhline(0, color="black", lw=0.8)
         ax.vlines(self.rows[kept], 0, self.values[kept], color=GREY, lw=1)
@@ -63,16 +48,13 @@ class Multipliers:
         ax.set(xlabel="row", ylabel="multiplier", xlim=xlim)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         heading(ax, f"{len(self.rows)} of {self.n_rows} rows are support vectors")
-        return ax
 
 
-def multipliers(E: BaseEstimator) -> Multipliers:
+def multipliers(E: Model) -> Multipliers:
     """The multiplier of every training row as a stem.
 
-    Parameters
-    ----------
-    E : fitted MaximumMarginClassifier, SVC of two classes, SVR and their like, or a Pipeline that
-        ends in one
+    ``E``: fitted MaximumMarginClassifier, SVC of two classes, SVR and their like, or a Pipeline
+    that ends in one.
 
     Examples
     --------
@@ -109,4 +91,4 @@ def multipliers(E: BaseEstimator) -> Multipliers:
         f"Multipliers of {type(model).__name__}: {len(rows)} of {n} rows are support vectors, the "
         f"largest multiplier is {top}" + (f", the bound {C:g}." if np.isfinite(C) else ".")
     )
-    return Multipliers(rows, every[rows], said, n, C, alt)
+    return Multipliers(alt, rows, every[rows], said, n, C)

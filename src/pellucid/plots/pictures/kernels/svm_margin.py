@@ -3,18 +3,15 @@
 slack = max(0, 1 - y f): how far a row is on the wrong side of its gutter, in units of the margin.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.marks import isolines, ring
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
+from pellucid.plots.panels.marks import isolines, ring, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
-from pellucid.plots.panels.style import GREY, Axes, axes, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, heading, legend
 from pellucid.plots.panels.sweeps import last_step, read_table
 
 SIDE = 161
@@ -26,8 +23,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class SvmMargin:
+class SvmMargin(Picture):
     """Scores over the plane (or line), and the rows with their kind and slack."""
 
     lines: tuple[Array, ...]
@@ -41,8 +37,6 @@ class SvmMargin:
     width: float  # 2 / |w|; NaN where not known
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         flat = len(self.lines) == 1
@@ -93,7 +87,7 @@ class SvmMargin:
         ax.set(ylabel="score f", xlim=(x[0], x[-1]))
 
 
-def _straight(E: BaseEstimator, p: int) -> Any:
+def _straight(E: Model, p: int) -> Any:
     """The vector w of f = w.x + b in the inputs shown, where the model is linear in them."""
     kernel = getattr(E, "kernel", "linear")
     if not (kernel == "linear" or type(kernel).__name__ == "LinearKernel"):
@@ -112,18 +106,14 @@ def total_slack(slack: Array) -> float:
 
 
 def svm_margin(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Sequence[Any] | None = None
+    E: Model, X: ArrayLike, y: ArrayLike, *, columns: Columns | None = None
 ) -> SvmMargin:
     """Boundary, gutters, support vectors by kind, and slacks.
 
-    ``X``, ``y``: data; of the training rows the kinds are those of the model.
-
-    Parameters
-    ----------
-    E : fitted MaximumMarginClassifier, SVC, NuSVC, LinearSVC (or a Pipeline that ends in one) of
-        two classes
-    columns : one or two names or positions, optional
-        Inputs to show of several, the others at their median.
+    ``X``, ``y``: data; of the training rows the kinds are those of the model. ``E``: fitted
+    MaximumMarginClassifier, SVC, NuSVC, LinearSVC (or a Pipeline that ends in one) of two classes;
+    ``columns``: one or two names or positions; inputs to show of several, the others at their
+    median.
 
     Examples
     --------
@@ -143,8 +133,7 @@ def svm_margin(
     table = read_table(X, E)
     labels = labels_of(y, len(table.X), model.classes_)
     view = view_of(table.X, table.names, columns)
-    lines, places = grid_of(view.at, SIDE, 0.12)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at, SIDE, 0.12)
     scores = np.asarray(E.decision_function(table.like(view.rows(places)))).reshape(shape)
     f = np.asarray(E.decision_function(table.given)).ravel()
     sign = 2.0 * labels.codes - 1
@@ -169,5 +158,5 @@ def svm_margin(
     )
     kind = tuple(np.asarray(kinds)[kept].tolist())
     drawn = (view.at[kept], labels.codes[kept], kind, slack[kept], feet[kept])
-    words = (labels.classes, view.names, view.note, alt)
-    return SvmMargin(lines, scores, *drawn, counts, width, *words)
+    words = (labels.classes, view.names)
+    return SvmMargin(alt, lines, scores, *drawn, counts, width, *words, note=view.note)

@@ -5,26 +5,18 @@ less the weight above. It is least where neither side holds more than half: one 
 even split the whole interval between the two middle values.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray
 from pellucid.maths.calculus.absolute_deviations import median_knots
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class AbsoluteSum:
+class AbsoluteSum(Panel):
     """S(m) at its kinks, and the interval of medians."""
 
     m: Array  # (k,) where S is given: the kinks, and a point beyond each end
@@ -34,10 +26,8 @@ class AbsoluteSum:
     minimum: float
     mean: float
     name: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         low, high = self.interval
         ax.plot(self.m, self.total, color=colour(0), lw=1.8, label="sum of absolute deviations")
         if high > low:
@@ -54,18 +44,12 @@ class AbsoluteSum:
         ax.set(xlabel=self.name, ylabel="sum of absolute deviations")
         ax.set_title(f"Least sum {self.minimum:.4g}")
         legend(ax)
-        return ax
 
 
-def absolute_sum(x: Any, *, sample_weight: ArrayLike | None = None) -> AbsoluteSum:
+def absolute_sum(x: Any, *, sample_weight: MaybeArray = None) -> AbsoluteSum:
     """Sum of absolute deviations from a point, with the interval of medians.
 
-    ``x``: one column of numbers.
-
-    Parameters
-    ----------
-    sample_weight : array, optional
-        Weights >= 0; a weight is a repetition.
+    ``x``: one column of numbers; ``sample_weight``: weights >= 0; a weight is a repetition.
 
     Examples
     --------
@@ -93,7 +77,7 @@ def absolute_sum(x: Any, *, sample_weight: ArrayLike | None = None) -> AbsoluteS
         f"Sum of absolute deviations of {len(values)} values: least, {least:.4g}, {where_least}; "
         f"the mean is {mean:.4g}."
     )
-    return AbsoluteSum(m, sums, values, (low, high), least, mean, name, alt)
+    return AbsoluteSum(alt, m, sums, values, (low, high), least, mean, name)
 
 
 def deviations(m: Array, kinks: Array, weight: Array) -> Array:

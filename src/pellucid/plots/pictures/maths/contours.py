@@ -1,7 +1,6 @@
 """Level sets of a function of two numbers, with gradients and critical points."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,22 +9,14 @@ from pellucid.maths import directional_derivative
 from pellucid.maths import gradient as numerical_gradient
 from pellucid.plots.panels.drawing import framed_legend
 from pellucid.plots.panels.fields import Field, Stationary, field_of, function_of, stationary_points
-from pellucid.plots.panels.style import axes, colour, heading, marker, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import Panel, colour, heading, marker
 
 ARROWS = 8
 LOOKS = {"minimum": 2, "maximum": 1, "saddle point": 3}
 
 
-@dataclass(frozen=True)
-class Contours:
+class Contours(Panel, size=(6.4, 5.2)):
     """f on a grid, gradients on a coarser one, critical points, a directional derivative."""
 
     field: Field
@@ -36,10 +27,8 @@ class Contours:
     direction: Array | None  # (2,) of length 1
     slope: float | None  # of f at the point in the direction
     gradient: Array | None  # (2,) at the point
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 5.2))
+    def _draw(self, ax: Any) -> None:
         x, y, z = self.field
         levels = np.unique(np.quantile(z, np.linspace(0, 1, 14)))
         if len(levels) < 3:
@@ -58,7 +47,6 @@ class Contours:
         ax.set(xlabel="x₁", ylabel="x₂", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
         note = "" if self.slope is None else f"slope {self.slope:.4g} in the direction drawn"
         heading(ax, "Level sets; gradients point uphill, across them", note)
-        return ax
 
     def _marks(self, ax: Any) -> None:
         seen: set[str] = set()
@@ -87,12 +75,8 @@ def contours(f: Any, box: Any, *, point: Any = None, direction: Any = None) -> C
     """Level sets with gradient arrows and the critical points found in a box.
 
     ``f``: function of a vector of two, or object with ``value`` such as Quadratic; ``box``: ((x
-    low, x high), (y low, y high)).
-
-    Parameters
-    ----------
-    point, direction : two numbers each, optional
-        Draw the directional derivative there.
+    low, x high), (y low, y high)); ``point``, ``direction``: two numbers each; draw the directional
+    derivative there.
 
     Examples
     --------
@@ -120,4 +104,4 @@ def contours(f: Any, box: Any, *, point: Any = None, direction: Any = None) -> C
         f"Level sets of a function between {field.z.min():.4g} and {field.z.max():.4g}; critical "
         f"points: {said}" + ("" if slope is None else f"; directional derivative {slope:.4g}") + "."
     )
-    return Contours(field, at, gradients, critical, where, way, slope, uphill, alt)
+    return Contours(alt, field, at, gradients, critical, where, way, slope, uphill)

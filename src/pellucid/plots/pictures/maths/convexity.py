@@ -1,27 +1,17 @@
 """The chord test: a convex function lies below its chords, a convex set holds its segments."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.marks import band
-from pellucid.plots.panels.style import axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
 
 POINTS = 201
 
 
-@dataclass(frozen=True)
-class Convexity:
+class Convexity(Picture):
     """A graph with a chord, or a set with a segment."""
 
     t: Array  # (k,) from a (0) to b (1)
@@ -31,7 +21,6 @@ class Convexity:
     inside: Array | None  # (side, side) of a set in the plane
     lines: tuple[Array, Array] | None  # x and y of ``inside``
     holds: bool
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         return self._function(ax) if self.lines is None else self._set(ax)
@@ -83,12 +72,8 @@ def tolerance(values: Array) -> float:
 def convexity(f: Any, a: Any, b: ArrayLike) -> Convexity:
     """The chord of a function between two points, or the segment between two points of a set.
 
-    ``a``, ``b``: numbers or vectors.
-
-    Parameters
-    ----------
-    f : function of one number or a vector
-        With True and False for a set of the plane (both points in it).
+    ``a``, ``b``: numbers or vectors; ``f``: function of one number or a vector; with True and False
+    for a set of the plane (both points in it).
 
     Examples
     --------
@@ -115,7 +100,7 @@ def convexity(f: Any, a: Any, b: ArrayLike) -> Convexity:
     holds = gap <= tolerance(graph)
     said = "lies above the graph" if holds else f"is crossed: the graph rises {gap:.4g} above it"
     alt = f"A function between two points and its chord, which {said}."
-    return Convexity(t, graph, chord, ends, None, None, holds, alt)
+    return Convexity(alt, t, graph, chord, ends, None, None, holds)
 
 
 def _segment(f: Any, ends: Array, t: Array, graph: Array) -> Convexity:
@@ -129,4 +114,4 @@ def _segment(f: Any, ends: Array, t: Array, graph: Array) -> Convexity:
     holds = bool(graph.all())
     said = "stays inside" if holds else f"is outside for {1 - graph.mean():.0%} of its length"
     alt = f"A set of the plane and the segment between two of its points, which {said}."
-    return Convexity(t, graph, np.ones_like(t), ends, inside, (x, y), holds, alt)
+    return Convexity(alt, t, graph, np.ones_like(t), ends, inside, (x, y), holds)

@@ -1,6 +1,5 @@
 """How a level set x'Ax = c comes from a circle: scaled, stretched, turned."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,14 +7,13 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import ellipsoid
 from pellucid.plots.panels.marks import beside
-from pellucid.plots.panels.style import GREY, colour, heading, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, panels
 
 POINTS = 181
 NAMES = ("unit circle", "stretched along the axes", "turned to the eigenvectors, moved")
 
 
-@dataclass(frozen=True)
-class Ellipse:
+class Ellipse(Picture):
     """Three curves, and the axes of the last."""
 
     curves: tuple[Array, Array, Array]  # (k, 2) each
@@ -23,7 +21,6 @@ class Ellipse:
     axes: Array  # (2, 2) unit columns, the longest first
     radii: Array  # (2,)
     c: float
-    alt: str
 
     def plot(self) -> Any:
         """Three panels on one scale; the figure."""
@@ -70,5 +67,5 @@ def ellipse(A: ArrayLike, c: float = 1.0, *, center: Any = None) -> Ellipse:
         f"{found.radii[1]:.4g}, and turned to the eigenvectors: the level set {c:.4g}."
     )
     return Ellipse(
-        (circle, stretched, turned), found.center, found.axes, found.radii, float(c), alt
+        alt, (circle, stretched, turned), found.center, found.axes, found.radii, float(c)
     )

@@ -5,27 +5,18 @@ At a minimum the pull of the objective, -grad f, is held by the constraints that
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.plots.panels.marks import isolines
-from pellucid.plots.panels.style import axes, colour, legend
+from pellucid.plots.panels.style import Panel, colour, legend
 from pellucid.solvers import Objective, kkt_report
 from pellucid.solvers.kkt import KKTReport
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Kkt:
+class Kkt(Panel, size=(6.0, 5.0)):
     """The problem over a grid, the point, and its report."""
 
     first: Array  # (g,)
@@ -40,10 +31,8 @@ class Kkt:
     normals: Array  # (m + k, 2) multiplier times gradient of each constraint
     report: KKTReport
     names: tuple[str, str]
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.0, 5.0))
+    def _draw(self, ax: Any) -> None:
         z = self.feasible.astype(float)
         ax.contourf(self.first, self.second, z, levels=[0.5, 1.5], colors=[colour(5)], alpha=0.25)
         spread = np.unique(np.quantile(self.values, [0.02, 0.1, 0.25, 0.5, 0.75]))
@@ -68,7 +57,6 @@ class Kkt:
         title = f"{met}: multipliers {lam}" if lam else f"{met}: equality constraints"
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=title)
         legend(ax, loc="upper left", bbox_to_anchor=(0, -0.12))
-        return ax
 
     def _arrows(self, ax: Any) -> None:
         """-grad f and what holds it, on one scale."""
@@ -148,7 +136,7 @@ def kkt(
     pull, normals = -f.gradient(point) + 0.0, prices[:, None] * slopes
     shown_names = (str(names[0]), str(names[1]))
     return Kkt(
-        first, second, over(f), allowed, G, H, point, value, pull, normals, report, shown_names, alt
+        alt, first, second, over(f), allowed, G, H, point, value, pull, normals, report, shown_names
     )
 
 

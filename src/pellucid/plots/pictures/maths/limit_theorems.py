@@ -1,6 +1,5 @@
 """The law of large numbers against its bounds, and the central limit theorem."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,21 +8,19 @@ from pellucid.core.arrays.typing import Array, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.maths import limit_theorems as simulate
 from pellucid.maths.chance.limits import LimitTheorems as Simulated
-from pellucid.plots.panels.style import GREY, colour, heading, legend, marker, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, marker, panels
 
 REPEATS, SHOWN = 2000, 3
 LINES = ("-", "--", "-.")
 
 
-@dataclass(frozen=True)
-class LimitTheorems:
+class LimitTheorems(Picture):
     """The simulation, and standardised means of some sizes."""
 
     found: Simulated
     sizes: tuple[int, ...]
     standardised: tuple[Array, ...]  # (repeats,) each; empty without a variance
     name: str
-    alt: str
 
     def plot(self) -> Any:
         """How often the mean is off, and how it is distributed; the figure."""
@@ -89,4 +86,4 @@ def limit_theorems(
         f"Means of draws from {type(d).__name__}: off by {eps:g} or more with frequency {often}; "
         "standardised they approach the normal density."
     )
-    return LimitTheorems(found, sizes, tuple(draws), type(d).__name__, alt)
+    return LimitTheorems(alt, found, sizes, tuple(draws), type(d).__name__)

@@ -1,6 +1,5 @@
 """A matrix (an image) and its nearest ones of small rank, with the error that is left."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,21 +7,17 @@ import numpy as np
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import decompose
-from pellucid.plots.panels.style import colour, heading, panels
+from pellucid.plots.panels.style import Picture, colour, heading, panels
 
 SHOWN = 4
 
 
-@dataclass(frozen=True)
-class LowRank:
-    """The matrix, its approximations, and the error at every rank."""
-
+class LowRank(Picture):
     matrix: Array  # (m, n)
     ranks: tuple[int, ...]
     images: tuple[Array, ...]
     storage: tuple[float, ...]  # numbers kept, as a share of m n
     error: Array  # (r + 1,) relative Frobenius error at rank 0, 1, ...
-    alt: str
 
     def plot(self) -> Any:
         """The matrix, one panel per rank, and the error; the figure."""
@@ -52,12 +47,8 @@ class LowRank:
 def low_rank(A: ArrayLike, k: Any = None) -> LowRank:
     """Nearest matrices of rank k, and the error by rank.
 
-    ``A``: matrix, for instance a grey image.
-
-    Parameters
-    ----------
-    k : int or list of int, optional
-        Ranks to show; default: a few, each about four times the last.
+    ``A``: matrix, for instance a grey image; ``k``: int or list of int; ranks to show; default: a
+    few, each about four times the last.
 
     Examples
     --------
@@ -84,5 +75,5 @@ def low_rank(A: ArrayLike, k: Any = None) -> LowRank:
     said = ", ".join(f"{error[r]:.1%} at rank {r}" for r in ranks)
     alt = f"A matrix of {M.shape[0]} x {M.shape[1]} and its nearest of small rank; error {said}."
     return LowRank(
-        M, tuple(ranks), tuple(b.matrix for b in best), tuple(b.storage for b in best), error, alt
+        alt, M, tuple(ranks), tuple(b.matrix for b in best), tuple(b.storage for b in best), error
     )

@@ -4,7 +4,6 @@ A = U diag(s) V': turn by V', stretch along the axes, turn by U. For a symmetric
 A = Q diag(l) Q', with stretches that may be negative.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import decompose
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
 
 POINTS = 181
 CIRCLE, STRETCHED = "the unit circle", "stretched by the"
@@ -23,15 +22,11 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class MatrixAction:
-    """The circle and two unit vectors after each step."""
-
+class MatrixAction(Picture):
     kind: str
     values: Array  # (2,) singular values or eigenvalues
     curves: tuple[Array, ...]  # four of (k, 2)
     arrows: tuple[Array, ...]  # four of (2, 2), rows: the images of the two right vectors
-    alt: str
 
     def plot(self) -> Any:
         """Four panels on one scale; the figure."""
@@ -54,12 +49,7 @@ class MatrixAction:
 def matrix_action(A: ArrayLike, *, kind: str = "svd") -> MatrixAction:
     """The unit circle through the steps of a decomposition.
 
-    ``A``: matrix of shape (2, 2).
-
-    Parameters
-    ----------
-    kind : {"svd", "spectral"}, default="svd"
-        "spectral" for a symmetric matrix.
+    ``A``: matrix of shape (2, 2); ``kind``: {"svd", "spectral"}: "spectral" for a symmetric matrix.
 
     Examples
     --------
@@ -82,4 +72,4 @@ def matrix_action(A: ArrayLike, *, kind: str = "svd") -> MatrixAction:
         f"The unit circle becomes an ellipse in three steps: turned, stretched by the {word} "
         f"{found.values[0]:.4g} and {found.values[1]:.4g}, turned again."
     )
-    return MatrixAction(kind, np.asarray(found.values, dtype=np.float64), curves, arrows, alt)
+    return MatrixAction(alt, kind, np.asarray(found.values, dtype=np.float64), curves, arrows)

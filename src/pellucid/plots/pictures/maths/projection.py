@@ -1,26 +1,21 @@
 """A point, its foot on a line or plane, and the right angle between."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import AffineSubspace
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
 
 
-@dataclass(frozen=True)
-class Projection:
-    """Point, foot, residual, and a stretch of the set projected on."""
-
+class Projection(Picture):
     x: Array  # (d,) the point, d = 2 or 3
     foot: Array  # (d,)
     point: Array  # (d,) of the set
     directions: Array  # (d, k) orthonormal, k = 1 or 2
     distance: float
     linear: bool  # through the origin
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         flat = len(self.x) == 2
@@ -89,12 +84,8 @@ def projection(x: ArrayLike, B: Any, point: Any = None) -> Projection:
     """A point projected on a line, an affine line or a plane.
 
     ``x``: vector of 2 or 3 numbers; ``B``: directions of the set as columns; a vector is one
-    direction. An AffineSubspace also serves.
-
-    Parameters
-    ----------
-    point : vector, optional
-        A point of the set; the origin by default.
+    direction. An AffineSubspace also serves. ``point``: vector; a point of the set; the origin by
+    default.
 
     Examples
     --------
@@ -123,4 +114,4 @@ def projection(x: ArrayLike, B: Any, point: Any = None) -> Projection:
         f"{found.distance:.4g} is at a right angle to it."
     )
     at = np.asarray(space.point, dtype=np.float64)
-    return Projection(x, found.point, at, space._U, found.distance, bool(space.is_linear), alt)
+    return Projection(alt, x, found.point, at, space._U, found.distance, bool(space.is_linear))

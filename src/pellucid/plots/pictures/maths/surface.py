@@ -1,34 +1,22 @@
 """A function of two numbers as a surface: bowl, valley, slope or saddle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.maths import Quadratic
 from pellucid.plots.panels.fields import Field, Stationary, field_of, function_of, stationary_points
-from pellucid.plots.panels.style import colour, marker, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import Picture, colour, marker
 
 SMALL = 1e-9  # eigenvalues below this share of the largest count as none
 
 
-@dataclass(frozen=True)
-class Surface:
-    """f on a grid, with its critical points; for a quadratic its shape in a word."""
-
+class Surface(Picture):
     field: Field
     critical: tuple[Stationary, ...]
     shape: str  # "" where f is no Quadratic
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         if ax is None:
@@ -103,4 +91,4 @@ def surface(f: Any, box: Sequence[float]) -> Surface:
         f"Surface{' in the shape of a ' + shape if shape else ''} between {field.z.min():.4g} and "
         f"{field.z.max():.4g}; critical points: {said}."
     )
-    return Surface(field, critical, shape, alt)
+    return Surface(alt, field, critical, shape)

@@ -1,41 +1,27 @@
 """Taylor polynomials closing in on a function."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.maths import taylor as polynomial
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 WORDS: dict[str, Any] = {"geometric": lambda x: 1 / (1 - x), "exp": np.exp, "log1p": np.log1p}
 WORDS |= {"cos": np.cos, "sin": np.sin}
 
 
-@dataclass(frozen=True)
-class Taylor:
-    """The function and its polynomials on a grid."""
-
+class Taylor(Panel):
     x: Array  # (k,)
     f: Array  # (k,)
     polynomials: tuple[tuple[int, Array], ...]  # order, values (k,)
     x0: float
     radius: float | None  # of convergence, where known
     name: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         low, high = np.nanmin(self.f), np.nanmax(self.f)
         room = 0.35 * ((high - low) or 1.0)
         if self.radius is not None and np.isfinite(self.radius):
@@ -53,19 +39,14 @@ class Taylor:
         )
         heading(ax, f"Taylor polynomials around {self.x0:g}")
         legend(ax)
-        return ax
 
 
 def taylor(f: Any, orders: Any = (1, 2, 3, 5), *, x0: float = 0.0, span: Any = None) -> Taylor:
     """A function beside its Taylor polynomials of several orders.
 
     ``f``: function of one number, or "geometric", "exp", "log1p", "cos", "sin"; ``orders``: orders
-    of the polynomials, 1, 2, 3 and 5 by default; ``x0``: float, default=0.0.
-
-    Parameters
-    ----------
-    span : (low, high), optional
-        Default: 2 to either side, less where the function ends.
+    of the polynomials, 1, 2, 3 and 5 by default; ``x0``: float, default=0.0; ``span``: (low, high);
+    default: 2 to either side, less where the function ends.
 
     Examples
     --------
@@ -96,4 +77,4 @@ def taylor(f: Any, orders: Any = (1, 2, 3, 5), *, x0: float = 0.0, span: Any = N
     gaps = ", ".join(f"{np.abs(v - values).max():.3g} at order {n}" for n, v in lines)
     name = f if isinstance(f, str) else getattr(f, "__name__", "f").replace("<lambda>", "f")
     alt = f"{name} and its Taylor polynomials around {x0:g}; largest error here: {gaps}."
-    return Taylor(x, values, lines, float(x0), found[0].radius, name, alt)
+    return Taylor(alt, x, values, lines, float(x0), found[0].radius, name)

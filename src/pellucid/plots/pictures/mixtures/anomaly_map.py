@@ -1,31 +1,19 @@
 """The score of a detector over the plane with its threshold, and the rows that fall below it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.marks import VEIL, beside
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Columns, IntArray, Model
+from pellucid.plots.panels.marks import VEIL, beside, thinned
 from pellucid.plots.panels.planes import grid_of, view_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 NAMED = 5  # oddest rows that are numbered
 
 
-@dataclass(frozen=True)
-class AnomalyMap:
+class AnomalyMap(Picture):
     """Scores minus the threshold on a grid and at the rows: below 0 is odd."""
 
     lines: tuple[Array, ...]
@@ -36,9 +24,6 @@ class AnomalyMap:
     row_numbers: IntArray  # (n,) of the rows drawn
     n_odd: int  # of all rows
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         ax = axes(ax, figsize=(6.6, 4.8) if self.at.shape[1] == 2 else (6.6, 3.6))
@@ -88,9 +73,7 @@ class AnomalyMap:
             beside(ax, text, place[i], (6, 4), weight="bold", zorder=5, bbox=box)
 
 
-def anomaly_map(
-    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None
-) -> AnomalyMap:
+def anomaly_map(E: Model, X: ArrayLike, *, columns: Columns | None = None) -> AnomalyMap:
     """The score over the plane, the threshold, and odd rows; the oddest have their row numbers.
 
     ``X``: table.
@@ -116,15 +99,13 @@ def anomaly_map(
     table, model = read_table(X, E), last_step(E)
     new = hasattr(E, "decision_function")
     if not new and not hasattr(model, "negative_outlier_factor_"):
-        raise ValueError(
-            f"anomaly_map needs a detector with decision_function, got {type(model).__name__}"
-        )
+        raise ValueError(f"anomaly_map needs decision_function, got {type(model).__name__}")
     of_rows = _judged(E, model, table.given, len(table.X), new)
     view = view_of(table.X, table.names, columns)
     lines: tuple[Array, ...] = ()
     scores = None
     if new:
-        lines, places = grid_of(view.at, side=121, share=0.12)
+        lines, places, _ = grid_of(view.at, side=121, share=0.12)
         found = np.asarray(E.decision_function(table.like(view.rows(places))), dtype=np.float64)
         scores = found.reshape(-1, len(lines[0])) if len(lines) == 2 else found.reshape(-1)
     odd = of_rows < 0
@@ -138,10 +119,12 @@ def anomaly_map(
     )
     kept = _kept(odd)
     at, names = view.at[kept], view.names
-    return AnomalyMap(lines, scores, at, of_rows[kept], odd[kept], kept, m, names, title, note, alt)
+    return AnomalyMap(
+        alt, lines, scores, at, of_rows[kept], odd[kept], kept, m, names, title=title, note=note
+    )
 
 
-def _judged(E: BaseEstimator, model: BaseEstimator, X: ArrayLike, n: int, new: bool) -> Array:
+def _judged(E: Model, model: Model, X: ArrayLike, n: int, new: bool) -> Array:
     """Score minus threshold of every row."""
     if new:
         return np.asarray(E.decision_function(X), dtype=np.float64).reshape(-1)

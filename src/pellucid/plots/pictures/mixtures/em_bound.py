@@ -6,40 +6,27 @@ E    q = p(z | x; theta): the bound touches l(theta)
 M    theta' maximises the bound: bound(q, theta') >= l(theta), and l(theta') >= bound(q, theta')
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray, Model
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.replay import em_rounds, history_of
-from pellucid.plots.panels.style import axes, colour, heading, legend
+from pellucid.plots.panels.style import Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class EmBound:
+class EmBound(Panel):
     """Log-likelihood after rounds 0, 1, ..., and the bound after the M step of each round."""
 
     rounds: Array  # (t,)
     log_likelihood: Array  # (t,)
     bound: Array | None  # (t - 1,) after the M step of rounds 1, 2, ...
     rises: bool
-    title: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         t, value = self.rounds, self.log_likelihood
         ax.plot(t, value, "-o", color=colour(0), lw=1.6, ms=5, label="log-likelihood")
         if self.bound is not None:
@@ -53,21 +40,14 @@ class EmBound:
         ax.set(xlabel="round", ylabel="log-likelihood of all rows")
         heading(ax, self.title)
         legend(ax, loc="lower right")
-        return ax
 
 
-def em_bound(E: BaseEstimator, X: ArrayLike | None = None, *, most: int | None = None) -> EmBound:
+def em_bound(E: Model, X: MaybeArray = None, *, most: int | None = None) -> EmBound:
     """Log-likelihood and lower bound of every round of EM.
 
-    ``E``: fitted mixture.
-
-    Parameters
-    ----------
-    X : the rows it was fitted on, optional
-        With them the bound after each M step is shown too; it needs the mixture of every round,
-        which is seen by fitting a clone again (with a fixed ``random_state``).
-    most : int, optional
-        Rounds to show, from the start.
+    ``E``: fitted mixture. ``X``: the rows it was fitted on; with them the bound after each M step
+    is shown too; it needs the mixture of every round, which is seen by fitting a clone again (with
+    a fixed ``random_state``). ``most``: rounds to show, from the start.
 
     Examples
     --------
@@ -96,4 +76,4 @@ def em_bound(E: BaseEstimator, X: ArrayLike | None = None, *, most: int | None =
         f"Log-likelihood of {len(value) - 1} rounds from {value[0]:.5g} to {value[-1]:.5g}; it "
         f"{said}{'' if bound is None else '; below it the bound after each M step'}."
     )
-    return EmBound(np.arange(len(value), dtype=np.float64), value, bound, rises, title, alt)
+    return EmBound(alt, np.arange(len(value), dtype=np.float64), value, bound, rises, title=title)

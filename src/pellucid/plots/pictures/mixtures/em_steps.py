@@ -1,23 +1,21 @@
 """EM at chosen rounds, from the start on, against the true density where it is known."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.marks import words
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.replay import chosen_rounds, em_rounds
 from pellucid.plots.panels.steps import Steps
-from pellucid.plots.panels.style import words
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.plots.pictures.mixtures.mixture_contours import MixtureContours, mixture_contours
 from pellucid.plots.pictures.mixtures.mixture_density import MixtureDensity, mixture_density
 
 
-@dataclass(frozen=True)
 class EmSteps(Steps):
     """One picture per round, with the log-likelihoods."""
 
@@ -26,21 +24,16 @@ class EmSteps(Steps):
 
 
 def em_steps(
-    E: BaseEstimator, X: ArrayLike, at: Any = (0, 3, 6), *, truth: Any = None, columns: Any = None
+    E: Model, X: ArrayLike, at: Any = (0, 3, 6), *, truth: Any = None, columns: Any = None
 ) -> EmSteps:
     """The mixture at chosen rounds of its fit: 0 is the start, -1 the last.
 
     The rounds are seen by fitting a clone again, so the mixture needs a fixed ``random_state``.
 
     ``E``: fitted mixture; ``X``: the rows it was fitted on; ``columns``: the one or two columns to
-    show, names or positions.
-
-    Parameters
-    ----------
-    at : rounds, default=(0, 3, 6)
-        Those beyond the end of the fit are drawn as the last.
-    truth : mixture, optional
-        The one that the rows came from: its density (one column) or its ellipses (dashed).
+    show, names or positions. ``at``: rounds; those beyond the end of the fit are drawn as the last.
+    ``truth``: mixture; the one that the rows came from: its density (one column) or its ellipses
+    (dashed).
 
     Examples
     --------
@@ -65,10 +58,10 @@ def em_steps(
         values.append(value)
         pictures.append(_one(models[i], table, view, columns, titles[-1], truth))
     alt = f"The fit of {type(E).__name__} on {len(table.X)} rows: {words(titles)}."
-    return EmSteps(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(values))
+    return EmSteps(alt, tuple(pictures), tuple(titles), np.array(chosen), np.array(values))
 
 
-def _one(model: BaseEstimator, table: Any, view: Any, columns: Any, title: str, truth: Any) -> Any:
+def _one(model: Model, table: Any, view: Any, columns: Any, title: str, truth: Any) -> Any:
     picture: MixtureDensity | MixtureContours
     if len(view.names) == 1:
         column = table.names.index(view.names[0])

@@ -3,42 +3,27 @@
 r_ik ~ pi_k exp(-|x_i - mu_k|^2 / (2 eps)): the nearest centre takes all, whatever the weights.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.mixtures import is_mixture
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_ROWS = 200
 
 
-@dataclass(frozen=True)
-class Hardening:
-    """Largest responsibilities against eps."""
-
+class Hardening(Panel):
     eps: Array  # (m,) falling
     largest: Array  # (m, n) of every row
     mean: Array  # (m,)
     nearest: Array  # (m,) share of rows whose component is the nearest centre
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         few = thinned(self.largest.shape[1], MOST_ROWS)
         ax.plot(self.eps, self.largest[:, few], color=GREY, lw=0.5, alpha=0.35, zorder=1)
         x, y, tint = self.eps, self.mean, colour(0)
@@ -54,20 +39,14 @@ class Hardening:
         ax.set(xlabel="variance eps of every component (falling)", ylabel="share", ylim=(0, 1.04))
         heading(ax, self.title)
         legend(ax, loc="lower right")
-        return ax
 
 
-def hardening(E: BaseEstimator, X: ArrayLike, eps: Any = None) -> Hardening:
+def hardening(E: Model, X: ArrayLike, eps: Any = None) -> Hardening:
     """Responsibilities become the assignments of k-means as the covariances eps I shrink.
 
-    ``X``: table.
-
-    Parameters
-    ----------
-    E : fitted Gaussian mixture
-        Its weights and means are kept, its covariances replaced by eps I.
-    eps : positive numbers, optional
-        By default 25 from the squared spread of the rows downwards.
+    ``X``: table. ``E``: fitted Gaussian mixture; its weights and means are kept, its covariances
+    replaced by eps I. ``eps``: positive numbers; by default 25 from the squared spread of the rows
+    downwards.
 
     Examples
     --------
@@ -108,4 +87,4 @@ def hardening(E: BaseEstimator, X: ArrayLike, eps: Any = None) -> Hardening:
         f"Largest responsibility of {len(M)} rows against the variance: {top[0].mean():.2f} in the "
         f"mean at {values[0]:.3g}, {top[-1].mean():.2f} at {values[-1]:.3g}."
     )
-    return Hardening(values, top, top.mean(axis=1), np.array(share), title, alt)
+    return Hardening(alt, values, top, top.mean(axis=1), np.array(share), title=title)

@@ -1,34 +1,22 @@
 """A Gaussian mixture in the plane: ellipses of the components, rows coloured by responsibility."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import draw_centers, plane_of, style_of
-from pellucid.plots.panels.marks import isolines
+from pellucid.plots.panels.marks import isolines, thinned, words
 from pellucid.plots.panels.mixtures import blend, covariances_of, projected, rows_for
 from pellucid.plots.panels.planes import grid_of, view_of
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
+from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 RADII = (1.0, 2.0)  # standard deviations
 
 
-@dataclass(frozen=True)
-class MixtureContours:
+class MixtureContours(Picture):
     """Ellipses in the plane drawn (of the marginal, where there are more columns)."""
 
     at: Array  # (n, 2)
@@ -39,9 +27,6 @@ class MixtureContours:
     lines: tuple[Array, ...]
     density: Array  # (gy, gx) of the plane
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
     true_means: Array | None = None  # (j, 2) of the mixture that the rows came from
     true_covariances: Array | None = None
 
@@ -82,7 +67,7 @@ class MixtureContours:
 
 
 def mixture_contours(
-    E: BaseEstimator, X: ArrayLike, *, columns: Sequence[Any] | None = None, truth: Any = None
+    E: Model, X: ArrayLike, *, columns: Columns | None = None, truth: Any = None
 ) -> MixtureContours:
     """Ellipses at one and two standard deviations, rows in blended colours of the components.
 
@@ -115,7 +100,7 @@ def mixture_contours(
     plane = plane_of(view, table.X)
     model = projected(E, plane)
     R = np.asarray(E.predict_proba(rows_for(E, table)))
-    lines, places = grid_of(view.at, side=121, share=0.12)
+    lines, places, _ = grid_of(view.at, side=121, share=0.12)
     density = np.exp(model.score_samples(places)).reshape(len(lines[1]), len(lines[0]))
     kept, k = thinned(len(table.X)), len(model.weights_)
     unsure = float((R.max(axis=1) < 0.9).mean())
@@ -131,5 +116,4 @@ def mixture_contours(
     weights, means, covariances = np.asarray(model.weights_), model.means_, model.covariances_
     parts = (view.at[kept], R[kept], weights, means, covariances, lines, density)
     truth_ = (None, None) if true is None else (true.means_, true.covariances_)
-    said = (view.names, title, note, alt)
-    return MixtureContours(*parts, *said, *truth_)
+    return MixtureContours(alt, *parts, view.names, *truth_, title=title, note=note)

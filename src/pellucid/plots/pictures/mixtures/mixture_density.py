@@ -1,31 +1,19 @@
 """A mixture along one column: the weighted components, their sum, and the rows on the axis."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.marks import margin, thinned, words
 from pellucid.plots.panels.mixtures import marginal, rows_for
-from pellucid.plots.panels.style import axes, colour, heading, legend, margin, thinned, words
+from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (2, 2)))
 
 
-@dataclass(frozen=True)
-class MixtureDensity:
-    """Densities on a grid."""
-
+class MixtureDensity(Picture):
     grid: Array  # (g,)
     components: Array  # (k, g) weight times density
     total: Array  # (g,)
@@ -34,9 +22,6 @@ class MixtureDensity:
     labels: IntArray  # (n,) the component of largest responsibility
     weights: Array  # (k,)
     name: str
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         given, ax = ax is not None, axes(ax)
@@ -64,20 +49,14 @@ class MixtureDensity:
 
 
 def mixture_density(
-    E: BaseEstimator, X: ArrayLike, *, column: Any = None, truth: Any = None
+    E: Model, X: ArrayLike, *, column: Any = None, truth: Any = None
 ) -> MixtureDensity:
     """Components, sum and rows of a mixture along one column.
 
-    ``X``: table.
-
-    Parameters
-    ----------
-    E : fitted mixture
-        Of several columns: the marginal of a Gaussian mixture.
-    column : name or position, optional
-        Which of several; the first by default.
-    truth : mixture or function of x, optional
-        The density that the rows came from: an object with ``score_samples``, or ``truth(x)``.
+    ``X``: table. ``E``: fitted mixture; of several columns: the marginal of a Gaussian mixture.
+    ``column``: name or position; which of several; the first by default. ``truth``: mixture or
+    function of x; the density that the rows came from: an object with ``score_samples``, or
+    ``truth(x)``.
 
     Examples
     --------
@@ -105,11 +84,21 @@ def mixture_density(
     total, shown_truth = parts.sum(axis=0), true_density(truth, grid)
     weights, name = np.asarray(model.weights_), table.names[j]
     return MixtureDensity(
-        grid, parts, total, shown_truth, x[kept], labels[kept], weights, name, title, note, alt
+        alt,
+        grid,
+        parts,
+        total,
+        shown_truth,
+        x[kept],
+        labels[kept],
+        weights,
+        name,
+        title=title,
+        note=note,
     )
 
 
-def _grid(E: BaseEstimator, x: Array) -> Array:
+def _grid(E: Model, x: Array) -> Array:
     """Even places; for counts under components of their own kind, the whole numbers."""
     if not hasattr(E, "means_") and (x == np.round(x)).all() and np.ptp(x) <= 1000:
         return np.arange(max(x.min() - 1, 0 if x.min() >= 0 else -np.inf), x.max() + 2)

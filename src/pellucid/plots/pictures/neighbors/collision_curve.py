@@ -6,44 +6,29 @@ P = 1 - (1 - p^b)^L with p the chance that one function agrees: 1 - arccos(s)/pi
     manhattan   p = 2 arctan(r) / pi - log(1 + r^2) / (pi r)
 """
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array
 from pellucid.neighbors.search.lsh import LSHIndex, collision_probability
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.marks import stroke
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class CollisionCurve:
-    """One curve per index, over similarity or distance."""
-
+class CollisionCurve(Panel):
     x: Array  # (m,)
     curves: Array  # (indexes, m)
     labels: tuple[str, ...]
     middles: tuple[float, ...]  # where the probability is 1/2
     family: str
     name: str  # of the axis
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         for i, (label, curve) in enumerate(zip(self.labels, self.curves, strict=True)):
-            ax.plot(self.x, curve, STYLES[i % 4], color=colour(i), lw=2, label=label)
+            ax.plot(self.x, curve, lw=2, label=label, **stroke(i))
             if np.isfinite(self.middles[i]):
                 ax.plot(self.middles[i], 0.5, "D", color=colour(i), mec="black", ms=7, zorder=4)
         ax.axhline(0.5, color=GREY, ls=":", lw=1)
@@ -52,7 +37,6 @@ class CollisionCurve:
         said = ", ".join(f"{m:.3g}" for m in self.middles)
         title = f"Rows become candidates at a {self.name.split(' of ')[0]} of about {said}"
         heading(ax, title, "diamonds: as likely as not")
-        return ax
 
 
 def _one(family: str, d: Array, width: float) -> Array:
@@ -69,12 +53,8 @@ def _one(family: str, d: Array, width: float) -> Array:
 def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
     """The chance that two rows share a bucket against their similarity (or distance).
 
-    Parameters
-    ----------
-    index : LSHIndex, or a list of them (of one family)
-        Indexes of distances (euclidean, manhattan) must be fitted or have a ``bucket_width``.
-    n : int, default=201
-        Points of the curve.
+    ``index``: LSHIndex, or a list of them (of one family); indexes of distances (euclidean,
+    manhattan) must be fitted or have a ``bucket_width``. ``n``: points of the curve.
 
     Examples
     --------
@@ -116,7 +96,7 @@ def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
     middles = tuple(_middle(x, curve) for curve in curves)
     said = "; ".join(f"{label}: 1/2 at {m:.3g}" for label, m in zip(labels, middles, strict=True))
     alt = f"Probability that two rows share a bucket against the {name}. {said}."
-    return CollisionCurve(x, curves, labels, middles, family, name, alt)
+    return CollisionCurve(alt, x, curves, labels, middles, family, name)
 
 
 def _middle(x: Array, curve: Array) -> float:

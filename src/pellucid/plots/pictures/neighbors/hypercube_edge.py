@@ -1,35 +1,21 @@
 """How long the edge of a cube must be to hold a share of evenly spread data: r^(1/p)."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 LINES = ("-", "--", "-.", ":")
 
 
-@dataclass(frozen=True)
-class HypercubeEdge:
-    """The edge for every share and number of dimensions."""
-
+class HypercubeEdge(Panel):
     fractions: Array  # (k,) marked
     p: tuple[int, ...]
     edge: Array  # (len(p), k)
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         r = np.linspace(0, 1, 401)
         for k, p in enumerate(self.p):
             ax.plot(r, r ** (1 / p), color=colour(k), lw=1.8, ls=LINES[k % 4], label=f"p = {p}")
@@ -39,7 +25,6 @@ class HypercubeEdge:
         ax.set(xlabel="share of the data", ylabel="edge of the cube", xlim=(0, 1), ylim=(0, 1.03))
         heading(ax, "In many dimensions a neighbourhood is not local")
         legend(ax, title="dimensions", loc="lower right")
-        return ax
 
 
 def hypercube_edge(fractions: Any = (0.01, 0.1, 0.3), p: Any = (1, 2, 3, 10)) -> HypercubeEdge:
@@ -62,4 +47,4 @@ def hypercube_edge(fractions: Any = (0.01, 0.1, 0.3), p: Any = (1, 2, 3, 10)) ->
     edge = np.array([r ** (1 / k) for k in dims])
     said = "; ".join(f"in {k} dimensions {e[-1]:.3g}" for k, e in zip(dims, edge, strict=True))
     alt = f"Edge of the cube that holds {r[-1]:.0%} of evenly spread data: {said}."
-    return HypercubeEdge(r, tuple(dims), edge, alt)
+    return HypercubeEdge(alt, r, tuple(dims), edge)

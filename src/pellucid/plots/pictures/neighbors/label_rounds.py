@@ -1,50 +1,32 @@
 """Few labels spreading over many rows, round by round."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, BoolArray, Columns, IntArray, Model
 from pellucid.plots.panels.groups import style_of
-from pellucid.plots.panels.marks import ring
+from pellucid.plots.panels.marks import ring, thinned, words
 from pellucid.plots.panels.mixtures import blend
 from pellucid.plots.panels.planes import MOST_CLASSES, view_of
 from pellucid.plots.panels.replay import chosen_rounds, rounds
 from pellucid.plots.panels.steps import Steps
-from pellucid.plots.panels.style import axes, heading, legend, thinned, words
+from pellucid.plots.panels.style import Panel, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 UNKNOWN = -1
 
 
-@dataclass(frozen=True)
-class LabelRound:
-    """The labels after one round."""
-
+class LabelRound(Panel, size=(6.0, 4.6)):
     at: Array  # (n, 1) or (n, 2)
     shares: Array  # (n, k) label distributions; a row of 0 has heard nothing yet
     known: BoolArray  # (n,) labelled by the user
     reached: int  # rows with a label, of all
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.0, 4.6))
+    def _draw(self, ax: Any) -> None:
         place = self.at
         if place.shape[1] == 1:
             place = np.column_stack([place[:, 0], self.shares.argmax(axis=1)])
@@ -67,10 +49,8 @@ class LabelRound:
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
         heading(ax, self.title, self.note)
         legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
-        return ax
 
 
-@dataclass(frozen=True)
 class LabelRounds(Steps):
     """One picture per round."""
 
@@ -79,12 +59,7 @@ class LabelRounds(Steps):
 
 
 def label_rounds(
-    E: BaseEstimator,
-    X: Any,
-    y: Any,
-    at: Any = (0, 1, 3, -1),
-    *,
-    columns: Sequence[Any] | None = None,
+    E: Model, X: Any, y: Any, at: Any = (0, 1, 3, -1), *, columns: Columns | None = None
 ) -> LabelRounds:
     """Labels at chosen rounds: 0 shows those that were given, -1 the end.
 
@@ -111,9 +86,7 @@ def label_rounds(
     table = read_table(X, E)
     classes = np.asarray(E.classes_)
     if len(classes) > MOST_CLASSES:
-        raise ValueError(
-            f"the picture tells at most {MOST_CLASSES} classes apart, got {len(classes)}"
-        )
+        raise ValueError(f"at most {MOST_CLASSES} classes can be told apart, got {len(classes)}")
     values = np.asarray(y)
     start = (values[:, None] == classes).astype(np.float64)
     known = start.any(axis=1)
@@ -131,7 +104,9 @@ def label_rounds(
         counts.append(reached)
         drawn = (view.at[kept], shares[i][kept], known[kept], reached, text)
         alt = f"Labels of {len(values)} rows."
-        said = (view.names, titles[-1], view.note, f"{alt} {titles[-1]}.")
-        pictures.append(LabelRound(*drawn, *said))
+        here = titles[-1]
+        pictures.append(
+            LabelRound(f"{alt} {here}.", *drawn, view.names, title=here, note=view.note)
+        )
     alt = f"Labels spreading by {label_of(E)}: {words(titles)}."
-    return LabelRounds(tuple(pictures), tuple(titles), alt, np.array(chosen), np.array(counts))
+    return LabelRounds(alt, tuple(pictures), tuple(titles), np.array(chosen), np.array(counts))

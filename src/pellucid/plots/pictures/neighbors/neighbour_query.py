@@ -1,30 +1,24 @@
 """Who answers for one query: its nearest rows, how far they are, and what their votes weigh."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.plots.panels.inputs import model_names
-from pellucid.plots.panels.marks import isolines, ring
+from pellucid.plots.panels.marks import isolines, ring, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
-from pellucid.plots.panels.style import GREY, Axes, colour, heading, legend, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import read_table
 
 MOST_BARS = 25
 
 
-@dataclass(frozen=True)
-class NeighbourQuery:
-    """The query, the training rows, and the vote."""
-
+class NeighbourQuery(Picture):
     query: Array  # (2,) or (1,) its place in the picture
     at: Array  # (n, d) training rows drawn
     codes: Array  # (n,) codes of their classes, or their targets
@@ -39,8 +33,6 @@ class NeighbourQuery:
     lines: tuple[Array, ...]  # grid of the reach; () where it cannot be drawn
     reach: Array  # distance of every place of the grid from the query
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """The neighbourhood, and the votes; the figure."""
@@ -106,7 +98,7 @@ class NeighbourQuery:
         heading(ax, f"The answer is {self.answer:.4g}", "size: weight in the mean")
 
 
-def _metric(E: BaseEstimator) -> Any:
+def _metric(E: Model) -> Any:
     """The distance of the model, as ``pairwise_distances`` takes it."""
     if not isinstance(E.metric, str):
         return E.metric
@@ -115,17 +107,12 @@ def _metric(E: BaseEstimator) -> Any:
     return E.metric
 
 
-def neighbour_query(
-    E: BaseEstimator, x: ArrayLike, *, columns: Sequence[Any] | None = None
-) -> NeighbourQuery:
+def neighbour_query(E: Model, x: ArrayLike, *, columns: Columns | None = None) -> NeighbourQuery:
     """One query with its neighbours, their reach, weights and votes.
 
-    ``E``: fitted KNeighborsClassifier or KNeighborsRegressor of one target; ``x``: one row.
-
-    Parameters
-    ----------
-    columns : one or two names or positions, optional
-        Inputs to show of several; the neighbours are always those in all inputs.
+    ``E``: fitted KNeighborsClassifier or KNeighborsRegressor of one target; ``x``: one row;
+    ``columns``: one or two names or positions; inputs to show of several; the neighbours are always
+    those in all inputs.
 
     Examples
     --------
@@ -143,9 +130,7 @@ def neighbour_query(
             f"{type(E).__name__}"
         )
     if E.effective_metric_ == "precomputed" or not isinstance(E._fit_X, np.ndarray):
-        raise ValueError(
-            "neighbour_query needs the training rows themselves, got distances or a sparse table"
-        )
+        raise ValueError("neighbour_query needs the training rows, got distances or a sparse table")
     if np.ndim(E._y) > 1 and np.shape(E._y)[1] > 1:
         raise ValueError(f"the picture shows one target, the model has {np.shape(E._y)[1]}")
     names = model_names(E)
@@ -164,7 +149,7 @@ def neighbour_query(
     lines: tuple[Array, ...] = ()
     reach: Array = np.zeros(0)
     if len(names) == 2 and view.at.shape[1] == 2:
-        lines, places = grid_of(view.at)
+        lines, places, _ = grid_of(view.at)
         full = view.rows(places)
         reach = pairwise_distances(full, row, metric=_metric(E)).reshape(len(lines[1]), -1)
     note = "" if len(names) <= 2 else f"neighbours in all {len(names)} inputs; {view.note}"
@@ -177,10 +162,10 @@ def neighbour_query(
     rows, votes = view.at[:-1], target[indices].astype(np.float64)
     shown = (view.at[-1], rows[kept], target[kept].astype(np.float64))
     near = (*shown, indices, rows[indices], distances, weights, votes, totals)
-    return NeighbourQuery(*near, answer, classes, lines, reach, view.names, note, alt)
+    return NeighbourQuery(alt, *near, answer, classes, lines, reach, view.names, note=note)
 
 
-def _vote(E: BaseEstimator, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:
+def _vote(E: Model, row: Any) -> tuple[IntArray, Array, Array, Array, Any]:
     """Neighbours, distances, weights, totals by class and the answer."""
     if hasattr(E, "explain"):
         vote = E.explain(row)[0]

@@ -1,16 +1,13 @@
 """Which rows a smaller training set keeps and drops, and the regions that are left."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.marks import dots, ring
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Columns, IntArray, Model
+from pellucid.plots.panels.marks import dots, ring, thinned
 from pellucid.plots.panels.planes import (
     draw_points,
     grid_of,
@@ -20,21 +17,11 @@ from pellucid.plots.panels.planes import (
     predicted_codes,
     view_of,
 )
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, marker
 from pellucid.plots.panels.sweeps import read_table
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Prototypes:
-    """Rows with whether they are kept, and prototypes that are no rows."""
-
+class Prototypes(Picture):
     at: Array  # (n, d)
     codes: IntArray  # (n,)
     kept: BoolArray  # (n,)
@@ -46,8 +33,6 @@ class Prototypes:
     regions: IntArray
     classes: tuple[str, ...]
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Kept rows solid, dropped rows as pale outlines, made prototypes as large markers."""
@@ -91,7 +76,7 @@ class Prototypes:
 
 
 def prototypes(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, columns: Sequence[Any] | None = None
+    E: Model, X: ArrayLike, y: ArrayLike, *, columns: Columns | None = None
 ) -> Prototypes:
     """The rows that are kept and dropped, or the prototypes that stand for them.
 
@@ -121,16 +106,13 @@ def prototypes(
     made_codes = np.zeros(0, np.intp)
     if chosen is not None:
         if len(chosen) and max(chosen) >= n:
-            raise ValueError(
-                f"X must be the training rows, got {n} rows and row {max(chosen)} kept"
-            )
+            raise ValueError(f"X must be the training rows: row {max(chosen)} of {n} was kept")
         keep[chosen] = True
     else:
         made = np.asarray(E.prototypes_, dtype=np.float64)
         made_codes = labels_of(E.prototype_labels_, len(made), E.classes_).codes
     view = view_of(np.vstack([table.X, made]), table.names, columns)
-    lines, places = grid_of(view.at)
-    shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
+    lines, places, shape = grid_of(view.at)
     regions = predicted_codes(E, table.like(view.rows(places)), E.classes_).reshape(shape)
     drawn = thinned(n)
     count = int(keep.sum()) if chosen is not None else len(made)
@@ -140,5 +122,5 @@ def prototypes(
         "regions that they leave."
     )
     rows = (view.at[:n][drawn], labels.codes[drawn], keep[drawn], view.at[n:], made_codes)
-    words = (labels.classes, view.names, view.note, alt)
-    return Prototypes(*rows, count, n, lines, regions, *words)
+    words = (labels.classes, view.names)
+    return Prototypes(alt, *rows, count, n, lines, regions, *words, note=view.note)

@@ -1,18 +1,16 @@
 """Decision regions of nearest neighbours for several k, and the error of every k."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.neighbors.path import select_n_neighbors
 from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.plots.pictures.classification.decision_regions import (
     DecisionRegions,
@@ -20,10 +18,7 @@ from pellucid.plots.pictures.classification.decision_regions import (
 )
 
 
-@dataclass(frozen=True)
-class RegionsByK:
-    """The regions of each k, and the leave-one-out error of all k up to the largest."""
-
+class RegionsByK(Picture):
     ks: tuple[int, ...]
     regions: DecisionRegions
     n_neighbors: IntArray  # (m,)
@@ -31,7 +26,6 @@ class RegionsByK:
     standard_errors: Array
     best: int
     one_standard_error: int  # the largest k within one standard error of the best
-    alt: str
 
     def plot(self) -> Any:
         """One panel per k, and the error against k; the figure."""
@@ -62,22 +56,13 @@ class RegionsByK:
 
 
 def regions_by_k(
-    E: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    ks: Any = (1, 5, 15),
-    *,
-    columns: Sequence[Any] | None = None,
+    E: Model, X: ArrayLike, y: ArrayLike, ks: Any = (1, 5, 15), *, columns: Columns | None = None
 ) -> RegionsByK:
     """The regions of the same neighbour classifier for several k.
 
     ``X``, ``y``: training data; ``ks``: the numbers of neighbours, 1, 5 and 15 by default;
-    ``columns``: the one or two columns to show, names or positions.
-
-    Parameters
-    ----------
-    E : KNeighborsClassifier
-        Its other parameters are kept.
+    ``columns``: the one or two columns to show, names or positions; ``E``: KNeighborsClassifier;
+    its other parameters are kept.
 
     Examples
     --------
@@ -115,5 +100,5 @@ def regions_by_k(
     n_neighbors, errors = np.asarray(path.n_neighbors), np.asarray(path.errors)
     standard_errors, best = np.asarray(path.standard_errors), int(path.best)
     return RegionsByK(
-        ks, regions, n_neighbors, errors, standard_errors, best, int(path.one_standard_error), alt
+        alt, ks, regions, n_neighbors, errors, standard_errors, best, int(path.one_standard_error)
     )

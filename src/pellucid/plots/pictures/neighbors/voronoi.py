@@ -1,32 +1,26 @@
 """Cells of the plane: every place belongs to the nearest point, and so to its class (1-NN)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, MaybeArray
 from pellucid.neighbors.voronoi import VoronoiCells, voronoi_cells
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import draw_points, labels_of, light, view_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, panels, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import read_table
 
 MOST_POINTS = 500  # cells that can still be told apart
 
 
-@dataclass(frozen=True)
-class Voronoi:
-    """The cells under each metric."""
-
+class Voronoi(Picture):
     metrics: tuple[str, ...]
     cells: tuple[VoronoiCells, ...]
     at: Array  # (n, 2)
     codes: IntArray  # (n,) zeros without classes
     classes: tuple[str, ...]  # () without
     names: tuple[str, ...]
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Axes for one metric, the figure for several."""
@@ -96,10 +90,10 @@ class Voronoi:
 
 def voronoi(
     X: ArrayLike,
-    y: ArrayLike | None = None,
+    y: MaybeArray = None,
     metric: Any = "euclidean",
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     bounds: Any = None,
 ) -> Voronoi:
     """The cell of every point, and the boundary of the nearest-neighbour rule.
@@ -145,4 +139,4 @@ def voronoi(
         + (f", with the boundary between {' and '.join(classes)}." if classes else ".")
     )
     note = view.note if len(kept) == len(view.at) else f"{len(kept)} of {len(view.at)} rows"
-    return Voronoi(said, cells, at, codes, classes, view.names, note, alt)
+    return Voronoi(alt, said, cells, at, codes, classes, view.names, note=note)

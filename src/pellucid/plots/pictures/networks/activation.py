@@ -1,6 +1,5 @@
 """Activation functions and their derivatives."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,18 +8,14 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.neural.layers.activations import get_activation
 from pellucid.neural.layers.activations import softmax as softmax_of
-from pellucid.plots.panels.style import GREY, colour, heading, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, panels
 
 
-@dataclass(frozen=True)
-class Activation:
-    """Values and derivatives of each function over z."""
-
+class Activation(Picture):
     z: Array  # (n,)
     names: tuple[str, ...]
     values: Array  # (functions, n)
     derivatives: Array  # (functions, n); NaN where there is none
-    alt: str
 
     def plot(self) -> Any:
         """One panel per function, the derivative dashed; the figure."""
@@ -49,15 +44,9 @@ class Activation:
 def activation(*names: Any, low: float = -4.0, high: float = 4.0, n: int = 401) -> Activation:
     """Activation functions with their derivatives.
 
-    ``low``, ``high``: float, default=-4 and 4.
-
-    Parameters
-    ----------
-    *names : names (or ``neural.Activation`` records)
-        Default: logistic, tanh, relu, leaky_relu, identity and step. softmax is drawn for the
-        first of two units whose other z is 0.
-    n : int, default=401
-        Points of the curves.
+    ``low``, ``high``: float, default=-4 and 4. ``*names``: names (or ``neural.Activation``
+    records). Default: logistic, tanh, relu, leaky_relu, identity and step. softmax is drawn for the
+    first of two units whose other z is 0. ``n``: points of the curves.
 
     Examples
     --------
@@ -87,4 +76,4 @@ def activation(*names: Any, low: float = -4.0, high: float = 4.0, n: int = 401) 
     alt = (
         f"Activation functions over z from {low:g} to {high:g} with derivatives: {', '.join(said)}."
     )
-    return Activation(z, tuple(said), np.array(values), np.array(slopes), alt)
+    return Activation(alt, z, tuple(said), np.array(values), np.array(slopes))

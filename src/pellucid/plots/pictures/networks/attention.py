@@ -1,14 +1,12 @@
 """Where a transformer looks: the attention of every head over the tokens of one sequence."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.style import Axes
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
+from pellucid.plots.panels.style import Axes, Picture
 
 WHAT = {
     "cross": "the target looks at the source",
@@ -20,16 +18,13 @@ KINDS = ("cross", "encoder", "decoder")
 MOST_TOKENS = 40
 
 
-@dataclass(frozen=True)
-class Attention:
+class Attention(Picture):
     """Weights of every layer and head; each row adds up to 1."""
 
     weights: Array  # (layers, heads, looking, looked at)
     looking: tuple[str, ...]
     seen: tuple[str, ...]
     kind: str
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """A panel per layer and head: the darker, the more attention. The figure."""
@@ -67,9 +62,7 @@ class Attention:
             ax.set_xlabel("at")
 
 
-def attention(
-    E: BaseEstimator, x: ArrayLike, target: Any = None, *, kind: str = "cross"
-) -> Attention:
+def attention(E: Model, x: ArrayLike, target: Any = None, *, kind: str = "cross") -> Attention:
     """The attention of the heads of a transformer over one sequence.
 
     ``E``: fitted TransformerClassifier or TransformerSequenceModel; ``x``: one sequence as the
@@ -102,9 +95,7 @@ def attention(
     kind = kind if sequence else "self"
     what = WHAT[kind]
     if max(weights.shape[2:]) > MOST_TOKENS:
-        raise ValueError(
-            f"the picture shows at most {MOST_TOKENS} positions, got {max(weights.shape[2:])}"
-        )
+        raise ValueError(f"at most {MOST_TOKENS} positions are shown, got {max(weights.shape[2:])}")
     weights = np.asarray(weights, dtype=np.float64)
     entropy = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(axis=-1).mean(axis=-1)
     layer, head = (int(i) for i in np.unravel_index(np.argmin(entropy), entropy.shape))
@@ -114,14 +105,14 @@ def attention(
         f"{len(seen)} positions ({what}); layer {layer + 1}, head {head + 1} is the most certain "
         f"with {entropy.min():.2f} bits."
     )
-    return Attention(weights, looking, seen, kind, title, alt)
+    return Attention(alt, weights, looking, seen, kind, title=title)
 
 
 def _words(tokens: Any) -> list[Any]:
     return tokens.split() if isinstance(tokens, str) else list(tokens)
 
 
-def _of_pair(E: BaseEstimator, x: ArrayLike, target: Any, kind: str) -> tuple[Array, Any, Any]:
+def _of_pair(E: Model, x: ArrayLike, target: Any, kind: str) -> tuple[Array, Any, Any]:
     """Weights of a sequence model, who looks, and what is looked at."""
     words = _words(x)
     said = _words(E.predict([words])[0] if target is None else target)
@@ -131,7 +122,7 @@ def _of_pair(E: BaseEstimator, x: ArrayLike, target: Any, kind: str) -> tuple[Ar
     return getattr(E.attention_maps(words, said), kind), looking, seen
 
 
-def _of_one(E: BaseEstimator, x: ArrayLike) -> tuple[Array, Any, Any]:
+def _of_one(E: Model, x: ArrayLike) -> tuple[Array, Any, Any]:
     """The same of a classifier; positions of numbers are counted."""
     named = E.vocabulary_ is not None
     seen = tuple(str(t) if named else str(i + 1) for i, t in enumerate(_words(x)))

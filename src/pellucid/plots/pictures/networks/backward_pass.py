@@ -3,13 +3,11 @@
 delta_out = d loss/dz of the last layer, delta_l = (delta_(l+1) W') * g'(z_l), dW = a' delta
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.plots.panels.networks import (
     Layers,
     draw_lines,
@@ -18,20 +16,16 @@ from pellucid.plots.panels.networks import (
     places,
     the_network,
 )
-from pellucid.plots.panels.style import heading, panels
+from pellucid.plots.panels.style import Picture, heading, panels
 
 
-@dataclass(frozen=True)
-class BackwardPass:
-    """Everything that one row makes flow."""
-
+class BackwardPass(Picture):
     layers: Layers
     values: tuple[Array, ...]  # of the units, inputs first
     deltas: tuple[Array, ...]  # d loss/dz of each layer with weights
     gradients: tuple[Array, ...]  # d loss/d weights
     target: Array
     loss: float
-    alt: str
 
     def plot(self) -> Any:
         """Forward, then the deltas layer by layer from the end, then the gradients; the figure."""
@@ -61,7 +55,7 @@ class BackwardPass:
         return grid[0].figure
 
 
-def _target(E: BaseEstimator, y: ArrayLike, outputs: int) -> Array:
+def _target(E: Model, y: ArrayLike, outputs: int) -> Array:
     """The target of the network: of a classifier its code, or a 1 at its class."""
     if hasattr(E, "classes_") and np.ndim(y) == 0:
         known = np.asarray(E.classes_).tolist()
@@ -75,7 +69,7 @@ def _target(E: BaseEstimator, y: ArrayLike, outputs: int) -> Array:
     return target
 
 
-def backward_pass(E: BaseEstimator, x: ArrayLike, y: ArrayLike) -> BackwardPass:
+def backward_pass(E: Model, x: ArrayLike, y: ArrayLike) -> BackwardPass:
     """What one row makes flow forward and back through a network.
 
     ``E``: Network, fitted MLPClassifier or MLPRegressor; ``x``: one row; ``y``: its target: a label
@@ -106,4 +100,4 @@ def backward_pass(E: BaseEstimator, x: ArrayLike, y: ArrayLike) -> BackwardPass:
         f"gradient of a weight {max(float(np.abs(g).max()) for g in found.weights):.3g}."
     )
     values, deltas = (trace.inputs[0], *post), tuple(d[0] for d in found.deltas)
-    return BackwardPass(layers, values, deltas, tuple(found.weights), target, loss, alt)
+    return BackwardPass(alt, layers, values, deltas, tuple(found.weights), target, loss)

@@ -1,35 +1,22 @@
 """A computational graph: values flow forward, derivatives back along the same edges."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray
 from pellucid.neural.value import Node, Value
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import Axes, axes, colour, heading
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 
 MOST_NODES = 60
 
 
-@dataclass(frozen=True)
-class ComputationGraph:
-    """Nodes, inputs first, with where they stand."""
-
+class ComputationGraph(Picture):
     nodes: tuple[Node, ...]
     at: Array  # (n, 2)
     edges: tuple[tuple[int, int, float], ...]  # from, to, local derivative
     result: float
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Black: value; orange: derivative of the result; on the edges the local derivative."""
@@ -63,15 +50,11 @@ def _unnamed(name: str) -> bool:
     return name[:1] == "n" and name[1:].isdigit()
 
 
-def computation_graph(f: Any, values: ArrayLike | None = None) -> ComputationGraph:
+def computation_graph(f: Any, values: MaybeArray = None) -> ComputationGraph:
     """The graph of a formula with the values forward and the derivatives backward.
 
-    ``f``: a ``neural.Value`` that was computed, or a function of Values.
-
-    Parameters
-    ----------
-    values : {"name": number}, for a function
-        What its arguments are, by name.
+    ``f``: a ``neural.Value`` that was computed, or a function of Values; ``values``: {"name":
+    number}, for a function: what its arguments are, by name.
 
     Examples
     --------
@@ -116,4 +99,4 @@ def computation_graph(f: Any, values: ArrayLike | None = None) -> ComputationGra
     inputs = [n for n in nodes if n.operation == "input" and not _unnamed(n.name)]
     said = ", ".join(f"{n.name} = {n.value:.4g} with derivative {n.gradient:.4g}" for n in inputs)
     alt = f"Computational graph of {len(nodes)} nodes with result {last.value:.6g}: {said}."
-    return ComputationGraph(nodes, np.column_stack([depth, height]), edges, float(last.value), alt)
+    return ComputationGraph(alt, nodes, np.column_stack([depth, height]), edges, float(last.value))

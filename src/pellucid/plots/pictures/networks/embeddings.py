@@ -1,40 +1,25 @@
 """The nodes of a graph where a graph network puts them: near means alike to the network."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.marks import dots
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, words
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.core.arrays.typing import Array, MaybeArray, Model
+from pellucid.plots.panels.marks import dots, words
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 
 MOST_EDGES = 3000
 
 
-@dataclass(frozen=True)
-class Embeddings:
-    """Two principal coordinates of each node's embedding, with edges and classes."""
-
+class Embeddings(Panel, size=(6.0, 4.6)):
     points: Array  # (nodes, 2)
     edges: Any  # (m, 2) node numbers
     labels: Any  # (nodes,) or None
     share: float  # of the variance of the embeddings in this plane
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, ax: Any) -> None:
         """Nodes by class, edges behind them."""
-        ax = axes(ax, figsize=(6.0, 4.6))
         for a, b in self.edges:
             ax.plot(*self.points[[a, b]].T, color=GREY, lw=0.5, alpha=0.35, zorder=1)
         if self.labels is None:
@@ -47,18 +32,13 @@ class Embeddings:
         ax.set(xlabel="first axis of the embeddings", ylabel="second axis")
         note = f"{self.share:.0%} of the variance of their embeddings; lines: edges"
         heading(ax, f"{len(self.points)} nodes as the network sees them", note)
-        return ax
 
 
-def embeddings(E: BaseEstimator, G: Any, labels: ArrayLike | None = None) -> Embeddings:
+def embeddings(E: Model, G: Any, labels: MaybeArray = None) -> Embeddings:
     """The nodes of a graph in the plane of their embeddings.
 
-    ``E``: fitted GraphNeuralNetworkClassifier; ``G``: graph (adjacency, node_features).
-
-    Parameters
-    ----------
-    labels : (nodes,), optional
-        Colours; a network that classifies nodes colours by its prediction.
+    ``E``: fitted GraphNeuralNetworkClassifier; ``G``: graph (adjacency, node_features); ``labels``:
+    (nodes,); colours; a network that classifies nodes colours by its prediction.
 
     Examples
     --------
@@ -96,4 +76,4 @@ def embeddings(E: BaseEstimator, G: Any, labels: ArrayLike | None = None) -> Emb
         f"{len(H)} nodes{kinds} in the plane of the first two principal axes of their embeddings, "
         f"which hold {share:.0%} of the variance, with {int(A.sum())} edges."
     )
-    return Embeddings(points, edges, labels, share, alt)
+    return Embeddings(alt, points, edges, labels, share)

@@ -1,30 +1,23 @@
 """What a convolutional network sees in an image: its filters and the maps they answer with."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import Axes
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.style import Axes, Picture
 
 COLUMNS = 8
 
 
-@dataclass(frozen=True)
-class FeatureMaps:
-    """One image, the filters of the first stage with their maps, and the maps after the last."""
-
+class FeatureMaps(Picture):
     image: Array  # (h, w) or (h, w, 3)
     filters: Array  # (m, a, b), the mean over the channels before
     first: Array  # (m, h, w) of the first stage, before pooling
     last: Array  # (k, h', w') after all stages
     numbers: IntArray  # (m,) of the filters, from 1
     counts: tuple[int, int]  # filters of the first stage, maps of the last
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """The image; under it filters above their maps; then the last maps. The figure."""
@@ -83,16 +76,12 @@ class FeatureMaps:
             self._show(ax, self.last[i], "viridis", 0.0, top)
 
 
-def feature_maps(E: BaseEstimator, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
+def feature_maps(E: Model, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
     """Filters of a convolutional network and what they answer to one image.
 
     ``E``: fitted ConvolutionalClassifier or ConvolutionalRegressor; ``x``: one image as the model
-    takes it: (h, w), (c, h, w) or a flat row.
-
-    Parameters
-    ----------
-    most : int, default=8
-        Filters and last maps drawn: those with the strongest answers.
+    takes it: (h, w), (c, h, w) or a flat row; ``most``: filters and last maps drawn: those with the
+    strongest answers.
 
     Filters over several channels are drawn as their mean; orange is negative, purple positive.
 
@@ -109,9 +98,7 @@ def feature_maps(E: BaseEstimator, x: ArrayLike, *, most: int = 8) -> FeatureMap
     """
     check.whole(most=most)
     if not hasattr(E, "feature_maps") or not hasattr(E, "filters_"):
-        raise ValueError(
-            f"the picture needs a fitted convolutional network, got {type(E).__name__}"
-        )
+        raise ValueError(f"a fitted convolutional network is needed, got {type(E).__name__}")
     c, h, w = E.image_shape_
     row = np.asarray(x, dtype=np.float64)
     if row.size != c * h * w:
@@ -132,7 +119,7 @@ def feature_maps(E: BaseEstimator, x: ArrayLike, *, most: int = 8) -> FeatureMap
     )
     counts = (len(first), len(last))
     return FeatureMaps(
-        image, filters[chosen], first[chosen], last[kept], chosen + 1, counts, title, alt
+        alt, image, filters[chosen], first[chosen], last[kept], chosen + 1, counts, title=title
     )
 
 

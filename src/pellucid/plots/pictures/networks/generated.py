@@ -1,29 +1,23 @@
 """Real rows beside generated ones: in one plane, as images, or as histograms of one column."""
 
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
-from pellucid.plots.panels.style import colour, heading, margin, panels, thinned
+from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
+from pellucid.plots.panels.marks import margin, thinned
+from pellucid.plots.panels.style import Picture, colour, heading, panels
 from pellucid.plots.panels.sweeps import label_of, read_table
 
 COLUMNS = 6
 
 
-@dataclass(frozen=True)
-class Generated:
-    """Coordinates of both, in the plane of the real rows; or images."""
-
+class Generated(Picture):
     real: Array  # (n, 2), (n, 1) or (n, h, w)
     made: Array  # the same
     names: tuple[str, ...]  # of the axes; empty for images
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """Two panels with the same limits; the figure."""
@@ -74,7 +68,7 @@ class Generated:
 
 
 def generated(
-    E: BaseEstimator, X: ArrayLike, shape: Any = None, *, n: int = 500, random_state: Seed = 0
+    E: Model, X: ArrayLike, shape: Any = None, *, n: int = 500, random_state: Seed = 0
 ) -> Generated:
     """Samples of a generative model against the data.
 
@@ -125,7 +119,7 @@ def generated(
         real, made = (real - centre) @ axes, (made - centre) @ axes
         names = ("first axis of the data", "second axis")
     alt = f"{len(real)} real rows beside {len(made)} generated ones; {note}."
-    return Generated(real, made, names, note, alt)
+    return Generated(alt, real, made, names, note=note)
 
 
 def _spread(made: Array, real: Array) -> float:
@@ -135,7 +129,7 @@ def _spread(made: Array, real: Array) -> float:
     return float((made.std(axis=0)[varies] / spread[varies]).mean()) if varies.any() else 1.0
 
 
-def _drawn(E: BaseEstimator, n: int, random_state: Seed) -> Array:
+def _drawn(E: Model, n: int, random_state: Seed) -> Array:
     """Rows of a model; scikit-learn's mixtures answer (rows, components) and take no seed."""
     takes = "random_state" in signature(E.sample).parameters
     found = E.sample(n, random_state=random_state) if takes else E.sample(n)

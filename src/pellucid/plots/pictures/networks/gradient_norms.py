@@ -1,28 +1,21 @@
 """The size of the gradient of each layer: epoch by epoch, and on one way back."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray, Model
 from pellucid.neural.diagnosis import gradient_flow
+from pellucid.plots.panels.marks import STYLES, scale_of
 from pellucid.plots.panels.networks import the_network
-from pellucid.plots.panels.style import Axes, colour, heading, legend, panels, scale_of
-
-STYLES = ("-", "--", "-.", ":")
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, legend, panels
 
 
-@dataclass(frozen=True)
-class GradientNorms:
-    """Norms of the epochs, and the flow of one pass."""
-
+class GradientNorms(Picture):
     norms: Array  # (epochs, layers); (0, 0) without a history
     deltas: Array  # (layers,) rms of d loss/dz; empty without rows
     verdict: str  # healthy, vanishing, exploding; "" without rows
     advice: str
-    alt: str
 
     def plot(self) -> Any:
         """The panels that there are data for; the figure."""
@@ -49,17 +42,12 @@ class GradientNorms:
         heading(ax, f"One pass back: {self.verdict}", self.advice)
 
 
-def gradient_norms(
-    E: BaseEstimator, X: ArrayLike | None = None, y: ArrayLike | None = None
-) -> GradientNorms:
+def gradient_norms(E: Model, X: MaybeArray = None, y: MaybeArray = None) -> GradientNorms:
     """The size of the gradients layer by layer.
 
-    Parameters
-    ----------
-    E : fitted MLPClassifier, MLPRegressor, Autoencoder, a ``TrainResult``; or (with X and y) a
-        Network
-    X, y : rows and targets as the network takes them, optional
-        For the flow of one pass, with its verdict.
+    ``E``: fitted MLPClassifier, MLPRegressor, Autoencoder, a ``TrainResult``; or (with X and y) a
+    Network. ``X``, ``y``: rows and targets as the network takes them; for the flow of one pass,
+    with its verdict.
 
     Examples
     --------
@@ -94,4 +82,4 @@ def gradient_norms(
             f"One pass back through {len(deltas)} layers: rms {deltas[0]:.3g} in the first,"
             f" {deltas[-1]:.3g} in the last; {verdict}."
         )
-    return GradientNorms(norms, deltas, verdict, advice, " ".join(said))
+    return GradientNorms(" ".join(said), norms, deltas, verdict, advice)

@@ -1,14 +1,12 @@
 """A network as a diagram: units, weights, biases, and the value of every unit for one row."""
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, MaybeArray, Model
 from pellucid.plots.panels.networks import (
     Layers,
     draw_lines,
@@ -18,29 +16,16 @@ from pellucid.plots.panels.networks import (
     size,
     the_network,
 )
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading
 
 SHORT = 4  # letters of a name that fit into a unit
 
 
-@dataclass(frozen=True)
-class Network:
-    """Layers, and the values of the units where a row was given."""
-
+class Network(Picture):
     layers: Layers
     values: tuple[Array, ...]  # of the units of each layer, inputs first; () without a row
     recurrent: bool
     n_parameters: int
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Blue lines are positive weights, dashed orange ones negative; biases below the units."""
@@ -81,17 +66,12 @@ class Network:
         return ax
 
 
-def network(E: BaseEstimator, x: ArrayLike | None = None, *, recurrent: bool = False) -> Network:
+def network(E: Model, x: MaybeArray = None, *, recurrent: bool = False) -> Network:
     """A network as a diagram.
 
-    Parameters
-    ----------
-    E : Network, fitted MLPClassifier, MLPRegressor or Autoencoder; or sizes, such as (2, 3, 1):
-        (n, 1) is a neuron, (n, K) are K perceptrons or a softmax
-    x : one row, optional
-        The value of every unit is written into it.
-    recurrent : bool, default=False
-        With sizes: hidden units feed back into themselves.
+    ``E``: Network, fitted MLPClassifier, MLPRegressor or Autoencoder; or sizes, such as (2, 3, 1):
+    (n, 1) is a neuron, (n, K) are K perceptrons or a softmax. ``x``: one row; the value of every
+    unit is written into it. ``recurrent``: with sizes: hidden units feed back into themselves.
 
     Examples
     --------
@@ -134,4 +114,4 @@ def network(E: BaseEstimator, x: ArrayLike | None = None, *, recurrent: bool = F
         + (f", activations {kinds}" if kinds else "")
         + (f"; the outputs are {', '.join(f'{v:.3g}' for v in values[-1][:6])}." if values else ".")
     )
-    return Network(layers, values, recurrent, count, title, alt)
+    return Network(alt, layers, values, recurrent, count, title=title)

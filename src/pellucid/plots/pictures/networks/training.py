@@ -1,21 +1,16 @@
 """How networks learned: the loss and the scores of every epoch, and where training stopped."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, colour, heading, legend, panels, scale_of, words
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.marks import STYLES, scale_of, spot, words
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import labelled, last_step
 
-STYLES = ("-", "--", "-.", ":")
 
-
-@dataclass(frozen=True)
-class Training:
+class Training(Picture):
     """One entry per run; row e is the state after e epochs."""
 
     names: tuple[str, ...]
@@ -24,7 +19,6 @@ class Training:
     validation: tuple[Array, ...]  # on the validation rows; empty where not kept
     best: tuple[int | None, ...]  # epoch of the highest validation score
     diverged: tuple[bool, ...]
-    alt: str
 
     def plot(self) -> Any:
         """Loss, and scores where there are any; the figure."""
@@ -64,7 +58,7 @@ class Training:
         return grid[0].figure
 
 
-def _history(model: BaseEstimator) -> Any:
+def _history(model: Model) -> Any:
     """The history of a fitted model, or of the result of ``train``."""
     if hasattr(model, "history") and hasattr(model, "network"):
         return model.history
@@ -83,13 +77,11 @@ def _column(history: Any, name: str) -> Array:
     return found if np.isfinite(found).any() else np.zeros(0)
 
 
-def training(E: BaseEstimator) -> Training:
+def training(E: Model) -> Training:
     """Loss and scores of every epoch, with the epoch that early stopping keeps.
 
-    Parameters
-    ----------
-    E : fitted MLPClassifier, MLPRegressor, Autoencoder or a Pipeline, a ``TrainResult``; a list of
-        them or {"label": model} to compare runs (such as learning rates)
+    ``E``: fitted MLPClassifier, MLPRegressor, Autoencoder or a Pipeline, a ``TrainResult``; a list
+    of them or {"label": model} to compare runs (such as learning rates).
 
     Examples
     --------
@@ -123,4 +115,4 @@ def training(E: BaseEstimator) -> Training:
         f"; best validation score at epoch {best[0]}." if best[0] is not None else "."
     )
     rounds = (tuple(losses), tuple(scores), tuple(validation), tuple(best), tuple(diverged))
-    return Training(tuple(names), *rounds, alt)
+    return Training(alt, tuple(names), *rounds)

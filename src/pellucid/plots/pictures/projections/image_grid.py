@@ -1,6 +1,5 @@
 """Rows as pictures (digits), those that were misclassified first."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,23 +7,18 @@ from sklearn.utils.validation import column_or_1d
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
-from pellucid.plots.panels.style import colour
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, MaybeArray
+from pellucid.plots.panels.style import Picture, colour
 
 COLUMNS = 10
 
 
-@dataclass(frozen=True)
-class ImageGrid:
-    """The images drawn, in order, with what they are and what they were taken for."""
-
+class ImageGrid(Picture):
     images: Array  # (m, height, width) or (m, height, width, 3)
     rows: IntArray  # (m,) row numbers of X
     titles: tuple[str, ...]
     wrong: BoolArray  # (m,)
     limits: tuple[float, float]  # of the grey scale
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """A grid of small images; wrong ones have an orange frame and say what was said."""
@@ -52,17 +46,13 @@ class ImageGrid:
 
 
 def image_grid(
-    X: ArrayLike, shape: Any, y: ArrayLike | None = None, yhat: Any = None, *, most: int = 50
+    X: ArrayLike, shape: Any, y: MaybeArray = None, yhat: Any = None, *, most: int = 50
 ) -> ImageGrid:
     """Rows of X as images; where y and yhat are given, the misclassified ones first.
 
     ``X``: table of shape (n, height * width), or with 3 numbers per pixel; ``shape``: (height,
-    width) or (height, width, 3); ``y``, ``yhat``: labels and predictions (n,), optional.
-
-    Parameters
-    ----------
-    most : int, default=50
-        How many images at most.
+    width) or (height, width, 3); ``y``, ``yhat``: labels and predictions (n,), optional; ``most``:
+    how many images at most.
 
     Examples
     --------
@@ -96,7 +86,7 @@ def image_grid(
     if truth is not None and said is not None:
         title += f"; {int(wrong.sum())} wrong (framed: truth → prediction), drawn first"
     alt = f"Rows of {size[0]} by {size[1]} pixels as a grid of pictures: {title}."
-    return ImageGrid(images, order, titles, wrong[order], limits, title, alt)
+    return ImageGrid(alt, images, order, titles, wrong[order], limits, title=title)
 
 
 def _title(i: int, truth: Any, said: Any, wrong: bool) -> str:

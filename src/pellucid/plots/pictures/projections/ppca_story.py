@@ -1,29 +1,23 @@
 """How probabilistic PCA makes a row: z, then W z + mu, then round noise; together a pancake."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, Columns, MaybeArray, Model
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import plane_of
 from pellucid.plots.panels.inputs import model_names
-from pellucid.plots.panels.marks import arrow
+from pellucid.plots.panels.marks import arrow, thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import Axes, colour, heading, panels, thinned
+from pellucid.plots.panels.style import Axes, Picture, colour, heading, panels
 from pellucid.plots.panels.sweeps import label_of, read_table
 
 WIDE = 8.0  # ranges of two columns so different cannot share one scale
 DRAWN = 400  # rows drawn from the model where none are given
 
 
-@dataclass(frozen=True)
-class PpcaStory:
-    """The model in the plane drawn."""
-
+class PpcaStory(Picture):
     z: Array  # (d,) the latent place followed
     mean: Array  # (2,)
     directions: Array  # (d, 2) columns of W
@@ -32,9 +26,6 @@ class PpcaStory:
     covariance: Array  # (2, 2) of x
     at: Array  # (n, 2) rows
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
     def plot(self) -> Any:
         """Four panels; the figure."""
@@ -90,24 +81,14 @@ class PpcaStory:
 
 
 def ppca_story(
-    E: BaseEstimator,
-    X: ArrayLike | None = None,
-    *,
-    z: Any = None,
-    columns: Sequence[Any] | None = None,
+    E: Model, X: MaybeArray = None, *, z: Any = None, columns: Columns | None = None
 ) -> PpcaStory:
     """The story of a row under probabilistic PCA in four panels.
 
-    ``E``: fitted ProbabilisticPCA of two columns or more.
-
-    Parameters
-    ----------
-    X : table, optional
-        Rows to show; 400 draws of the model by default.
-    z : numbers (d,), optional
-        The latent place to follow; 1.2 along the first direction by default.
-    columns : two names or positions, optional
-        Of several; the first two principal axes of the rows by default.
+    ``E``: fitted ProbabilisticPCA of two columns or more. ``X``: table; rows to show; 400 draws of
+    the model by default. ``z``: numbers (d,); the latent place to follow; 1.2 along the first
+    direction by default. ``columns``: two names or positions; of several; the first two principal
+    axes of the rows by default.
 
     Examples
     --------
@@ -145,5 +126,15 @@ def ppca_story(
     noise, covariance = s2 * B.T @ B, B.T @ np.asarray(E.covariance_) @ B
     at = view.at[thinned(len(M), 2000)]
     return PpcaStory(
-        place, mean, W.T @ B, shown_place, noise, covariance, at, view.names, title, note, alt
+        alt,
+        place,
+        mean,
+        W.T @ B,
+        shown_place,
+        noise,
+        covariance,
+        at,
+        view.names,
+        title=title,
+        note=note,
     )

@@ -1,36 +1,22 @@
 """Principal axes through the rows: the directions, the feet of the rows, and what is lost."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.groups import plane_of
-from pellucid.plots.panels.marks import VEIL, arrow, beside
+from pellucid.plots.panels.marks import VEIL, arrow, beside, thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, thinned
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_SEGMENTS = 600
 WIDE = 8.0  # spreads of two columns so different cannot share one scale
 
 
-@dataclass(frozen=True)
-class PrincipalAxes:
-    """Rows, their feet and the directions, all in the plane drawn."""
-
+class PrincipalAxes(Panel, size=(6.2, 5.0)):
     at: Array  # (n, 2)
     feet: Array  # (n, 2) rows rebuilt from the first scores
     mean: Array  # (2,)
@@ -39,14 +25,10 @@ class PrincipalAxes:
     share: float  # of the total variance that the feet keep
     equal: bool  # both axes have one scale
     names: tuple[str, ...]
-    title: str
-    note: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, ax: Any) -> None:
         from matplotlib.collections import LineCollection
 
-        ax = axes(ax, figsize=(6.2, 5.0))
         few = thinned(len(self.at), MOST_SEGMENTS)
         ends = np.stack([self.at[few], self.feet[few]], axis=1)
         ax.add_collection(
@@ -71,11 +53,10 @@ class PrincipalAxes:
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         heading(ax, self.title, self.note)
         legend(ax, loc="best")
-        return ax
 
 
 def principal_axes(
-    E: BaseEstimator, X: ArrayLike, *, n_components: int = 1, columns: Sequence[Any] | None = None
+    E: Model, X: ArrayLike, *, n_components: int = 1, columns: Columns | None = None
 ) -> PrincipalAxes:
     """The best directions through the rows, with the segments from every row to its foot.
 
@@ -139,4 +120,6 @@ def principal_axes(
     centre = plane.of(zero)
     at, feet, arrows = view.at[rows], plane.of(back)[rows], plane.of(ends) - centre
     names = view.names
-    return PrincipalAxes(at, feet, centre[0], arrows, lost, share, equal, names, title, note, alt)
+    return PrincipalAxes(
+        alt, at, feet, centre[0], arrows, lost, share, equal, names, title=title, note=note
+    )

@@ -1,26 +1,16 @@
 """Rows and what is left of them after a narrow passage: original against rebuilt, images too."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend, panels
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, panels
 from pellucid.plots.panels.sweeps import label_of, read_table
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Reconstructions:
+class Reconstructions(Picture):
     """Chosen rows from the best rebuilt to the worst, with their squared errors."""
 
     rows: IntArray  # (m,) row numbers
@@ -31,8 +21,6 @@ class Reconstructions:
     mean: Array  # (p,) of the columns, for rows
     spread: Array  # (p,)
     names: tuple[str, ...]
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Images: original above rebuilt. Rows: their values in standard deviations."""
@@ -93,12 +81,7 @@ class Reconstructions:
 
 
 def reconstructions(
-    E: BaseEstimator,
-    X: ArrayLike,
-    shape: Any = None,
-    *,
-    rows: Any = None,
-    most: int = 6,
+    E: Model, X: ArrayLike, shape: Any = None, *, rows: Any = None, most: int = 6
 ) -> Reconstructions:
     """Rows against their reconstructions, from the best rebuilt to the worst.
 
@@ -152,15 +135,22 @@ def reconstructions(
     rebuilt, mean = back[chosen].reshape(-1, *(size or M.shape[1:])), M.mean(axis=0)
     shown_spread = np.where(spread > 0, spread, 1.0)
     return Reconstructions(
-        chosen, original, rebuilt, errors[chosen], size, mean, shown_spread, table.names, title, alt
+        alt,
+        chosen,
+        original,
+        rebuilt,
+        errors[chosen],
+        size,
+        mean,
+        shown_spread,
+        table.names,
+        title=title,
     )
 
 
-def _rebuilt(E: BaseEstimator, X: ArrayLike) -> Array:
+def _rebuilt(E: Model, X: ArrayLike) -> Array:
     if hasattr(E, "reconstruct"):
         return np.asarray(E.reconstruct(X), dtype=np.float64)
     if not hasattr(E, "transform") or not hasattr(E, "inverse_transform"):
-        raise ValueError(
-            f"{label_of(E)} cannot rebuild rows: it has no inverse_transform (or reconstruct)"
-        )
+        raise ValueError(f"{label_of(E)} cannot rebuild rows: it has no inverse_transform")
     return np.asarray(E.inverse_transform(np.asarray(E.transform(X))), dtype=np.float64)

@@ -4,38 +4,23 @@ More than two columns: the two named by ``columns``, or the first two principal 
 title.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import Axes, axes, colour, legend, thinned
-
-if TYPE_CHECKING:
-    pass
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, MaybeArray
+from pellucid.plots.panels.marks import thinned, tone
+from pellucid.plots.panels.style import Axes, Panel, colour, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Two coordinates per row, and what colours them."""
-
+class Scatter(Panel):
     points: Array  # (n, 2)
     target: Any  # (n,) labels or numbers, or None
     names: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         x, y = self.points.T
         if self.target is None:
             ax.scatter(x, y, s=14, color=colour(0), alpha=0.8, linewidths=0)
@@ -50,12 +35,9 @@ class Scatter:
                 )
             legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
-        return ax
 
 
-def scatter(
-    X: ArrayLike, y: ArrayLike | None = None, *, columns: Sequence[Any] | None = None
-) -> Scatter:
+def scatter(X: ArrayLike, y: MaybeArray = None, *, columns: Columns | None = None) -> Scatter:
     """Points in the plane of two columns or of the first two principal axes.
 
     ``X``: the table; ``y``: colours the points; ``columns``: names or positions of two columns.
@@ -70,10 +52,10 @@ def scatter(
     n = len(points)
     what = "" if target is None else ", coloured by the target"
     alt = f"{n} points in the plane of {names[0]} and {names[1]}{what}."
-    return Scatter(points[kept], None if target is None else target[kept], names, title, alt)
+    return Scatter(alt, points[kept], None if target is None else target[kept], names, title=title)
 
 
-def plane(X: Any, columns: Sequence[Any] | None = None) -> tuple[Array, tuple[str, str], str]:
+def plane(X: Any, columns: Columns | None = None) -> tuple[Array, tuple[str, str], str]:
     """Two coordinates per row, their names, and a title that says what was left out."""
     given = list(map(str, X.columns)) if is_frame(X) and hasattr(X, "columns") else None
     X = check_array(frame_matrix(X) if is_frame(X) else X, dtype=np.float64)

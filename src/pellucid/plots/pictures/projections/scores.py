@@ -1,34 +1,21 @@
 """The map of the rows by two scores, with arrows for the columns: a biplot."""
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.arrays.typing import Array, IntArray, Model
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.marks import VEIL, arrow
+from pellucid.plots.panels.marks import VEIL, arrow, thinned, words
 from pellucid.plots.panels.planes import MOST_CLASSES, draw_points, labels_of
-from pellucid.plots.panels.style import axes, colour, heading, legend, thinned, words
+from pellucid.plots.panels.style import Panel, colour, heading, legend
 from pellucid.plots.panels.sweeps import label_of, last_step, read_table
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_ARROWS = 12
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Two scores per row, what colours them, and the loadings of the columns."""
-
+class Scores(Panel, size=(6.6, 5.0)):
     at: Array  # (n, 2)
     codes: IntArray | None  # (n,) classes
     classes: tuple[str, ...]
@@ -38,12 +25,8 @@ class Scores:
     columns: tuple[str, ...]  # the columns drawn
     factor: float  # arrows are loadings times this
     names: tuple[str, str]
-    title: str
-    note: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 5.0))
+    def _draw(self, ax: Any) -> None:
         if self.codes is not None:
             draw_points(ax, self.at, self.codes, self.classes)
             legend(ax, title=self.target, loc="best")
@@ -66,10 +49,9 @@ class Scores:
         ax.margins(0.12)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         heading(ax, self.title, self.note)
-        return ax
 
 
-def scores(E: BaseEstimator, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores:
+def scores(E: Model, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scores:
     """Rows by two of their scores, coloured by class or target, with the loadings as arrows.
 
     ``X``: table; ``y``: classes or numbers (n,), optional; ``components``: two positions,
@@ -115,8 +97,9 @@ def scores(E: BaseEstimator, X: Any, y: Any = None, *, components: Any = (0, 1))
     arrows = "" if L is None else f"; arrows for {words(columns)}"
     alt = f"Map of {len(at)} rows by scores {a} and {b} of {label_of(E)}{said}{arrows}."
     shown = [None if v is None else v[kept] for v in (codes, values)]
-    heads = ((axes_names[0], axes_names[1]), f"{label_of(E)}: scores {a} and {b}", note, alt)
-    return Scores(at[kept], shown[0], classes, shown[1], target, L, columns, factor, *heads)
+    drawn = (at[kept], shown[0], classes, shown[1], target, L, columns, factor)
+    title = f"{label_of(E)}: scores {a} and {b}"
+    return Scores(alt, *drawn, (axes_names[0], axes_names[1]), title=title, note=note)
 
 
 def spread_out(places: Array, gap: float) -> Array:
@@ -147,7 +130,7 @@ def _target(y: np.ndarray, n: int) -> tuple[Any, tuple[str, ...], Any, str]:
     return labels.codes, labels.classes, None, labels.name
 
 
-def _names_before(E: BaseEstimator, names: tuple[str, ...]) -> tuple[str, ...]:
+def _names_before(E: Model, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the columns that the last step of a pipeline sees."""
     before = E[:-1]
     if hasattr(before, "get_feature_names_out"):
@@ -156,7 +139,7 @@ def _names_before(E: BaseEstimator, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _arrows(
-    model: BaseEstimator, names: tuple[str, ...], at: Array, pair: tuple[int, int]
+    model: Model, names: tuple[str, ...], at: Array, pair: tuple[int, int]
 ) -> tuple[Array | None, tuple[str, ...], float]:
     """The longest loadings, their columns, and the factor that makes them fill the map."""
     L = getattr(model, "loadings_", None)

@@ -1,20 +1,17 @@
 """The spectrum of a projection: eigenvalues, the share they explain together, and what is left."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, LIGHT, colour, heading, panels
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.style import GREY, LIGHT, Picture, colour, heading, panels
 from pellucid.plots.panels.sweeps import label_of, last_step
 
 MOST_BARS = 30  # with an interval each
 
 
-@dataclass(frozen=True)
-class Scree:
+class Scree(Picture):
     """Eigenvalues from the largest on; the leading part where the fit knows no more."""
 
     eigenvalues: Array  # (m,)
@@ -25,8 +22,6 @@ class Scree:
     n_components: int
     word: str  # eigenvalue, or variance of the scores
     whole: str  # what the shares are shares of
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """Three panels; the figure."""
@@ -63,7 +58,7 @@ class Scree:
         return grid[0].figure
 
 
-def scree(E: BaseEstimator) -> Scree:
+def scree(E: Model) -> Scree:
     """Eigenvalues with intervals, cumulative share and residual spectrum.
 
     ``E``: fitted PCA, ProbabilisticPCA, TruncatedSVD or KernelPCA, or a Pipeline that ends with
@@ -106,4 +101,4 @@ def scree(E: BaseEstimator) -> Scree:
         f"The {word}s of {len(values)} directions from {values[0]:.4g} to {values[-1]:.4g}, their "
         f"cumulative share and what is left: {d} directions make up {at:.1%} of {whole}."
     )
-    return Scree(values, intervals, total, cumulative, residual, d, word, whole, title, alt)
+    return Scree(alt, values, intervals, total, cumulative, residual, d, word, whole, title=title)

@@ -1,27 +1,21 @@
 """How far the directions of PCA turn when the rows are drawn again, and how variances move."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, colour, heading, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, panels
 
 UNSTEADY = 30.0  # degrees; beyond it the subspace is anybody's
 
 
-@dataclass(frozen=True)
-class SubspaceAngles:
-    """Largest principal angles in degrees, and eigenvalues, of every resample."""
-
+class SubspaceAngles(Picture):
     angles: Array  # (r,)
     median: float
     upper: float  # 95 % of the resamples are below
     eigenvalues: Array  # (r, d)
     intervals: Array  # (d, 2) middle 95 %
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """Angles and eigenvalues; the figure."""
@@ -74,4 +68,4 @@ def subspace_angles(stability: Any) -> SubspaceAngles:
         f"{median:.1f}, 95 % below {upper:.1f} degrees. {title}."
     )
     intervals = np.quantile(values, [0.025, 0.975], axis=0).T
-    return SubspaceAngles(angles, median, upper, values, intervals, title, alt)
+    return SubspaceAngles(alt, angles, median, upper, values, intervals, title=title)

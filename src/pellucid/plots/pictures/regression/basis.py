@@ -6,28 +6,24 @@ The functions are those of the pipeline in front of the linear model; for a smoo
 are its kernels, the curves that one row with y = 1 and all others 0 would give, weighted by y.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, quiet, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, quiet
 from pellucid.plots.panels.sweeps import Sweep, Table, features_of, last_step, read_table, with_note
 
 MOST = 12  # functions drawn
 MOST_KNOTS = 30  # more are not marked
 
 
-@dataclass(frozen=True)
-class Basis:
-    """Functions on a grid, their weights, and the sum."""
-
+class Basis(Picture):
     grid: Array  # (g,)
     functions: Array  # (m, g)
     weights: Array  # (m,)
@@ -37,8 +33,6 @@ class Basis:
     knots: Array  # (k,)
     points: Array  # (n, 2) of the data, may be empty
     names: tuple[str, str]
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Functions above and their sum below on a new figure; both on the axes given."""
@@ -95,17 +89,10 @@ class Basis:
 def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 401) -> Basis:
     """The basis functions of a fit, and their weighted sum region by region.
 
-    ``E``: fitted pipeline of a basis and a linear model, or a fitted SmoothingSpline.
-
-    Parameters
-    ----------
-    X, y : the data, optional
-        X sets the range (else the knots do) and with y the points are drawn; a SmoothingSpline
-        needs both.
-    column : name or number, optional
-        The input to move where there are several; the others stay at their median.
-    n : int, default=401
-        Points of the curves.
+    ``E``: fitted pipeline of a basis and a linear model, or a fitted SmoothingSpline. ``X``, ``y``:
+    the data; x sets the range (else the knots do) and with y the points are drawn; a
+    SmoothingSpline needs both. ``column``: name or number; the input to move where there are
+    several; the others stay at their median. ``n``: points of the curves.
 
     Examples
     --------
@@ -152,7 +139,7 @@ def range_of(E: Any, X: ArrayLike, column: Any, n: int) -> tuple[Table, Sweep]:
     return table, table.sweep(column, n=n)
 
 
-def find_knots(E: BaseEstimator, column: int, X: Array) -> Array:
+def find_knots(E: Model, column: int, X: Array) -> Array:
     """The knots of one input, in its own units, inside the range drawn."""
     for i, (_, step) in enumerate(E.steps[:-1]):
         if not hasattr(step, "knots_"):
@@ -169,7 +156,7 @@ def find_knots(E: BaseEstimator, column: int, X: Array) -> Array:
     return np.zeros(0)
 
 
-def output_names(E: BaseEstimator, m: int) -> Any:
+def output_names(E: Model, m: int) -> Any:
     """The names of the functions where the pipeline can say them."""
     try:
         return np.asarray(E[:-1].get_feature_names_out(), dtype=object)
@@ -186,9 +173,7 @@ def read_points(table: Table, sweep: Sweep, y: ArrayLike, given: bool) -> tuple[
     return np.column_stack([table.X[kept, sweep.column], values[kept]]), name
 
 
-def spline_basis(
-    E: BaseEstimator, model: BaseEstimator, X: ArrayLike, y: ArrayLike, n: int
-) -> Basis:
+def spline_basis(E: Model, model: Model, X: ArrayLike, y: ArrayLike, n: int) -> Basis:
     """The kernels of a smoothing spline, some of them: f(x) = sum_i y_i k_i(x)."""
     if X is None or y is None:
         raise ValueError("basis of a SmoothingSpline needs the X and y of its fit")
@@ -210,7 +195,7 @@ def spline_basis(
     weights, labels, knots = target[chosen], tuple(f"row {row}" for row in chosen), model.knots_
     names = (sweep.name, name)
     return Basis(
-        sweep.grid, np.array(H), weights, labels, 0.0, total, knots, points, names, title, alt
+        alt, sweep.grid, np.array(H), weights, labels, 0.0, total, knots, points, names, title=title
     )
 
 
@@ -232,5 +217,15 @@ def finish(
     )
     shown_weights, names = np.asarray(weights, dtype=np.float64), (sweep.name, points[1])
     return Basis(
-        sweep.grid, H, shown_weights, labels, constant, total, knots, points[0], names, title, alt
+        alt,
+        sweep.grid,
+        H,
+        shown_weights,
+        labels,
+        constant,
+        total,
+        knots,
+        points[0],
+        names,
+        title=title,
     )

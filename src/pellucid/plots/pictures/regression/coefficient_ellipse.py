@@ -8,30 +8,18 @@ The dashed box holds the two single intervals: it has corners that the ellipse r
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, fdtri, ndtri, stdtrit
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.plots.panels.inputs import model_names, one_target, two_columns
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class CoefficientEllipse:
-    """Centre, covariance and boundary of the region."""
-
+class CoefficientEllipse(Panel, size=(7.2, 4.4)):
     centre: Array  # (2,)
     covariance: Array  # (2, 2)
     boundary: Array  # (m, 2)
@@ -40,10 +28,8 @@ class CoefficientEllipse:
     correlation: float
     holds_zero: bool  # whether (0, 0) is inside
     names: tuple[str, str]
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(7.2, 4.4))
+    def _draw(self, ax: Any) -> None:
         share = f"{100 * self.confidence:g} %"
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.3, linewidth=0)
         ax.plot(*self.boundary.T, color=colour(0), lw=1.8, label=f"joint {share} region")
@@ -58,10 +44,9 @@ class CoefficientEllipse:
         where = "inside" if self.holds_zero else "outside"
         heading(ax, f"correlation of the estimates {self.correlation:.2f}; both 0 is {where}")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
-def quantiles(E: BaseEstimator, confidence: float, q: int) -> tuple[float, float]:
+def quantiles(E: Model, confidence: float, q: int) -> tuple[float, float]:
     """r^2 of the joint region and the half width of a single interval in standard errors."""
     n, df = getattr(E, "n_observations_", None), getattr(E, "df_", q)
     noise = getattr(E, "noise_posterior_", None)
@@ -76,7 +61,7 @@ def quantiles(E: BaseEstimator, confidence: float, q: int) -> tuple[float, float
     return float(2 * fdtri(2, free, confidence)), float(stdtrit(free, (1 + confidence) / 2))
 
 
-def slope_covariance(E: BaseEstimator, p: int, target: int) -> Array:
+def slope_covariance(E: Model, p: int, target: int) -> Array:
     """Covariance (p, p) of the slopes, from the attributes of the estimator."""
     C = getattr(E, "covariance_", None)
     C = getattr(E, "sigma_", None) if C is None else C
@@ -93,19 +78,13 @@ def slope_covariance(E: BaseEstimator, p: int, target: int) -> Array:
 
 
 def coefficient_ellipse(
-    E: BaseEstimator, columns: Sequence[Any] = (0, 1), *, confidence: float = 0.95, target: int = 0
+    E: Model, columns: Sequence[Any] = (0, 1), *, confidence: float = 0.95, target: int = 0
 ) -> CoefficientEllipse:
     """Joint region of two coefficients, with their single intervals.
 
     ``columns``: two names or positions; ``confidence``: share that the interval or region holds,
-    0.95 by default.
-
-    Parameters
-    ----------
-    E : fitted model with ``covariance_`` (LinearRegression, QuantileRegressor,
-        BayesianLinearRegression) or ``sigma_`` (BayesianRidge)
-    target : int, default=0
-        Which of several targets.
+    0.95 by default; ``E``: fitted model with ``covariance_`` (LinearRegression, QuantileRegressor,
+    BayesianLinearRegression) or ``sigma_`` (BayesianRidge); ``target``: which of several targets.
 
     Examples
     --------
@@ -139,5 +118,5 @@ def coefficient_ellipse(
     )
     half = width * np.sqrt(np.diag(C))
     return CoefficientEllipse(
-        centre, C, boundary, half, confidence, correlation, inside, (a, b), alt
+        alt, centre, C, boundary, half, confidence, correlation, inside, (a, b)
     )

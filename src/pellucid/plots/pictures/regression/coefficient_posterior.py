@@ -1,31 +1,18 @@
 """The posterior of two coefficients: ellipses that hold a given probability, and draws."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.arrays.typing import Array, Columns, Model, Seed
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import two_columns
 from pellucid.plots.panels.posteriors import parameter_label, posterior_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class CoefficientPosterior:
-    """Ellipses, draws and the mean of two parameters."""
-
+class CoefficientPosterior(Panel, size=(5.6, 4.4)):
     mean: Array  # (2,)
     covariance: Array  # (2, 2), the scale matrix of a Student-t
     levels: tuple[float, ...]
@@ -34,10 +21,8 @@ class CoefficientPosterior:
     inside: tuple[float, ...]  # share of the draws inside each
     correlation: float
     names: tuple[str, str]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(5.6, 4.4))
+    def _draw(self, ax: Axes) -> None:
         ax.plot(*self.draws.T, ".", color=colour(5), ms=4, alpha=0.7, label="draws")
         styles = ("-", "--", ":")
         for i, (level, curve) in enumerate(zip(self.levels, self.ellipses, strict=True)):
@@ -56,12 +41,11 @@ class CoefficientPosterior:
         ax.set(xlabel=parameter_label(self.names[0]), ylabel=parameter_label(self.names[1]))
         ax.set_title(f"Posterior, correlation {self.correlation:.2f}")
         legend(ax)
-        return ax
 
 
 def coefficient_posterior(
-    E: BaseEstimator,
-    columns: Sequence[Any] | None = None,
+    E: Model,
+    columns: Columns | None = None,
     *,
     levels: Any = (0.5, 0.95),
     draws: int = 300,
@@ -110,4 +94,4 @@ def coefficient_posterior(
         f"{'standard deviations' if np.isinf(post.freedom) else 'scales'} {np.sqrt(S[0, 0]):.4g} "
         f"and {np.sqrt(S[1, 1]):.4g}, correlation {correlation:.2f}."
     )
-    return CoefficientPosterior(mean, S, levels, curves, points, inside, correlation, names, alt)
+    return CoefficientPosterior(alt, mean, S, levels, curves, points, inside, correlation, names)

@@ -1,22 +1,19 @@
 """Coefficients of a linear model with their intervals, or with the reason why there are none."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, Model
 from pellucid.plots.panels.inputs import model_names, one_target
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
 
 MOST = 30  # coefficients drawn; of more, the largest
 
 
-@dataclass(frozen=True)
-class Coefficients:
+class Coefficients(Picture):
     """One row per coefficient, in the order of the columns."""
 
     names: tuple[str, ...]
@@ -26,8 +23,6 @@ class Coefficients:
     confidence: float
     valid: bool  # whether the intervals hold as confidence (or posterior) intervals of the model
     reason: str  # why not
-    title: str
-    alt: str
     odds: bool = False  # odds ratios exp(coefficient), on a logarithmic axis
 
     def plot(self, ax: Axes | None = None) -> Any:
@@ -77,7 +72,7 @@ def odds_axis(ax: Axes) -> None:
 
 
 def coefficients(
-    E: BaseEstimator,
+    E: Model,
     *,
     confidence: float = 0.95,
     intercept: bool = False,
@@ -173,5 +168,14 @@ def _record(
         alt = f"{len(estimate)} odds ratios of {what}; farthest from 1 is {rows[top]} at "
         alt += f"{estimate[top]:.4g}" + ("." if valid else f". {reason[:1].upper()}{reason[1:]}.")
     return Coefficients(
-        names, estimate[kept], low[kept], high[kept], confidence, valid, reason, title, alt, odds
+        alt,
+        names,
+        estimate[kept],
+        low[kept],
+        high[kept],
+        confidence,
+        valid,
+        reason,
+        odds,
+        title=title,
     )

@@ -1,29 +1,19 @@
 """Fit on the first half of the range, and see what it says about the second."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.plots.panels.inputs import predicted, response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.plots.panels.sweeps import label_of, read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Extrapolation:
-    """Data and predictions on both sides of the cut."""
-
+class Extrapolation(Panel):
     x: Array  # (n,) in order
     y: Array  # (n,)
     prediction: Array  # (n,)
@@ -34,11 +24,8 @@ class Extrapolation:
     mse_first: float
     mse_second: float
     names: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         kept = thinned(len(self.x))
         x, y, fit, first = self.x[kept], self.y[kept], self.prediction[kept], self.first[kept]
         ax.axvspan(self.cut, self.grid[-1], color=colour(4), alpha=0.12, lw=0)
@@ -55,31 +42,16 @@ class Extrapolation:
         ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
-        return ax
 
 
 def extrapolation(
-    E: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    column: Any = None,
-    share: float = 0.5,
-    n: int = 301,
+    E: Model, X: ArrayLike, y: ArrayLike, *, column: Any = None, share: float = 0.5, n: int = 301
 ) -> Extrapolation:
     """A copy of E fitted on the first half of one input; its error on the second.
 
-    ``E``: regressor; a clone is fitted, E is left alone; ``X``, ``y``: the data.
-
-    Parameters
-    ----------
-    column : name or number, optional
-        The input that orders the rows, the first by default; the curve holds the others at their
-        median.
-    share : float, default=0.5
-        Share of the rows to fit.
-    n : int, default=301
-        Points of the curve.
+    ``E``: regressor; a clone is fitted, E is left alone; ``X``, ``y``: the data. ``column``: name
+    or number; the input that orders the rows, the first by default; the curve holds the others at
+    their median. ``share``: share of the rows to fit; ``n``: points of the curve.
 
     Examples
     --------
@@ -112,4 +84,6 @@ def extrapolation(
     )
     grid, curve = sweep.grid, predicted(model, table.like(sweep.rows))
     cut, names = float((x[m - 1] + x[m]) / 2), (sweep.name, name)
-    return Extrapolation(x, target, fit, first, grid, curve, cut, inside, beyond, names, title, alt)
+    return Extrapolation(
+        alt, x, target, fit, first, grid, curve, cut, inside, beyond, names, title=title
+    )

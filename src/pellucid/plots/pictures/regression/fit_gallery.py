@@ -4,30 +4,20 @@ The setting with the least cross-validated error is called well fitted. Of the o
 its own rows worse is underfitted, one that fits them better is overfitted.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv, cross_val_predict
 
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Model
 from pellucid.plots.panels.inputs import predicted, response
-from pellucid.plots.panels.style import GREY, Axes, colour, panels, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, panels
 from pellucid.plots.panels.sweeps import read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class FitGallery:
-    """A curve and two errors per setting."""
-
+class FitGallery(Picture):
     parameter: str
     values: tuple[Any, ...]
     grid: Array  # (g,)
@@ -37,7 +27,6 @@ class FitGallery:
     verdicts: tuple[str, ...]
     points: Array  # (n, 2)
     names: tuple[str, str]
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """A figure with one panel per value."""
@@ -63,7 +52,7 @@ class FitGallery:
 
 
 def fit_gallery(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     y: ArrayLike,
     parameter: str,
@@ -125,5 +114,5 @@ def fit_gallery(
     alt = with_note(f"Fits for {parameter} = {'; '.join(parts)}.", sweep.note)
     points = np.column_stack([table.X[kept, sweep.column], target[kept]])
     found = (np.array(curves), np.array(own), np.array(held), verdicts, points)
-    words = ((sweep.name, name), alt.replace("\n", " "))
-    return FitGallery(parameter, tuple(values), sweep.grid, *found, *words)
+    alt = alt.replace("\n", " ")
+    return FitGallery(alt, parameter, tuple(values), sweep.grid, *found, (sweep.name, name))

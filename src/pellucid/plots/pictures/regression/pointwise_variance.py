@@ -4,41 +4,26 @@ For a linear smoother Var f(x) = s^2 h(x), h(x) the leverage of x: it depends on
 Global polynomials are wild at the ends; natural splines, straight there, are tame.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.marks import tone
-from pellucid.plots.panels.style import GREY, Axes, axes, legend, thinned
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
+from pellucid.plots.panels.marks import thinned, tone
+from pellucid.plots.panels.style import GREY, Axes, Panel, legend
 from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class PointwiseVariance:
-    """h(x) of several fits."""
-
+class PointwiseVariance(Panel):
     grid: Array  # (g,)
     variance: Array  # (models, g) over the noise variance
     labels: tuple[str, ...]
     df: tuple[float, ...]
     inputs: Array  # (n,) where the data lie
     name: str
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
             markevery, said = len(self.grid) // 10, f"{label} (df {self.df[i]:.3g})"
             ax.plot(self.grid, h, lw=1.8, ms=4, markevery=markevery, label=said, **tone(i))
@@ -47,24 +32,17 @@ class PointwiseVariance:
         ax.set(xlabel=self.name, ylabel="variance of the fit / noise variance", title=self.title)
         ax.set_ylim(bottom=0)
         legend(ax)
-        return ax
 
 
 def pointwise_variance(
-    E: BaseEstimator, x: ArrayLike, *, column: Any = None, n: int = 201
+    E: Model, x: ArrayLike, *, column: Any = None, n: int = 201
 ) -> PointwiseVariance:
     """Pointwise variance of polynomial, spline and other linear smoothers, side by side.
 
-    ``x``: the inputs of the fit.
-
-    Parameters
-    ----------
-    E : fitted linear smoother or pipeline that ends in one, a list of them, or {label: fit}
-        LinearRegression, Ridge, SmoothingSpline, ... : what has ``leverage``.
-    column : name or number, optional
-        The input to move where there are several; the others stay at their median.
-    n : int, default=201
-        Points of the curves.
+    ``x``: the inputs of the fit. ``E``: fitted linear smoother or pipeline that ends in one, a list
+    of them, or {label: fit} LinearRegression, Ridge, SmoothingSpline, ... : what has ``leverage``..
+    ``column``: name or number; the input to move where there are several; the others stay at their
+    median. ``n``: points of the curves.
 
     Examples
     --------
@@ -80,9 +58,7 @@ def pointwise_variance(
     for label, model in pairs:
         last = last_step(model)
         if not hasattr(last, "leverage"):
-            raise ValueError(
-                f"{label} is not a linear smoother: it has no leverage(X) to read the variance from"
-            )
+            raise ValueError(f"{label} is not a linear smoother: it has no leverage(X)")
         rows = table.like(sweep.rows)
         rows = features_of(model, rows) if isinstance(model, Pipeline) else rows
         h = np.asarray(last.leverage(named_rows(last, rows)), dtype=np.float64)
@@ -94,9 +70,11 @@ def pointwise_variance(
     grid, variance = sweep.grid, np.array(curves)
     inputs = table.X[thinned(len(table.X)), sweep.column]
     title = with_note("How sure the fit is at every point", sweep.note)
-    return PointwiseVariance(grid, variance, labels, tuple(df), inputs, sweep.name, title, alt)
+    return PointwiseVariance(
+        alt, grid, variance, labels, tuple(df), inputs, sweep.name, title=title
+    )
 
 
-def named_rows(model: BaseEstimator, rows: np.ndarray) -> Any:
+def named_rows(model: Model, rows: np.ndarray) -> Any:
     """Rows with the names that the model was fitted with (set_output inside a pipeline)."""
     return read_table(rows, model).given

@@ -1,24 +1,16 @@
 """Observed targets against their predictions, with the line where both agree."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, margin, thinned
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.marks import margin, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class PredictedActual:
+class PredictedActual(Panel, size=(4.6, 4.6)):
     """Pairs of prediction and observation; the numbers are those of all rows."""
 
     predicted: Array  # (m,) the rows drawn
@@ -26,10 +18,8 @@ class PredictedActual:
     rmse: float
     r2: float  # NaN for a constant target
     name: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(4.6, 4.6))
+    def _draw(self, ax: Axes) -> None:
         ends = margin(np.concatenate([self.predicted, self.actual]))
         ax.plot(ends, ends, color=GREY, lw=1.2, ls="--", label="prediction = actual")
         ax.scatter(self.predicted, self.actual, s=16, color=colour(0), alpha=0.7, linewidths=0)
@@ -37,7 +27,6 @@ class PredictedActual:
         ax.set_aspect("equal")
         heading(ax, f"R² = {self.r2:.3f}, RMSE = {self.rmse:.4g}")
         legend(ax, loc="upper left")
-        return ax
 
 
 def predicted_actual(y: Any, yhat: Any) -> PredictedActual:
@@ -65,4 +54,4 @@ def predicted_actual(y: Any, yhat: Any) -> PredictedActual:
         f"{len(actual)} actual values of {name} against their predictions: R² {r2:.3f}, root mean "
         f"squared error {rmse:.4g}."
     )
-    return PredictedActual(guess[kept], actual[kept], rmse, r2, name, alt)
+    return PredictedActual(alt, guess[kept], actual[kept], rmse, r2, name)

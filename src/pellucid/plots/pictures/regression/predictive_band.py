@@ -4,32 +4,20 @@ The plug-in band takes the fitted line for the truth and has the noise only, so 
 constant; the Bayesian one adds the uncertainty of the line, which grows away from the data.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Model
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.marks import band
+from pellucid.plots.panels.marks import band, thinned
 from pellucid.plots.panels.posteriors import noise_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.plots.panels.sweeps import read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class PredictiveBand:
-    """Mean, standard deviation, and that of the plug-in."""
-
+class PredictiveBand(Panel):
     grid: Array  # (g,)
     mean: Array  # (g,)
     sd: Array  # (g,) of a new observation
@@ -38,11 +26,8 @@ class PredictiveBand:
     span: tuple[float, float]  # where the data lie
     points: Array  # (n, 2), may be empty
     names: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         k = self.widths
         low, label = self.mean - k * self.sd, f"Bayesian, mean ± {k:g} sd"
         band(ax, self.grid, low, self.mean + k * self.sd, colour(0), 0.22, label=label)
@@ -57,13 +42,12 @@ class PredictiveBand:
         ax.plot([], [], color=GREY, ls=":", lw=1, label="ends of the data")
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
-        return ax
 
 
 def predictive_band(
-    E: BaseEstimator,
+    E: Model,
     x: ArrayLike,
-    y: ArrayLike | None = None,
+    y: MaybeArray = None,
     *,
     column: Any = None,
     widths: float = 2.0,
@@ -115,4 +99,6 @@ def predictive_band(
     )
     grid, span, names = sweep.grid, (float(inside.min()), float(inside.max())), (sweep.name, name)
     title = with_note("Prediction of new observations", sweep.note)
-    return PredictiveBand(grid, mean, sd, plug_in, float(widths), span, points, names, title, alt)
+    return PredictiveBand(
+        alt, grid, mean, sd, plug_in, float(widths), span, points, names, title=title
+    )

@@ -1,28 +1,18 @@
 """Quantile regression: the median of y given x, and other quantiles round it."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import QuantileRegressor
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.plots.panels.sweeps import read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class QuantileLines:
-    """One line per quantile."""
-
+class QuantileLines(Panel):
     grid: Array  # (g,)
     lines: Array  # (quantiles, g)
     quantiles: Array  # (quantiles,)
@@ -30,11 +20,8 @@ class QuantileLines:
     crossings: bool  # whether a higher quantile lies below a lower one inside the data
     points: Array  # (n, 2)
     names: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.5)
         styles = ("--", "-.", ":", (0, (5, 1)))
         for i in np.argsort(-self.quantiles):
@@ -45,7 +32,6 @@ class QuantileLines:
             ax.plot(self.grid, self.lines[i], ls=style, lw=width, color=colour(i), label=label)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
-        return ax
 
 
 def quantile_lines(
@@ -58,14 +44,9 @@ def quantile_lines(
 ) -> QuantileLines:
     """Lines of quantile regression (no penalty) for several quantiles.
 
-    ``X``, ``y``: the data; ``quantiles``: numbers between 0 and 1.
-
-    Parameters
-    ----------
-    column : name or number, optional
-        The input to move where there are several; the others stay at their median.
-    n : int, default=101
-        Points of the lines.
+    ``X``, ``y``: the data; ``quantiles``: numbers between 0 and 1. ``column``: name or number; the
+    input to move where there are several; the others stay at their median. ``n``: points of the
+    lines.
 
     Examples
     --------
@@ -93,4 +74,4 @@ def quantile_lines(
     points, names = np.column_stack([table.X[kept, sweep.column], target[kept]]), (sweep.name, name)
     title = with_note("Quantile regression", "; ".join(note))
     alt = f"Lines of the quantiles {', '.join(parts)} of {name} given {sweep.name}."
-    return QuantileLines(sweep.grid, lines, q, below, crossings, points, names, title, alt)
+    return QuantileLines(alt, sweep.grid, lines, q, below, crossings, points, names, title=title)

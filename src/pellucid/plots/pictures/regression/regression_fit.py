@@ -5,38 +5,24 @@ median, or the first two principal axes; every point is then drawn at fit + resi
 segments are the residuals of the whole model.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
-from pellucid.plots.panels.marks import band
+from pellucid.plots.panels.marks import band, margin, thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend, margin, thinned
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend
 
 CURVE = 200  # points of a curve
 SURFACE = 25  # points along each side of a surface
 
 
-@dataclass(frozen=True)
-class RegressionFit:
-    """Points with their residuals, and the fit on a grid of one or two inputs."""
-
+class RegressionFit(Picture):
     at: Array  # (m, 1) or (m, 2): where the points stand
     height: Array  # (m,) fitted + residual; the target itself where nothing is left out
     fitted: Array  # (m,) the surface at the points
@@ -47,9 +33,6 @@ class RegressionFit:
     confidence: float
     names: tuple[str, ...]
     target: str
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         return self._curve(ax) if len(self.names) == 1 else self._plane(ax)
@@ -116,7 +99,7 @@ class RegressionFit:
         return sides[0] if facing[0] > 0.35 else sides[int(np.argmax(facing))]
 
 
-def bands(E: BaseEstimator, X: ArrayLike, confidence: float) -> tuple[dict[str, Array], str]:
+def bands(E: Model, X: ArrayLike, confidence: float) -> tuple[dict[str, Array], str]:
     """Bands of the fit and of new observations; or the reason why there are none."""
     if isinstance(E, Pipeline):
         X, E = (E[:-1].transform(X) if len(E) > 1 else X), E[-1]
@@ -144,11 +127,11 @@ def places(at: Array) -> Array:
 
 
 def regression_fit(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     y: ArrayLike,
     *,
-    columns: Sequence[Any] | None = None,
+    columns: Columns | None = None,
     confidence: float = 0.95,
 ) -> RegressionFit:
     """The fit of a regressor through its points, with residual segments and bands.
@@ -197,5 +180,5 @@ def regression_fit(
     both = (found.get("mean"), found.get("prediction"), confidence)
     curve = (*rows_drawn, grid, predicted(E, rows), *both)
     note = "; ".join(filter(None, (shown, reason)))
-    words = (view.names, target, f"{what}: RMS residual {rms:.4g}", note, alt)
-    return RegressionFit(*curve, *words)
+    title = f"{what}: RMS residual {rms:.4g}"
+    return RegressionFit(alt, *curve, view.names, target, title=title, note=note)

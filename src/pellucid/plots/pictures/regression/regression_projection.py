@@ -7,7 +7,6 @@ With three rows the picture is the space itself; with more it is the plane throu
 which holds the whole triangle without distortion.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,11 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend
 from pellucid.plots.panels.sweeps import read_table
 
 
-@dataclass(frozen=True)
-class RegressionProjection:
-    """y, its projection and the residual, with their lengths."""
-
+class RegressionProjection(Picture):
     y: Array  # (n,) about its mean where ``centred``
     fitted: Array  # (n,)
     residual: Array  # (n,)
@@ -31,7 +27,6 @@ class RegressionProjection:
     columns: Array  # (n, q) the design, for three rows
     names: tuple[str, ...]
     centred: bool
-    alt: str
 
     @property
     def spatial(self) -> bool:
@@ -132,15 +127,9 @@ def regression_projection(
 ) -> RegressionProjection:
     """y, its projection on the column space and the residual, as a right triangle.
 
-    ``X``, ``y``: the data; three rows are drawn in space.
-
-    Parameters
-    ----------
-    fit_intercept : bool, default=True
-        Whether a column of ones is one of the columns.
-    centred : bool, optional
-        Lengths about the mean of y, so that the cosine squared is R^2; None: with an intercept
-        and more than three rows.
+    ``X``, ``y``: the data; three rows are drawn in space. ``fit_intercept``: whether a column of
+    ones is one of the columns; ``centred``: lengths about the mean of y, so that the cosine squared
+    is R^2; None: with an intercept and more than three rows.
 
     Examples
     --------
@@ -174,5 +163,5 @@ def regression_projection(
     )
     kept = D if len(y) == 3 else D[:, :0]
     return RegressionProjection(
-        y, fitted, residual, lengths, angle, kept, names if len(y) == 3 else (), centred, alt
+        alt, y, fitted, residual, lengths, angle, kept, names if len(y) == 3 else (), centred
     )

@@ -6,35 +6,23 @@ leverage against residual       Cook's distance D = t^2 h/((1 - h) df), contours
 with and without the worst row  what one row does to the fit
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.linear.diagnostics.residuals import residual_health as diagnose
 from pellucid.linear.diagnostics.residuals import studentize
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
-from pellucid.plots.panels.marks import ring
-from pellucid.plots.panels.style import (
-    GREY,
-    Axes,
-    colour,
-    heading,
-    legend,
-    margin,
-    panels,
-    quiet,
-    thinned,
-)
+from pellucid.plots.panels.marks import margin, ring, thinned
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading, legend, panels, quiet
 
 CONTOURS = (0.5, 1.0)  # Cook's distances that are usually looked at
 
 
-@dataclass(frozen=True)
-class ResidualHealth:
+class ResidualHealth(Picture):
     """Residuals with their influence; the rows drawn are ``rows``, the worst always among them."""
 
     rows: IntArray  # (m,) positions in the data
@@ -52,7 +40,6 @@ class ResidualHealth:
     problems: tuple[str, ...]
     verdict: str
     names: tuple[str, str]  # the input (or the inputs together) and the target
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Draw on a new figure, or on four given axes; returns the figure."""
@@ -128,18 +115,11 @@ class ResidualHealth:
         legend(ax)
 
 
-def residual_health(
-    E: BaseEstimator, X: ArrayLike, y: ArrayLike, *, alpha: float = 0.05
-) -> ResidualHealth:
+def residual_health(E: Model, X: ArrayLike, y: ArrayLike, *, alpha: float = 0.05) -> ResidualHealth:
     """Residuals, normal quantiles, influence, the worst row left out, and a verdict.
 
     ``E``: fitted linear model (LinearRegression, Ridge, RidgeCV, ...) of one target; ``X``, ``y``:
-    its training data.
-
-    Parameters
-    ----------
-    alpha : float, default=0.05
-        Level of each test behind the verdict.
+    its training data; ``alpha``: level of each test behind the verdict.
 
     Examples
     --------
@@ -175,5 +155,5 @@ def residual_health(
     actual, fitted, left_out, e, t, q, h, D = (v[rows] for v in every)
     pair = (names[0] if len(names) == 1 else "inputs", target)
     return ResidualHealth(
-        rows, x, actual, fitted, left_out, e, t, q, h, D, df, worst, problems, str(found), pair, alt
+        alt, rows, x, actual, fitted, left_out, e, t, q, h, D, df, worst, problems, str(found), pair
     )

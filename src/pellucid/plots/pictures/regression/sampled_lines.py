@@ -1,40 +1,26 @@
 """Lines drawn from the posterior: what the data leave possible."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
 from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.posteriors import lines_of, posterior_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.plots.panels.sweeps import features_of, read_table, with_note
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class SampledLines:
-    """Lines on a grid, and the posterior mean."""
-
+class SampledLines(Panel):
     grid: Array  # (g,)
     lines: Array  # (n, g)
     mean: Array  # (g,)
     points: Array  # (rows, 2)
     names: tuple[str, str]
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         for i, line in enumerate(self.lines):
             label = f"{len(self.lines)} draws" if i == 0 else None
             ax.plot(self.grid, line, color=colour(0), lw=0.8, alpha=0.5, label=label)
@@ -42,11 +28,10 @@ class SampledLines:
         ax.plot(*self.points.T, "o", color=GREY, ms=3.5)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
         legend(ax)
-        return ax
 
 
 def sampled_lines(
-    E: BaseEstimator,
+    E: Model,
     X: ArrayLike,
     y: ArrayLike,
     n: int = 20,
@@ -97,4 +82,4 @@ def sampled_lines(
     )
     points = np.column_stack([table.X[kept, sweep.column], target[kept]])
     title = with_note("What the posterior thinks possible", sweep.note)
-    return SampledLines(sweep.grid, lines, mean, points, (sweep.name, name), title, alt)
+    return SampledLines(alt, sweep.grid, lines, mean, points, (sweep.name, name), title=title)

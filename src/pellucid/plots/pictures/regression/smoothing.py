@@ -1,28 +1,18 @@
 """Smoothing splines for several penalties, from a wiggle to a line."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, legend, thinned
+from pellucid.plots.panels.marks import thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
 from pellucid.plots.panels.sweeps import read_table
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """One curve per penalty, with its degrees of freedom."""
-
+class Smoothing(Panel):
     grid: Array  # (g,)
     curves: Array  # (alphas, g)
     alphas: Array  # (alphas,)
@@ -30,10 +20,8 @@ class Smoothing:
     chosen: tuple[str, ...]  # "gcv" or "loo" where the data chose, else ""
     points: Array  # (n, 2)
     names: tuple[str, str]
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         ax.plot(*self.points.T, "o", color=GREY, ms=3, alpha=0.6)
         styles = ("-", "--", "-.", ":")
         for i, (a, df, curve) in enumerate(zip(self.alphas, self.df, self.curves, strict=True)):
@@ -42,20 +30,14 @@ class Smoothing:
             ax.plot(self.grid, curve, styles[i % 4], color=colour(i), lw=2, label=label)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title="Smoothing splines")
         legend(ax)
-        return ax
 
 
 def smoothing(X: ArrayLike, y: ArrayLike, alphas: Any = None, *, n: int = 401) -> Smoothing:
     """Smoothing splines of one input for several penalties, with their degrees of freedom.
 
-    ``X``, ``y``: the data; X has one column.
-
-    Parameters
-    ----------
-    alphas : sequence of numbers >= 0, "gcv" or "loo", optional
-        None: a thousandth of the one chosen by "gcv", that one, and a thousand times it.
-    n : int, default=401
-        Points of the curves.
+    ``X``, ``y``: the data; X has one column. ``alphas``: sequence of numbers >= 0, "gcv" or "loo";
+    None: a thousandth of the one chosen by "gcv", that one, and a thousand times it. ``n``: points
+    of the curves.
 
     Examples
     --------
@@ -82,4 +64,4 @@ def smoothing(X: ArrayLike, y: ArrayLike, alphas: Any = None, *, n: int = 401) -
     chosen = tuple(a if isinstance(a, str) else "" for a in alphas)
     points = np.column_stack([table.X[kept, 0], target[kept]])
     alt = f"Smoothing splines of {name} on {sweep.name}: {', '.join(found)}."
-    return Smoothing(sweep.grid, curves, shown_alphas, df, chosen, points, (sweep.name, name), alt)
+    return Smoothing(alt, sweep.grid, curves, shown_alphas, df, chosen, points, (sweep.name, name))

@@ -6,15 +6,13 @@ penalties, and the best and the one-standard-error choice are marked.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.linear.lasso.lasso_cv import PenalisedCV
 from pellucid.linear.lasso.paths import enet_path
@@ -23,23 +21,14 @@ from pellucid.linear.logistic.paths import LogisticPath, logistic_path
 from pellucid.linear.ridge.paths import RidgePath, ridge_path
 from pellucid.linear.ridge.ridge_cv import RidgeCV
 from pellucid.plots.panels.inputs import given_names, model_names, one_target, response, table
-from pellucid.plots.panels.style import GREY, LIGHT, Axes, axes, colour, heading, legend, thinned
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.marks import STYLES, thinned
+from pellucid.plots.panels.style import GREY, LIGHT, Axes, Panel, colour, heading, legend
 
 AXES = ("lambda", "df", "t/t0", "arc", "step")
 NAMED = 10  # profiles with a colour and a name; of more, the largest
-STYLES = ("-", "--", "-.", ":")
 
 
-@dataclass(frozen=True)
-class CoefficientPath:
+class CoefficientPath(Panel, size=(7.6, 4.2)):
     """Profiles over ``at``; ``marks`` are (place, words) of the values that were chosen."""
 
     at: Array  # (m,)
@@ -48,11 +37,8 @@ class CoefficientPath:
     marks: tuple[tuple[float, str], ...]
     axis: str  # lambda, df, t/t0, arc or step
     label: str
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(7.6, 4.2))
+    def _draw(self, ax: Axes) -> None:
         ax.axhline(0, color=GREY, lw=0.8)
         largest = np.argsort(-np.abs(self.coefs).max(axis=1), kind="stable")
         named = set(np.sort(largest[:NAMED]).tolist())
@@ -74,7 +60,6 @@ class CoefficientPath:
         ax.set(xlabel=self.label, ylabel="coefficient")
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
 class Profile(NamedTuple):
@@ -139,10 +124,7 @@ def of_logistic(path: LogisticPath, names: Sequence[str], target: int) -> Profil
 def of_logistic_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Profile:
     """LogisticRegressionCV: the path over its own grid, the chosen C marked."""
     if X is None or y is None:
-        raise ValueError(
-            "LogisticRegressionCV keeps no path: give the training data too, "
-            "coefficient_path(model, X, y)"
-        )
+        raise ValueError("LogisticRegressionCV keeps no path: give its training data X and y too")
     names = table(X)[1] if names is None else names
     ratio = float(np.ravel(E.l1_ratio_)[0])
     C = float(np.ravel(E.C_)[0])
@@ -166,10 +148,7 @@ def choices(mean: Array, error: Array, alphas: Array) -> list[tuple[int, str]]:
 def of_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Profile:
     """RidgeCV, LassoCV or ElasticNetCV: the path over their own penalties, from the data."""
     if X is None or y is None:
-        raise ValueError(
-            f"{type(E).__name__} keeps no path: give the training data too, "
-            "coefficient_path(model, X, y)"
-        )
+        raise ValueError(f"{type(E).__name__} keeps no path: give its training data X and y too")
     M, found = table(X)
     names = found if names is None else names
     if isinstance(E, RidgeCV):
@@ -197,7 +176,7 @@ def of_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Pr
     return Profile(coefs, alphas, None, given_names(names, len(coefs)), marks, "lambda", what)
 
 
-def of_walker(E: BaseEstimator, names: Any, target: int) -> Profile:
+def of_walker(E: Model, names: Any, target: int) -> Profile:
     """Lars, LassoLars, LassoLarsIC, stagewise, PCR, PLS: the path that the model kept."""
     what = type(E).__name__
     names = model_names(E) if names is None else names
@@ -315,5 +294,5 @@ def coefficient_path(
     alt += "".join(f" Marked: {word}." for _, word in marks)
     title = f"{found.what}: {p} coefficients"
     return CoefficientPath(
-        at[rows], found.coefs[:, rows], found.names, marks, axis, label, title, alt
+        alt, at[rows], found.coefs[:, rows], found.names, marks, axis, label, title=title
     )

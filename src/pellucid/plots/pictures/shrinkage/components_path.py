@@ -3,30 +3,21 @@
 The training error always falls; the cross-validated one shows how many components are worth having.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds
+from pellucid.core.arrays.typing import Array, Folds, MaybeArray, Model
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.plots.panels.inputs import one_target, response, table
 from pellucid.plots.panels.marks import ring
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class ComponentsPath:
+class ComponentsPath(Panel):
     """Mean squared errors of 0, 1, .. components."""
 
     number: Array  # (M + 1,)
@@ -36,11 +27,8 @@ class ComponentsPath:
     best: int | None
     simplest: int | None  # fewest components within one standard error of the best
     used: int  # components of the model itself
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         y = self.training
         ax.plot(self.number, y, color=colour(0), marker="o", ms=4, ls="--", label="training error")
         if self.validated is not None:
@@ -66,10 +54,9 @@ class ComponentsPath:
         ax.set(xlabel="number of components", ylabel="mean squared error")
         heading(ax, self.title)
         legend(ax)
-        return ax
 
 
-def fold_errors(E: BaseEstimator, M: Array, v: Array, cv: Folds) -> Array:
+def fold_errors(E: Model, M: Array, v: Array, cv: Folds) -> Array:
     """Mean squared error of 0..M components on each fold: (folds, M + 1)."""
     splitter = KFold(cv, shuffle=True, random_state=0) if isinstance(cv, int) else check_cv(cv)
     found = []
@@ -82,25 +69,14 @@ def fold_errors(E: BaseEstimator, M: Array, v: Array, cv: Folds) -> Array:
 
 
 def components_path(
-    E: BaseEstimator,
-    X: ArrayLike | None = None,
-    y: ArrayLike | None = None,
-    *,
-    cv: Folds = 5,
-    target: int = 0,
+    E: Model, X: MaybeArray = None, y: MaybeArray = None, *, cv: Folds = 5, target: int = 0
 ) -> ComponentsPath:
     """Training and cross-validated error by number of components.
 
     ``E``: fitted PrincipalComponentRegression or PLSRegression; ``cv``: folds as a number or a
-    splitter, 5 by default.
-
-    Parameters
-    ----------
-    X, y : training data, optional
-        With them the error is cross-validated here (rows are shuffled with a fixed seed), unless
-        the model did so itself (``n_components="cv"``).
-    target : int, default=0
-        Which of several targets (training error only).
+    splitter, 5 by default. ``X``, ``y``: training data; with them the error is cross-validated here
+    (rows are shuffled with a fixed seed), unless the model did so itself (``n_components="cv"``).
+    ``target``: which of several targets (training error only).
 
     Examples
     --------
@@ -143,5 +119,5 @@ def components_path(
     title = f"{what}: error by number of components"
     number = np.arange(len(training), dtype=np.float64)
     return ComponentsPath(
-        number, training, validated, error, best, simplest, used, title, f"{alt}."
+        f"{alt}.", number, training, validated, error, best, simplest, used, title=title
     )

@@ -7,8 +7,7 @@ r"""The lasso objective in one coefficient, the others held at their lasso value
 The kink at 0 is what makes coefficients exactly zero.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +16,10 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.least_squares.summary import column_positions
 from pellucid.plots.panels.inputs import response, same_kind, table
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Kink:
-    """The objective on a grid of values of one coefficient, and its parts."""
-
+class Kink(Panel, size=(7.0, 4.0)):
     at: Array  # (m,)
     loss: Array  # (m,) RSS/(2n)
     penalty: Array  # (m,) lam |w|
@@ -39,15 +28,13 @@ class Kink:
     slopes: tuple[float, float]  # of loss + penalty, left and right of 0
     lam: float
     name: str
-    alt: str
 
     @property
     def objective(self) -> Array:
         """Loss + penalty on the grid."""
         return self.loss + self.penalty
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(7.0, 4.0))
+    def _draw(self, ax: Axes) -> None:
         floor = float(self.loss.min())  # does not depend on w, and would hide the rest
         loss, total = self.loss - floor, self.objective - floor
         ax.axvline(0, color=GREY, lw=0.8)
@@ -69,18 +56,13 @@ class Kink:
         where = "0 is the minimum" if self.minimum == 0 else "0 is not the minimum"
         heading(ax, f"λ = {self.lam:.4g}; slopes at 0: {left:.3g} and {right:.3g}, so {where}")
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
 def kink(X: ArrayLike, y: ArrayLike, j: Any, lam: float) -> Kink:
     """The lasso objective as a function of the coefficient of column j.
 
-    ``X``, ``y``: data; ``j``: name or position of the column.
-
-    Parameters
-    ----------
-    lam : float > 0
-        Penalty on the scale of ``Lasso(alpha=lam)``: RSS/(2n) + lam sum |w|.
+    ``X``, ``y``: data; ``j``: name or position of the column; ``lam``: float > 0; penalty on the
+    scale of ``Lasso(alpha=lam)``: RSS/(2n) + lam sum |w|.
 
     Examples
     --------
@@ -114,4 +96,4 @@ def kink(X: ArrayLike, y: ArrayLike, j: Any, lam: float) -> Kink:
         f"penalty at {least:.4g}."
     )
     slopes = (-rho - lam, -rho + lam)
-    return Kink(grid, loss, lam * np.abs(grid), best, least, slopes, float(lam), names[k], alt)
+    return Kink(alt, grid, loss, lam * np.abs(grid), best, least, slopes, float(lam), names[k])

@@ -1,28 +1,16 @@
 """Where the penalty sum |w|^q is 1, for several q: from a rounded square to a cross."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, colour, heading, panels, quiet
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, panels, quiet
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class PenaltyContours:
-    """One closed curve per q."""
-
+class PenaltyContours(Picture):
     q: tuple[float, ...]
     curves: tuple[Array, ...]  # each (m, 2)
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Draw on a new figure, or on one given axes per q; returns the figure."""
@@ -61,10 +49,8 @@ def ball(q: float, size: float = 1.0, points: int = 100) -> Array:
 def penalty_contours(q: Any = (4, 2, 1, 0.5, 0.1)) -> PenaltyContours:
     """Contours of sum |w|^q for two coefficients.
 
-    Parameters
-    ----------
-    q : exponents > 0, default=(4, 2, 1, 0.5, 0.1)
-        2 is ridge, 1 the lasso; below 1 the set is not convex, towards 0 it counts coefficients.
+    ``q``: exponents > 0; 2 is ridge, 1 the lasso; below 1 the set is not convex, towards 0 it
+    counts coefficients.
 
     Examples
     --------
@@ -80,7 +66,7 @@ def penalty_contours(q: Any = (4, 2, 1, 0.5, 0.1)) -> PenaltyContours:
         + ": rounded square (q > 2), disc (2), diamond (1), and for q < 1 a star with the corners "
         "on the axes."
     )
-    return PenaltyContours(exponents, tuple(ball(v) for v in exponents), alt)
+    return PenaltyContours(alt, exponents, tuple(ball(v) for v in exponents))
 
 
 def exponents_of(q: Any) -> tuple[float, ...]:

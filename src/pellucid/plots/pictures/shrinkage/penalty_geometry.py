@@ -8,8 +8,7 @@ penalty treats both coefficients alike.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -20,25 +19,14 @@ from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.lasso import Lasso
 from pellucid.linear.ridge.ridge import Ridge
 from pellucid.plots.panels.inputs import response, table, two_columns
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 from pellucid.plots.pictures.shrinkage.penalty_contours import ball
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 STEPS = 8000  # angles tried; a multiple of 4, so that the corners are among them
 SHAPES = {"l1": (1.0, "L1 diamond"), "l2": (2.0, "L2 disc")}
 
 
-@dataclass(frozen=True)
-class PenaltyGeometry:
-    """The quadratic, the set and where they touch."""
-
+class PenaltyGeometry(Panel, size=(7.0, 4.4)):
     least_squares: Array  # (2,)
     gram: Array  # (2, 2)
     solution: Array  # (2,) least RSS within the set
@@ -49,10 +37,8 @@ class PenaltyGeometry:
     names: tuple[str, str]
     shape: str
     unit: str  # "unit" or "standard deviation"
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(7.0, 4.4))
+    def _draw(self, ax: Any) -> None:
         ax.axhline(0, color=GREY, lw=0.8)
         ax.axvline(0, color=GREY, lw=0.8)
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.35, linewidth=0)
@@ -80,7 +66,6 @@ class PenaltyGeometry:
         below = f"coefficients per {self.unit}, the two columns by themselves"
         heading(ax, f"{self.shape}: {point}{note}", below)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
     def _size(self) -> str:
         return {1.0: "Σ|w|", 2.0: "Σw²"}.get(self.q, f"Σ|w|^{self.q:g}")
@@ -133,14 +118,9 @@ def penalty_geometry(
     """Ellipses of equal RSS round least squares, and the L1, L2 or Lq set that they touch.
 
     ``X``, ``y``: data; ``columns``: two names or positions; ``penalty``: "l1", "l2" or a number q >
-    0; ``fraction``: size of the set as a share of that of least squares, 0.5 by default.
-
-    Parameters
-    ----------
-    t : float, optional
-        The bound on sum |w|^q. Default: ``fraction`` of that sum for least squares.
-    standardise : bool, default=True
-        Divide the two columns by their standard deviations first.
+    0; ``fraction``: size of the set as a share of that of least squares, 0.5 by default. ``t``: the
+    bound on sum |w|^q. Default: ``fraction`` of that sum for least squares. ``standardise``: divide
+    the two columns by their standard deviations first.
 
     Examples
     --------
@@ -187,4 +167,4 @@ def penalty_geometry(
         f"{w[1]:.3g})."
     )
     unit = "standard deviation" if standardise else "unit"
-    return PenaltyGeometry(b, G, w, boundary, q, float(t), rise, (a, c), shape, unit, alt)
+    return PenaltyGeometry(alt, b, G, w, boundary, q, float(t), rise, (a, c), shape, unit)

@@ -1,25 +1,16 @@
 """What a ridge path costs and gains: RSS, leave-one-out and gcv errors, degrees of freedom."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import one_target
-from pellucid.plots.panels.style import colour, heading, legend, marker, panels, quiet
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.style import Picture, colour, heading, legend, marker, panels, quiet
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class RidgeCurves:
+class RidgeCurves(Picture):
     """One number per lambda, from the strongest penalty to the weakest."""
 
     lambdas: Array  # (A,) falling
@@ -29,7 +20,6 @@ class RidgeCurves:
     df: Array
     best_loocv: float  # lambda
     best_gcv: float
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         """Draw on a new figure, or on three given axes; returns the figure."""
@@ -63,12 +53,8 @@ class RidgeCurves:
 def ridge_curves(path: Path, *, target: int = 0) -> RidgeCurves:
     """RSS, leave-one-out, gcv and degrees of freedom against lambda.
 
-    ``path``: what ``pellucid.linear.ridge_path(X, y)`` returns.
-
-    Parameters
-    ----------
-    target : int, default=0
-        Which of several targets.
+    ``path``: what ``pellucid.linear.ridge_path(X, y)`` returns; ``target``: which of several
+    targets.
 
     Examples
     --------
@@ -95,4 +81,4 @@ def ridge_curves(path: Path, *, target: int = 0) -> RidgeCurves:
         f"leave-one-out error least at lambda {loo:.3g}, gcv at {gen:.3g}; degrees of freedom from "
         f"{df[-1]:.3g} down to {df[0]:.3g}."
     )
-    return RidgeCurves(alphas, rss, loocv, gcv, df, loo, gen, alt)
+    return RidgeCurves(alt, alphas, rss, loocv, gcv, df, loo, gen)

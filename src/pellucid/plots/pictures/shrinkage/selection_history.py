@@ -1,7 +1,6 @@
 """The score after each step of a selection of columns, with the column that moved."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -9,15 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import ring
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
 
 WORDS = {
     "aic": "AIC",
@@ -29,18 +20,13 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class SelectionHistory:
-    """One entry per step."""
-
+class SelectionHistory(Picture):
     score: Array  # (m,)
     size: Array  # (m,) columns after the step
     moves: tuple[str, ...]  # "add", "drop" or "start"
     labels: tuple[str, ...]  # the columns that moved
     best: int | None  # step with the best score, where scores of steps compare
     measure: str
-    title: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         m = len(self.score)
@@ -128,7 +114,7 @@ def selection_history(selector: Any) -> SelectionHistory:
     size = np.array([len(step.support) for step in steps], dtype=np.float64)
     moves = tuple(step.move for step in steps)
     title = f"{what}: {len(kept)} of {len(names)} columns in the end ({shown or 'none'})"
-    return SelectionHistory(score, size, moves, labels, best, measure, title, f"{alt}.")
+    return SelectionHistory(f"{alt}.", score, size, moves, labels, best, measure, title=title)
 
 
 def _label(step: Any, names: tuple[str, ...]) -> str:

@@ -7,37 +7,22 @@ r"""How much of each principal direction a fit keeps, against its spread.
 d are the singular values of the centred X (after scaling, where the model scales).
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Shrinkage:
+class Shrinkage(Panel, size=(7.2, 3.8)):
     """Directions, the widest first."""
 
     singular: Array  # (r,)
     factors: Array  # (r,)
     penalty: float | None  # lambda of a ridge fit
     df: float  # sum of the factors
-    title: str
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(7.2, 3.8))
+    def _draw(self, ax: Axes) -> None:
         live = self.singular > 0
         top = float(self.singular.max(initial=0.0)) or 1.0
         low = float(self.singular[live].min()) if live.any() else top
@@ -64,18 +49,13 @@ class Shrinkage:
         ax.set(ylim=(-0.03, 1.05), xlabel=xlabel, ylabel="share that is kept")
         heading(ax, self.title)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return ax
 
 
-def shrinkage(E: BaseEstimator, *, target: int = 0) -> Shrinkage:
+def shrinkage(E: Model, *, target: int = 0) -> Shrinkage:
     """The factors by which a fit shrinks y along the principal directions of X.
 
-    ``E``: fitted Ridge, RidgeCV, PrincipalComponentRegression or LinearRegression.
-
-    Parameters
-    ----------
-    target : int, default=0
-        Which of several targets, where each has its own penalty.
+    ``E``: fitted Ridge, RidgeCV, PrincipalComponentRegression or LinearRegression; ``target``:
+    which of several targets, where each has its own penalty.
 
     Examples
     --------
@@ -109,4 +89,4 @@ def shrinkage(E: BaseEstimator, *, target: int = 0) -> Shrinkage:
         f"singular values; the shares add up to {df:.3g} degrees of freedom."
     )
     title = f"{what}, {note}: {df:.3g} degrees of freedom for {len(d)} directions"
-    return Shrinkage(d, factors, penalty, df, title, alt)
+    return Shrinkage(alt, d, factors, penalty, df, title=title)

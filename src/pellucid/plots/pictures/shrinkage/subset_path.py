@@ -4,27 +4,17 @@ With the training data and few columns every subset is a dot, so that one sees w
 to choose from.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.core.loops.selection import gaussian_criteria
 from pellucid.plots.panels.inputs import model_names, response, table
 from pellucid.plots.panels.marks import beside, ring
-from pellucid.plots.panels.style import GREY, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
 
 MOST_COLUMNS = 12  # up to which all subsets are fitted: 4096 of them
 QUANTITIES = ("rss", "r2", "adjusted_r2", "aic", "bic", "cp")
@@ -39,8 +29,7 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class SubsetPath:
+class SubsetPath(Panel, size=(6.4, 4.4)):
     """Sizes with their values in the order of the search, and all subsets where they were few."""
 
     size: Array  # (m,)
@@ -51,11 +40,8 @@ class SubsetPath:
     dots: Array  # (s, 2) size and value of every subset, or (0, 2)
     quantity: str
     columns: tuple[str, ...]  # of the chosen model
-    title: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.4))
+    def _draw(self, ax: Any) -> None:
         if len(self.dots):
             ax.scatter(*self.dots.T, s=9, color=GREY, alpha=0.45, linewidths=0, label="all subsets")
         if any(self.labels):
@@ -73,7 +59,6 @@ class SubsetPath:
         ax.set(xlabel="number of columns", ylabel=LABELS[self.quantity])
         heading(ax, self.title)
         legend(ax)
-        return ax
 
     def _moves(self, ax: Any) -> None:
         places = np.column_stack([self.size, self.value])
@@ -120,7 +105,7 @@ def values_of(name: str, rss: Any, size: Any, n: float, intercept: bool, full: A
     return np.asarray(getattr(gaussian_criteria(rss, k, n, sigma2), name))
 
 
-def every_subset(E: BaseEstimator, X: ArrayLike, y: ArrayLike, quantity: str) -> Array:
+def every_subset(E: Model, X: ArrayLike, y: ArrayLike, quantity: str) -> Array:
     """Size and criterion of all subsets: (2^p, 2); none where there are too many."""
     M, _ = table(X)
     v, _ = response(y, len(M))
@@ -144,7 +129,7 @@ def every_subset(E: BaseEstimator, X: ArrayLike, y: ArrayLike, quantity: str) ->
 
 
 def best_subsets(
-    E: BaseEstimator, quantity: str
+    E: Model, quantity: str
 ) -> tuple[Array, Array, Array | None, tuple[str, ...], int]:
     """Sizes, values, errors, labels and the chosen one of a best-subset search."""
     size = np.array([subset.size for subset in E.subsets_], dtype=np.float64)
@@ -157,7 +142,7 @@ def best_subsets(
 
 
 def stepwise_moves(
-    E: BaseEstimator, quantity: str
+    E: Model, quantity: str
 ) -> tuple[Array, Array, Array | None, tuple[str, ...], int]:
     """Sizes, values, labels of the moves of a stepwise run; the last is the choice."""
     names = model_names(E)
@@ -182,12 +167,8 @@ def subset_path(
     """A criterion by size of subset; every subset a dot where X, y are given and p <= 12.
 
     ``selection``: fitted BestSubsetRegression or StepwiseRegression; ``X``, ``y``: training data,
-    optional.
-
-    Parameters
-    ----------
-    criterion : {"rss", "r2", "adjusted_r2", "aic", "bic", "cp", "cv"}, optional
-        Default: the one that chose ("rss" where a test did). "cv" only where it chose.
+    optional. ``criterion``: {"rss", "r2", "adjusted_r2", "aic", "bic", "cp", "cv"}: default: the
+    one that chose ("rss" where a test did). "cv" only where it chose.
 
     Examples
     --------
@@ -225,4 +206,4 @@ def subset_path(
         + (f" Moves: {', '.join(labels[1:])}." if any(labels[1:]) else "")
         + (f" {len(dots)} subsets are shown as dots." if len(dots) else "")
     )
-    return SubsetPath(size, value, error, labels, chosen, dots, quantity, columns, title, alt)
+    return SubsetPath(alt, size, value, error, labels, chosen, dots, quantity, columns, title=title)

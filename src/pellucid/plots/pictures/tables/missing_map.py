@@ -4,8 +4,7 @@ More than 400 rows are drawn in 400 bands; the shade of a band is its share of m
 band with any missing cell is visible.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -13,31 +12,18 @@ import numpy as np
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.matrices import column_names
 from pellucid.core.arrays.typing import Array, BoolArray
-from pellucid.plots.panels.style import axes, colour, heading
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
+from pellucid.plots.panels.style import Picture, axes, colour, heading
 
 BANDS = 400
 FAINTEST = 0.3  # shade of a band with one missing cell
 
 
-@dataclass(frozen=True)
-class MissingMap:
-    """Shares of missing cells, by band of rows and by column."""
-
+class MissingMap(Picture):
     bands: Array  # (b, p) shares; 0 or 1 where each row is its own band
     share: Array  # (p,) of each column
     rows: int
     complete: int  # rows without a missing cell
     names: tuple[str, ...]
-    title: str
-    alt: str
 
     def plot(self, ax: Any = None) -> Any:
         p = len(self.names)
@@ -114,4 +100,4 @@ def missing_map(frame: Any) -> MissingMap:
     title += f"{complete} of {n} rows are complete"
     alt = f"Map of a table of {n} rows and {p} columns: {title}."
     alt += f" Most are missing in {names[top]} ({_percent(share[top])})." if total else ""
-    return MissingMap(bands, share, n, complete, names, title, alt)
+    return MissingMap(alt, bands, share, n, complete, names, title=title)

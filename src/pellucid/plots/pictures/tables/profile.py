@@ -1,13 +1,13 @@
 """The audit of a table as a picture: every column, what it holds and misses, and the findings."""
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.plots.panels.style import GREY, Axes, colour, quiet, words
+from pellucid.plots.panels.marks import words
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, quiet
 
 MOST = 30  # columns drawn; of more, those with findings and the first
 TINTS = {"info": GREY, "warning": "#B45309", "error": "#B91C1C"}
@@ -27,16 +27,11 @@ class Line(NamedTuple):
     codes: tuple[str, ...]  # of its findings
 
 
-@dataclass(frozen=True)
-class Profile:
-    """Columns and findings of an audit."""
-
+class Profile(Picture):
     lines: tuple[Line, ...]
     findings: tuple[tuple[str, str, str], ...]  # severity, code and title, where
     n_rows: int
     n_columns: int
-    title: str
-    alt: str
 
     def plot(self) -> Any:
         """Names, distributions, missing shares, findings; the figure."""
@@ -110,10 +105,7 @@ def _said(line: Line) -> str:
 def profile(audit: Any) -> Profile:
     """The columns of an audited table, what they miss, and what was found.
 
-    Parameters
-    ----------
-    audit : Audit
-        Of ``study.audit``, or the ``audit`` of a study record.
+    ``audit``: Audit; of ``study.audit``, or the ``audit`` of a study record.
 
     Examples
     --------
@@ -143,7 +135,7 @@ def profile(audit: Any) -> Profile:
     alt = f"Profile of a table: {title}."
     alt += f" Missing values in {words(missing)}." if missing else " No missing values."
     alt += f" Findings: {words([head for _, head, _ in found])}." if found else ""
-    return Profile(shown, found, audit.n_rows, audit.n_columns, title, alt)
+    return Profile(alt, shown, found, audit.n_rows, audit.n_columns, title=title)
 
 
 def _line(c: Any, n: int, codes: tuple[str, ...]) -> Line:

@@ -1,9 +1,8 @@
 """The tree of approaches, with the branch of a task or of a model lit."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from pellucid.plots.panels.style import GREY, LIGHT, axes, colour, heading
+from pellucid.plots.panels.style import GREY, LIGHT, Panel, colour, heading
 
 ROOT = "learning from data"
 # parent -> children; the leaves name models
@@ -47,18 +46,12 @@ KINDS |= dict.fromkeys(("regression", "multi_output_regression"), "regression")
 KINDS |= {"ranking": "ranking", "clustering": "clusters", "anomaly": "anomalies"}
 
 
-@dataclass(frozen=True)
-class Taxonomy:
-    """Nodes with their places, branches between them, and which are lit."""
-
+class Taxonomy(Panel, size=(9.6, 6.2)):
     nodes: tuple[tuple[str, float, float], ...]  # name, depth, height
     branches: tuple[tuple[str, str], ...]
     lit: tuple[str, ...]  # from the root on
-    title: str
-    alt: str
 
-    def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax, figsize=(9.6, 6.2))
+    def _draw(self, ax: Any) -> None:
         place = {name: (x, y) for name, x, y in self.nodes}
         for a, b in self.branches:
             on = a in self.lit and b in self.lit
@@ -79,7 +72,6 @@ class Taxonomy:
         ax.set(xlim=(-0.45, 4.15), ylim=(max(heights) + 0.7, min(heights) - 0.7))
         ax.axis("off")
         heading(ax, self.title, width=100)
-        return ax
 
 
 def layout() -> tuple[list[tuple[str, float, float]], list[tuple[str, str]]]:
@@ -148,4 +140,4 @@ def taxonomy(task: Any) -> Taxonomy:
         lit.insert(0, parent[lit[0]])
     title = f"{what}: {' → '.join(lit[1:])}"
     alt = f"Tree of the approaches to learning, lit from the root to {leaf}: {', '.join(lit)}."
-    return Taxonomy(tuple(nodes), tuple(branches), tuple(lit), title, alt)
+    return Taxonomy(alt, tuple(nodes), tuple(branches), tuple(lit), title=title)

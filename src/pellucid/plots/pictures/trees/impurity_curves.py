@@ -1,38 +1,21 @@
 """Measures of impurity against the share of one of two classes."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.plots.panels.style import Axes, axes, colour, heading, legend
-
-if TYPE_CHECKING:
-    pass
+from pellucid.plots.panels.marks import STYLES
+from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
-if TYPE_CHECKING:
-    pass
-
-
-STYLES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class ImpurityCurves:
-    """The measures at every share p."""
-
+class ImpurityCurves(Panel):
     p: Array  # (n,)
     entropy: Array  # bits
     gini: Array
     misclassification: Array
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax)
+    def _draw(self, ax: Axes) -> None:
         names = ("entropy (bits)", "entropy / 2", "gini", "misclassification")
         curves = (self.entropy, self.entropy / 2, self.gini, self.misclassification)
         lines = tuple(zip(names, curves, strict=True))
@@ -45,16 +28,12 @@ class ImpurityCurves:
         )
         legend(ax, loc="upper right")
         heading(ax, "Impurity: none for a pure node, most for an even one")
-        return ax
 
 
 def impurity_curves(*, n: int = 201) -> ImpurityCurves:
     """Gini, entropy and misclassification of a node of two classes against the share of one.
 
-    Parameters
-    ----------
-    n : int, default=201
-        Points of the curves, at least 3.
+    ``n``: points of the curves, at least 3.
 
     Examples
     --------
@@ -71,4 +50,4 @@ def impurity_curves(*, n: int = 201) -> ImpurityCurves:
         "for a pure node and greatest at 0.5; the first two bend, the last has straight sides."
     )
     H, G, M = (class_impurity(shares, name) for name in ("entropy", "gini", "misclassification"))
-    return ImpurityCurves(p, H, G, M, alt)
+    return ImpurityCurves(alt, p, H, G, M)

@@ -4,30 +4,20 @@ At a question whose answer is missing, the example goes to every child with the 
 the training rows whose value is known (``missing="fractions"``), or whole to one of them.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.plots.panels.diagrams import Diagram, draw_edges, frame, layout, shade, size, the_tree
-from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import Axes, axes, heading, words
+from pellucid.plots.panels.marks import words, write
+from pellucid.plots.panels.style import Axes, Picture, axes, heading
 from pellucid.tree.multiway.multiway import branches_of
 from pellucid.tree.record import Tree
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class MissingDescent:
+class MissingDescent(Picture):
     """The fraction of the example at each node drawn, and what is answered."""
 
     diagram: Diagram
@@ -36,9 +26,6 @@ class MissingDescent:
     answer: str
     shares: Array  # (k,) of the classes; a regression: (1,) the prediction
     asked: tuple[str, ...]  # questions without an answer
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Lines as thick as the fraction that takes them."""
@@ -85,7 +72,7 @@ def _row(x: Any, names: Any) -> Any:
     return cells
 
 
-def _weights(model: BaseEstimator, row: Any) -> tuple[Array, Array, list[int]]:
+def _weights(model: Model, row: Any) -> tuple[Array, Array, list[int]]:
     """Weight of the row at every node, weight that ends there, and nodes without an answer."""
     tree = model.tree_
     weight, ending, asked = np.zeros(tree.node_count), np.zeros(tree.node_count), []
@@ -121,7 +108,7 @@ def _weights(model: BaseEstimator, row: Any) -> tuple[Array, Array, list[int]]:
     return weight, ending, asked
 
 
-def missing_descent(E: BaseEstimator, x: ArrayLike) -> MissingDescent:
+def missing_descent(E: Model, x: ArrayLike) -> MissingDescent:
     """The way of one example with missing values down a tree.
 
     ``E``: fitted tree of ``pellucid.tree``; ``x``: one row: a list, a table of one row, or
@@ -151,5 +138,5 @@ def missing_descent(E: BaseEstimator, x: ArrayLike) -> MissingDescent:
     note = f"missing: {words(first)}" if first else "no question on its way lacks an answer"
     alt = f"{title}; {note}."
     return MissingDescent(
-        d, weight[d.node], ending[d.node], answer, shares, tuple(first), title, note, alt
+        alt, d, weight[d.node], ending[d.node], answer, shares, tuple(first), title=title, note=note
     )

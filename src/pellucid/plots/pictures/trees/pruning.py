@@ -6,31 +6,22 @@ at the geometric mean of neighbouring alphas, as CART does. Reduced error: the c
 """
 
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, MaybeArray, Model
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
 from pellucid.tree.cart import CartTree
 from pellucid.tree.pruning import make_leaves, prune_at, pruning_path
 
-if TYPE_CHECKING:
-    pass
 
-
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True)
-class Pruning:
+class Pruning(Panel, size=(6.6, 4.2)):
     """One entry per tree of the sequence, from the whole tree to the smallest."""
 
     sizes: IntArray  # (m,) leaves, or nodes of reduced-error pruning
@@ -43,10 +34,8 @@ class Pruning:
     unit: str  # "leaves" or "nodes"
     metric: str
     source: str  # where the new rows come from
-    alt: str
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.6, 4.2))
+    def _draw(self, ax: Axes) -> None:
         if np.isfinite(self.train).any():
             ax.plot(self.sizes, self.train, "s--", color=colour(1), ms=4, label="training rows")
         ax.plot(self.sizes, self.test, "o-", color=colour(0), ms=4, label=self.source)
@@ -69,10 +58,9 @@ class Pruning:
             f"Pruned from {self.sizes[0]} to {self.sizes[b]} {self.unit}: "
             f"{self.metric} {self.test[0]:.3g} → {self.test[b]:.3g}",
         )
-        return ax
 
 
-def _errors(model: BaseEstimator, trees: list[Any], X: ArrayLike, y: ArrayLike) -> Array:
+def _errors(model: Model, trees: list[Any], X: ArrayLike, y: ArrayLike) -> Array:
     """The error of the model with each of these trees."""
     found, there = [], copy(model)
     for grown in trees:
@@ -83,7 +71,7 @@ def _errors(model: BaseEstimator, trees: list[Any], X: ArrayLike, y: ArrayLike) 
     return np.array(found)
 
 
-def _logged(model: BaseEstimator) -> Pruning:
+def _logged(model: Model) -> Pruning:
     log = model.pruning_log_
     if not log:
         raise ValueError("pruning_log_ is empty: no cut was made")
@@ -97,7 +85,7 @@ def _logged(model: BaseEstimator) -> Pruning:
         f"{log[-1].score_after:.3g} on the rows held out; {sizes[-1]} nodes are left."
     )
     return Pruning(
-        sizes, nothing, nothing, test, nothing, best, best, "nodes", metric, "rows held out", alt
+        alt, sizes, nothing, nothing, test, nothing, best, best, "nodes", metric, "rows held out"
     )
 
 
@@ -110,25 +98,20 @@ def _choices(test: Array, error: Array) -> tuple[int, int]:
 
 
 def pruning(
-    E: BaseEstimator,
-    X: ArrayLike | None = None,
-    y: ArrayLike | None = None,
+    E: Model,
+    X: MaybeArray = None,
+    y: MaybeArray = None,
     *,
-    X_val: ArrayLike | None = None,
-    y_val: ArrayLike | None = None,
+    X_val: MaybeArray = None,
+    y_val: MaybeArray = None,
     cv: Folds = 5,
 ) -> Pruning:
     """Size against error along the pruning of a tree.
 
     ``X``, ``y``: training data, for cost-complexity pruning; ``cv``: folds as a number or a
-    splitter, 5 by default.
-
-    Parameters
-    ----------
-    E : DecisionTreeClassifier or DecisionTreeRegressor (its parameters are used), or a tree that
-        ``reduced_error_prune`` or ReducedErrorPruning made (its log is drawn)
-    X_val, y_val : new rows, optional
-        Default: cross-validation.
+    splitter, 5 by default; ``E``: DecisionTreeClassifier or DecisionTreeRegressor (its parameters
+    are used), or a tree that ``reduced_error_prune`` or ReducedErrorPruning made (its log is
+    drawn); ``X_val``, ``y_val``: new rows; default: cross-validation.
 
     Examples
     --------
@@ -170,11 +153,11 @@ def pruning(
         f"{metric} along {len(sizes)} pruned trees of {sizes[0]} to {sizes[-1]} leaves: on {source}"
         f" {test[0]:.3g} for the whole tree, least {test[best]:.3g} with {sizes[best]} leaves."
     )
-    return Pruning(sizes, alphas, train, test, error, best, simple, "leaves", metric, source, alt)
+    return Pruning(alt, sizes, alphas, train, test, error, best, simple, "leaves", metric, source)
 
 
 def _folds(
-    E: BaseEstimator, X: np.ndarray, y: np.ndarray, alphas: Array, cv: Folds
+    E: Model, X: np.ndarray, y: np.ndarray, alphas: Array, cv: Folds
 ) -> tuple[Array, Array, str]:
     """Mean error over the folds, its standard error, and what to call the rows."""
     middle = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)

@@ -3,7 +3,6 @@
 score(t) = |L| / n I(L) + |R| / n I(R) for L = {x <= t}; the best split has the least score.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,16 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
 from pellucid.plots.panels.inputs import response
-from pellucid.plots.panels.marks import spot
+from pellucid.plots.panels.marks import spot, thinned
 from pellucid.plots.panels.planes import labels_of
-from pellucid.plots.panels.style import GREY, Axes, axes, colour, heading, legend, marker, thinned
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend, marker
 from pellucid.plots.panels.sweeps import read_table
 from pellucid.tree.splits import candidate_thresholds
 
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error")
 
 
-@dataclass(frozen=True)
-class SplitScan:
-    """Every threshold with what it leaves."""
-
+class SplitScan(Panel, size=(6.4, 4.2)):
     thresholds: Array  # (m,) between neighbouring values
     scores: Array  # (m,) size-weighted impurity of the sides
     changes: BoolArray  # (m,) whether the label changes there
@@ -35,15 +31,13 @@ class SplitScan:
     classes: tuple[str, ...]  # () for numbers
     criterion: str
     name: str
-    alt: str
 
     @property
     def gain(self) -> float:
         """What the best threshold takes away."""
         return self.before - float(self.scores[self.best])
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        ax = axes(ax, figsize=(6.4, 4.2))
+    def _draw(self, ax: Axes) -> None:
         ax.axhline(self.before, color=GREY, ls="--", lw=1.2, label="before the split")
         ax.plot(self.thresholds, self.scores, "-", color=colour(0), lw=1.4, zorder=2)
         if self.classes and len(self.thresholds) <= 200:
@@ -64,7 +58,6 @@ class SplitScan:
             f"Best threshold {t:.4g}: {self.criterion} {self.before:.3g} → {low:.3g}, "
             f"gain {self.gain:.3g}",
         )
-        return ax
 
     def _rows(self, ax: Axes) -> None:
         """The rows below the curve: classes one above the other, numbers by their height."""
@@ -104,14 +97,9 @@ def split_scan(
     """The impurity left by every threshold of one column.
 
     ``x``: column of n numbers, or a table with ``column=``; ``y``: labels, or numbers with
-    ``criterion="squared_error"``.
-
-    Parameters
-    ----------
-    column : name or position, optional
-        Of a table; default the first.
-    criterion : {"gini", "entropy", "misclassification", "squared_error"}, optional
-        Default: gini, or squared_error where y holds numbers that are not whole.
+    ``criterion="squared_error"``. ``column``: name or position; of a table; default the first.
+    ``criterion``: {"gini", "entropy", "misclassification", "squared_error"}: default: gini, or
+    squared_error where y holds numbers that are not whole.
 
     Examples
     --------
@@ -154,5 +142,5 @@ def split_scan(
     )
     shown_y, name = target[kept], table.names[j]
     return SplitScan(
-        middle, scores, changes, before, best, values[kept], shown_y, classes, criterion, name, alt
+        alt, middle, scores, changes, before, best, values[kept], shown_y, classes, criterion, name
     )

@@ -1,6 +1,5 @@
 """A decision tree as a diagram, as text and as a formula for every answer."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pellucid.core.arrays import check
@@ -15,24 +14,18 @@ from pellucid.plots.panels.diagrams import (
     the_tree,
 )
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import Axes, axes, colour, heading
+from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 from pellucid.tree.rules import export_dnf, export_rules, export_text
 
 WIDTH = 0.84  # of a share bar; neighbouring leaves are 1 apart
 
 
-@dataclass(frozen=True)
-class Tree:
-    """The nodes drawn, and the whole tree in words."""
-
+class Tree(Picture):
     diagram: Diagram
     n_nodes: int  # of the whole tree
     depth: int
     text: str  # the whole tree, indented
     dnf: dict[str, str]  # for every answer of a classifier: when it is given
-    title: str
-    note: str
-    alt: str
 
     def plot(self, ax: Axes | None = None) -> Any:
         """The feature asked at each node, rows and share bars, answers where a path ends."""
@@ -66,13 +59,9 @@ class Tree:
 def tree(E: Any, *, max_depth: int | None = None) -> Tree:
     """The diagram of a tree with the rows and class shares of each node.
 
-    ``E``: fitted tree of ``pellucid.tree``, or ReducedErrorPruning.
-
-    Parameters
-    ----------
-    max_depth : int, optional
-        The last level drawn. Default: as deep as can be read; what goes on is marked "…".
-        ``text`` and ``dnf`` always hold the whole tree.
+    ``E``: fitted tree of ``pellucid.tree``, or ReducedErrorPruning. ``max_depth``: the last level
+    drawn. Default: as deep as can be read; what goes on is marked "…". ``text`` and ``dnf`` always
+    hold the whole tree.
 
     Examples
     --------
@@ -94,4 +83,4 @@ def tree(E: Any, *, max_depth: int | None = None) -> Tree:
     note = f"the first {-int(d.y.min())} levels of {depth}" if d.cut.any() else ""
     rules = "; ".join(str(rule) for rule in export_rules(model)[:4])
     alt = f"Decision tree with {n} nodes. {rules}{' ...' if leaves > 4 else ''}."
-    return Tree(d, n, depth, export_text(model), dnf, title, note, alt)
+    return Tree(alt, d, n, depth, export_text(model), dnf, title=title, note=note)
