@@ -43,7 +43,7 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.bayes import evidence
 from pellucid.linear.bayes.evidence import Directions, InverseGamma, Prior, Variances
-from pellucid.linear.bayes.normal_predictive import interval_table
+from pellucid.linear.bayes.normal_predictive import interval_table, predict_interval
 from pellucid.linear.linear_model import LinearModel
 
 EVIDENCE: Final = "evidence"
@@ -87,6 +87,7 @@ class BayesianLinearRegression(LinearModel):
     """
 
     _multi_output = False
+    predict_interval = predict_interval
 
     def __init__(
         self,
@@ -235,15 +236,8 @@ class BayesianLinearRegression(LinearModel):
         scale2 = noise.b / noise.a  # of the Student-t
         return float(stdtrit(2 * noise.a, upper) * np.sqrt(scale2 / self.noise_variance_))
 
-    def predict_interval(
-        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
-    ) -> Array:
-        """Central intervals (n, 2) for new observations ("prediction") or for the line ("mean")."""
-        check.fraction(confidence=confidence)
-        check.one_of(("prediction", "mean"), kind=kind)
-        middle = self.predict(X)
-        half = self._quantile(confidence) * self._spread(X, new=kind == "prediction")
-        return np.stack([middle - half, middle + half], axis=-1)
+    def _half(self, X: ArrayLike, confidence: float, *, new: bool) -> Array:
+        return self._quantile(confidence) * self._spread(X, new=new)
 
     def sample_coefficients(self, n_draws: int = 1, random_state: Seed = 0) -> Array:
         """Draws of all parameters from the posterior, the intercept first: (n_draws, q)."""

@@ -51,6 +51,13 @@ CELLS = 2_000_000  # numbers in a table of rows times draws
 DISPERSED = 2.0  # standard deviations of the starts, in those of the posterior
 
 
+class Walked(NamedTuple):
+    """What the chains did after the warm-up."""
+
+    draws: Array  # (C, T, q)
+    accepted: BoolArray  # (C, T)
+
+
 class Walker(NamedTuple):
     """The posterior as the kernel wants it."""
 
@@ -100,8 +107,8 @@ def check_prior(prior: Any, q: int, n_classes: int) -> Prior:
 
 def run_chains(
     walker: Walker, start: Array, root: Array, n_burn: int, n_draws: int, seed: int
-) -> tuple[Array, BoolArray]:
-    """Random walks from the rows of ``start`` by steps root z: draws (C, T, q), accepted (C, T)."""
+) -> Walked:
+    """Random walks from the rows of ``start``; steps are root z."""
     C, q = start.shape
     draws = np.empty((C, n_draws, q))
     accepted = np.empty((C, n_draws), np.bool_)
@@ -124,7 +131,7 @@ def run_chains(
                 draws[chains, to], accepted[chains, to] = out[:, a:b], yes[:, a:b]
 
     list(map_threads(work, groups))
-    return draws, accepted
+    return Walked(draws, accepted)
 
 
 class BayesianLogisticRegression(Classifier):
@@ -192,13 +199,8 @@ class BayesianLogisticRegression(Classifier):
         step: Literal["auto"] | Numbers = "auto",
         random_state: Seed = None,
     ) -> None:
-        self.prior = prior
-        self.method = method
-        self.fit_intercept = fit_intercept
-        self.n_draws = n_draws
-        self.n_chains = n_chains
-        self.n_burn = n_burn
-        self.step = step
+        self.prior, self.method, self.fit_intercept = prior, method, fit_intercept
+        self.n_draws, self.n_chains, self.n_burn, self.step = n_draws, n_chains, n_burn, step
         self.random_state = random_state
 
     @with_callbacks
@@ -293,8 +295,6 @@ class BayesianLogisticRegression(Classifier):
         if len(self.classes_) == 2:
             return one
         return tuple(f"{label}: {name}" for label in self.classes_.tolist() for name in one)
-
-    # --- prediction ------------------------------------------------------------------------
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """log P(k | x), shape (n, K), averaged over the posterior (``map``: at the mode)."""
@@ -398,8 +398,6 @@ class BayesianLogisticRegression(Classifier):
             m, s = self._score_law(D)
             edges = m[:, None] + s[:, None] * ndtri(q)
         return np.exp(log_sigmoid(edges))
-
-    # --- the posterior ---------------------------------------------------------------------
 
     def sample_coef(self, n: int, random_state: Seed = None) -> Array:
         """n draws of all coefficients from the posterior, intercept first: (n, q)."""

@@ -16,10 +16,22 @@ from pellucid.core.records import Summary
 from pellucid.linear.linear_model import LinearModel
 
 
+def predict_interval(
+    self: Any, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
+) -> Array:
+    """Central intervals (n, 2) for new observations ("prediction") or for the line ("mean")."""
+    check.fraction(confidence=confidence)
+    check.one_of(("prediction", "mean"), kind=kind)
+    middle = self.predict(X)
+    half = self._half(X, confidence, new=kind == "prediction")
+    return np.stack([middle - half, middle + half], axis=-1)
+
+
 class NormalPredictive(LinearModel):
     """Base of the linear models with a normal posterior of their slopes."""
 
     _multi_output = False
+    predict_interval = predict_interval
 
     def _live(self) -> IntArray:
         """The columns that ``sigma_`` speaks of."""
@@ -36,16 +48,10 @@ class NormalPredictive(LinearModel):
         Z = self._dense_input(X)[:, live] - self.X_offset_[live]
         return ((Z @ self.sigma_) * Z).sum(axis=1)
 
-    def predict_interval(
-        self, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
-    ) -> Array:
-        """Central intervals (n, 2) for new observations ("prediction") or for the line ("mean")."""
-        check.fraction(confidence=confidence)
-        check.one_of(("prediction", "mean"), kind=kind)
-        middle = self.predict(X)
-        spread = self._variance(X) + (1 / self.alpha_ if kind == "prediction" else 0.0)
-        half = ndtri((1 + confidence) / 2) * np.sqrt(spread)
-        return np.stack([middle - half, middle + half], axis=-1)
+    def _half(self, X: ArrayLike, confidence: float, *, new: bool) -> Array:
+        """Half the width of the central interval, of the line or of a new observation."""
+        spread = self._variance(X) + (1 / self.alpha_ if new else 0.0)
+        return ndtri((1 + confidence) / 2) * np.sqrt(spread)
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Posterior mean, standard deviation and central intervals of the slopes."""

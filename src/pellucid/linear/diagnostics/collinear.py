@@ -154,14 +154,7 @@ def least_squares_report(
     low = float(d[-1] ** 2 / n) if unique else 0.0
     high = float(d[0] ** 2 / n)
     kept = exact_relations(np.column_stack([D, Y]), intercept=False).kept
-    return LeastSquaresReport(
-        exact=all(j < q for j in kept),  # rank D = rank [D Y]
-        n_solutions="one" if unique else "infinitely many",
-        eigenvalue_min=low,
-        eigenvalue_max=high,
-        condition_number=high / low if low > 0 else np.inf,
-        convex=True,
-        unique=unique,
-        critical_rate=2 / high if high > 0 else np.inf,
-        best_rate=2 / (low + high) if high > 0 else np.inf,
-    )
+    exact = all(j < q for j in kept)  # rank D = rank [D Y]
+    solutions, condition = "one" if unique else "infinitely many", high / low if low > 0 else np.inf
+    rates = (2 / high, 2 / (low + high)) if high > 0 else (np.inf, np.inf)
+    return LeastSquaresReport(exact, solutions, low, high, condition, True, unique, *rates)

@@ -102,7 +102,8 @@ class LeastAngle(LinearModel):
         self.moves_ = pick([path.moves for path in paths])
         self.n_iter_ = pick([max(path.n_iter, 1) for path in paths])
         self.skipped_ = pick([path.dependent for path in paths])
-        self.history_ = join_histories(paths)
+        rows = [{**row, "target": t} for t, path in enumerate(paths) for row in path.history]
+        self.history_ = paths[0].history if len(paths) == 1 else History(rows)
         self._constant = [int(j) for j in np.flatnonzero(found.parts[0].norm == 0)]
         self.__dict__.pop("coef_path_", None)
         if self.fit_path:
@@ -138,14 +139,10 @@ class LeastAngle(LinearModel):
         return tuple(f"{why}: {which}" for why, which in listed.items() if which)
 
     def _numbers(self) -> dict[str, Any]:
-        single = np.ndim(self.coef_) == 1
-        return {
-            "n": self.n_observations_,
-            "steps": int(np.max(self.n_iter_)),
-            "non-zero": int(np.count_nonzero(self.coef_)),
-            "last alpha": float(self.alphas_[-1] if single else self.alphas_[0][-1]),
-            "objective": float(self.history_["objective"][-1]),
-        }
+        alphas = self.alphas_ if np.ndim(self.coef_) == 1 else self.alphas_[0]
+        numbers = {"n": self.n_observations_, "steps": int(np.max(self.n_iter_))}
+        numbers |= {"non-zero": int(np.count_nonzero(self.coef_)), "last alpha": float(alphas[-1])}
+        return {**numbers, "objective": float(self.history_["objective"][-1])}
 
 
 class Lars(LeastAngle):
@@ -326,14 +323,6 @@ def jittered(rows: Rows, jitter: float, rng: np.random.Generator) -> Rows:
     """The rows with uniform noise added to y, the same for every target."""
     noise = rng.uniform(0.0, jitter, size=rows.n_rows) if jitter > 0 else np.zeros(rows.n_rows)
     return rows._replace(y=rows.y + (noise if rows.y.ndim == 1 else noise[:, None]))
-
-
-def join_histories(paths: list[LarsPath]) -> History:
-    """The history of one path, or of all with the number of the target in each row."""
-    if len(paths) == 1:
-        return paths[0].history
-    rows = [{**row, "target": t} for t, path in enumerate(paths) for row in path.history]
-    return History(rows)
 
 
 def check_precompute(value: object) -> None:

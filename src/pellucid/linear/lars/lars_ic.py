@@ -51,10 +51,7 @@ class Chosen(NamedTuple):
 def choose(
     small: Compact, coefs: Array, criterion: str, sigma2: float, *, intercept: bool
 ) -> Chosen:
-    """The knot of the path ``coefs`` (p, knots) with the smallest ``criterion``.
-
-    ``sigma2`` is not read by gcv.
-    """
+    """The knot of ``coefs`` (p, knots) with the smallest ``criterion``; gcv reads no ``sigma2``."""
     n, rss = small.weight, small.rss(coefs)
     k = (np.abs(coefs) > EPS).sum(axis=0)
     df = k + intercept

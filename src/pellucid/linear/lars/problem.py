@@ -47,10 +47,7 @@ class Problems(NamedTuple):
 def problems(
     source: Source, map_: Map, total: Moments | None, p: int, *, intercept: bool
 ) -> Problems:
-    """By cross-products where they cost no digits, else by compact rows.
-
-    ``total`` is needed for tables with more rows than columns.
-    """
+    """By cross-products where they cost no digits, else by compact rows (``total`` is None)."""
     with single_threaded_blas():
         parts = None if total is None else sums_problems(total, p, intercept=intercept)
         if total is not None and parts is not None:
@@ -87,8 +84,6 @@ def sums_problems(total: Moments, p: int, *, intercept: bool) -> list[Problem] |
     rcond, _ = lapack.dpocon(L, np.abs(R).sum(axis=0).max(), uplo="L")
     if rcond * FACTOR_ABOVE**2 < 1:
         return None
-    G, none, rank = np.ascontiguousarray(G), np.zeros((0, 0)), len(live)
-    return [
-        Problem(none, G, np.zeros(0), B[:, t].copy(), norm, float(Y[t, t]), 0.0, total.weight, rank)
-        for t in range(B.shape[1])
-    ]
+    whole, size = (np.zeros((0, 0)), np.ascontiguousarray(G), np.zeros(0)), (0.0, total.weight)
+    targets = [(b.copy(), norm, float(yy)) for b, yy in zip(B.T, np.diag(Y), strict=True)]
+    return [Problem(*whole, *target, *size, len(live)) for target in targets]

@@ -189,15 +189,19 @@ def cross_validate(
     return CrossValidated(grid, np.moveaxis(np.array(table), 0, 1))
 
 
-def choose(found: CrossValidated, rule: str) -> tuple[int, int]:
-    """Row and column of the alpha with the smallest mean error.
+class Choice(NamedTuple):
+    """Row and column of ``CrossValidated.alphas``."""
 
-    Or, by the one-standard-error rule, of the strongest within one standard error of it.
-    """
+    ratio: int
+    alpha: int
+
+
+def choose(found: CrossValidated, rule: str) -> Choice:
+    """The smallest mean error; or the strongest alpha within one standard error of it."""
     mean = found.errors.mean(axis=1)  # (R, L)
     ratio, alpha = (int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
     if rule == "one_standard_error":
         errors, order = found.errors[ratio], -found.alphas[ratio]  # (K, L)
         error = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
         alpha = one_standard_error(mean[ratio], error, order, greater_is_better=False)
-    return ratio, alpha
+    return Choice(ratio, alpha)

@@ -131,7 +131,7 @@ class PenalisedCV(LinearModel):
         grid: dict[str, Any] = {"eps": self.eps, "positive": self.positive}
         found = cv_folds.cross_validate(folds, whole, ratios, asked, **grid, **limits)
         choice = cv_folds.choose(found, self.rule)
-        alpha, ratio = float(found.alphas[choice]), float(ratios[choice[0]])
+        alpha, ratio = float(found.alphas[choice]), float(ratios[choice.ratio])
         if alpha * ratio == 0 and alpha == 0:
             w, unique = whole.least_squares(0)
             coef, intercept = whole.expand(0, w[None, :])
@@ -151,7 +151,7 @@ class PenalisedCV(LinearModel):
         self.mse_path_ = np.squeeze(np.moveaxis(found.errors, 2, 1))
         self.n_nonzero_ = int(np.count_nonzero(self.coef_))
         self.n_observations_ = whole.n
-        self._best_error = float(found.errors[choice[0], :, choice[1]].mean())
+        self._best_error = float(found.errors[choice.ratio, :, choice.alpha].mean())
         context.end()
 
     def get_metadata_routing(self) -> Any:

@@ -153,8 +153,6 @@ class PenalisedModel(LinearModel):
         self._set(rows, weights, fits, single and len(fits) == 1)
         context.end()
 
-    # --- the ways to solve -------------------------------------------------------------------
-
     def _warm_coefficients(self) -> Array | None:
         """(k, q) coefficients to start from, the intercept first where it is an unknown."""
         if not self.warm_start or not hasattr(self, "coef_"):
@@ -224,8 +222,6 @@ class PenalisedModel(LinearModel):
         coef, b = (found.coef[:, 0], found.intercept[0]) if one else (found.coef.T, found.intercept)
         context.end({"coef_": coef, "intercept_": b})
         return fits
-
-    # --- what is left behind -----------------------------------------------------------------
 
     def _set(self, rows: Source, weights: Array, fits: list[TargetFit], single: bool) -> None:
 

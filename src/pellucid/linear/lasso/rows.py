@@ -203,10 +203,7 @@ class WorkingSet:
 
 
 class RowsProblem:
-    """The penalised columns of one data set in memory, for each of its targets.
-
-    The same methods as ``SumsProblem``.
-    """
+    """The penalised columns of rows in memory, with the methods of ``SumsProblem``."""
 
     def __init__(
         self, X: Any, Y: Array, w: Array, *, unknowns: str, weights: Array, positive: BoolArray

@@ -87,10 +87,7 @@ def leaf_predicted(coef: Array, intercept: Array, positive: float, rows: Rows) -
 def fit_indicators(
     source: IndicatorSource, map_: Map, total: Moments | None, alpha: float, unknowns: str
 ) -> LinearFit:
-    """All targets at once from the moments of [X Y], or from the rows where there are none.
-
-    Columns that are dependent get the solution of least norm.
-    """
+    """All targets at once from the moments of [X Y] or the rows; least norm where singular."""
     k = source.codes.shape[1]
     with single_threaded_blas():
         if total is None:

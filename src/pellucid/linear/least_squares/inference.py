@@ -91,12 +91,8 @@ def read_aloud(names: tuple[str, ...], estimate: Array, T: Array, se: Array, n: 
     U = T / np.where(live, norms, 1.0)[:, None]
     correlation = U @ U.T
     start = 1 if names[0] == "intercept" else 0
-    pairs = [
-        (correlation[i, j], names[i], names[j])
-        for i in range(start, len(names))
-        for j in range(i + 1, len(names))
-        if correlation[i, j] < -0.5
-    ]
+    low = np.argwhere(np.triu(correlation < -0.5, 1))
+    pairs = [(correlation[i, j], names[i], names[j]) for i, j in low if i >= start]
     for r, a, b in sorted(pairs)[:3]:
         notes.append(f"{a} and {b} trade off: their estimates have correlation {r:.2f}")
     alike = "a change of units of a column divides its estimate and standard error alike"

@@ -278,7 +278,10 @@ class FirthLogisticRegression(LinearClassifier):
         self._converged = run.converged
         self._kept, self._scale, self._best = kept, scale, run.state.theta
         self._rows_design, self._rows_y, self._rows_w = data
-        self.covariance_ = self._covariance(run.state, kept, scale)
+        q = self.n_features_in_ + self.fit_intercept
+        root = lapack.dtrtri(run.state.root, lower=1)[0] / scale  # I^-1 = root'root in units of X
+        self.covariance_ = np.full((q, q), np.nan)
+        self.covariance_[np.ix_(kept, kept)] = root.T @ root
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
         return self
 
@@ -306,13 +309,6 @@ class FirthLogisticRegression(LinearClassifier):
         full[kept] = theta / scale
         b = full[:1] if self.fit_intercept else np.zeros(1)
         return {"coef_": full[self.fit_intercept :][None].copy(), "intercept_": b.copy()}
-
-    def _covariance(self, point: Point, kept: IntArray, scale: Array) -> Array:
-        q = self.n_features_in_ + self.fit_intercept
-        V = np.full((q, q), np.nan)
-        root = lapack.dtrtri(point.root, lower=1)[0] / scale  # I^-1 = root'root in units of X
-        V[np.ix_(kept, kept)] = root.T @ root
-        return V
 
     predict_log_proba = outcome.predict_log_proba
     predict_proba = outcome.predict_proba

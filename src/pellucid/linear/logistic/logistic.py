@@ -152,8 +152,6 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         self.verbose, self.warm_start, self.n_jobs = verbose, warm_start, n_jobs
         self.shrink_intercept = shrink_intercept
 
-    # --- parameters ---
-
     def _check_parameters(self) -> None:
         check.positive(C=self.C, tol=self.tol, intercept_scaling=self.intercept_scaling)
         if self.l1_ratio is not None:
@@ -181,8 +179,6 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         if self.solver == "liblinear" and not self.shrink_intercept:
             return 1 / float(self.intercept_scaling) ** 2
         return float(self.shrink_intercept)
-
-    # --- fit ---
 
     @with_callbacks
     def fit(
@@ -312,11 +308,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         return size <= 2 * BINARY and rows.n_rows * float(size) ** 2 <= CHEAP
 
     def _loop(self, problem: Problem, context: FitContext) -> dict[str, Any]:
-        """What the loops of Newton and L-BFGS share.
-
-        Without a penalty a rule with no errors proves that there is no finite minimum.
-        """
-        free = self._strength()[0] == 0
+        """What the loops of Newton and L-BFGS share."""
+        free = self._strength()[0] == 0  # a rule without errors: there is no finite minimum
         stop = (lambda history: history[-1]["errors"] == 0) if free else None
         record = partial(self._row, problem)
         return {"max_iter": self.max_iter, "record": record, "context": context, "stop": stop}
@@ -484,8 +477,6 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             warn(f"{which}: {many}; a finite C makes them unique", LinAlgWarning)
         elif not penalised:
             self._covariance = outcome.covariance
-
-    # --- prediction ---
 
     predict_log_proba = ending.predict_log_proba
     predict_proba = ending.predict_proba

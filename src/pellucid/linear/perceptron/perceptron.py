@@ -21,7 +21,7 @@ References: Rosenblatt (1958); Novikoff (1962); Gallant (1990); Freund & Schapir
 Hanson (1974), ch. 23, for the least-distance problem.
 """
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -200,8 +200,14 @@ def novikoff_bound(X: Array, signs: Array, *, intercept: bool) -> float:
         active = grown if len(grown) > len(active) else np.arange(len(Z))
 
 
-# The rows and columns a model was fitted to, for what is computed when asked for; they die with it.
-_TRAINING: "WeakKeyDictionary[Any, tuple[Rows, list[Array]]]" = WeakKeyDictionary()
+class Training(NamedTuple):
+    """The rows that a model was fitted to, for what is computed when it is asked for."""
+
+    rows: Rows
+    columns: list[Array]
+
+
+_TRAINING: "WeakKeyDictionary[Any, Training]" = WeakKeyDictionary()  # dies with the model
 
 
 class Perceptron(LinearClassifier, StochasticModel):
@@ -350,7 +356,7 @@ class Perceptron(LinearClassifier, StochasticModel):
         self.__dict__.pop("_mistake_bound", None)
         _TRAINING.pop(self, None)
         if context is not None:
-            _TRAINING[self] = rows, targets.columns
+            _TRAINING[self] = Training(rows, targets.columns)
 
     def _can_end(self) -> bool:
         return self.penalty is None or self.tol is not None  # an epoch without a mistake ends it

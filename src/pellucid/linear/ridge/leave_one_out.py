@@ -175,6 +175,13 @@ def cross_validate_rows(
     return criterion_of(reduce_rows(statistic, source, map_), weight)
 
 
+class WideErrors(NamedTuple):
+    """Errors of every row for every alpha, and the decomposition they came from."""
+
+    errors: Array  # (n, k, A): in the units of y
+    found: Spectrum
+
+
 def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Spectrum]:
     """U (n, r) and the spectrum of the rows, from XX' where its squares do no harm."""
     n, tolerance = len(wide.Z), max(wide.Z.shape) * EPS
@@ -196,8 +203,8 @@ def decompose_wide(wide: Wide, smallest: float, *, svd: bool) -> tuple[Array, Sp
 
 def wide_errors(
     wide: Wide, w: Array, alphas: Array, U: Array, found: Spectrum, *, intercept: bool, gcv: bool
-) -> Array:
-    """Errors (n, k, A) in the units of y, with no more rows than columns; weights > 0."""
+) -> WideErrors:
+    """Leave-one-out (or gcv) errors of a table with no more rows than columns; weights > 0."""
     with single_threaded_blas():
         live = found.d > 0
         U, d, beta = U[:, live], found.d[live], found.beta[live]
@@ -211,13 +218,13 @@ def wide_errors(
         E /= np.sqrt(w)[:, None, None]  # y - yhat
         if gcv:
             trace = (1 - shrink).sum(axis=0) + v.shape[1]
-            return E / (1 - trace / w.sum())
+            return WideErrors(E / (1 - trace / w.sum()), found)
         room = U**2 @ shrink + (rest**2).sum(axis=1)[:, None]  # 1 - w h, from positive terms
         copies = np.maximum(w, 1.0)[:, None]
         room = room / copies + (1 - 1 / copies)
         if not (room > 0).all():
             refuse_tight(int(np.argwhere(~(room > 0))[0][0]))
-        return E / room[:, None, :]
+        return WideErrors(E / room[:, None, :], found)
 
 
 def criterion_of_errors(errors: Array, w: Array, *, separate: bool) -> Criterion:

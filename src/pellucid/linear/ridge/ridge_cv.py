@@ -148,7 +148,7 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
     if not live.all():
         decomposed = loo.decompose_wide(wide, float(alphas.min()), svd=svd)
     how = {"intercept": problem.unknowns == "centred", "gcv": gcv}
-    found = loo.wide_errors(wide, rows.w[live], alphas, *decomposed, **how)
+    found = loo.wide_errors(wide, rows.w[live], alphas, *decomposed, **how).errors
     if live.all():
         return found, rows.w
     errors = loo.loo_errors(at, rows, np.ones(len(alphas)))  # rows outside the fit
@@ -209,14 +209,9 @@ class RidgeCV(RidgeModel):
         alpha_per_target: bool = False,
         rule: str = "best",
     ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.gcv_mode = gcv_mode
-        self.store_cv_results = store_cv_results
-        self.alpha_per_target = alpha_per_target
-        self.rule = rule
+        self.alphas, self.fit_intercept, self.scoring = alphas, fit_intercept, scoring
+        self.cv, self.gcv_mode, self.store_cv_results = cv, gcv_mode, store_cv_results
+        self.alpha_per_target, self.rule = alpha_per_target, rule
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

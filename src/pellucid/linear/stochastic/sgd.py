@@ -28,13 +28,9 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
 
-LOSSES = {  # our name and the factor of the formula
-    "squared_error": ("squared", 0.5),
-    "absolute": ("absolute", 1.0),
-    "huber": ("huber", 1.0),
-    "epsilon_insensitive": ("epsilon_insensitive", 1.0),
-    "squared_epsilon_insensitive": ("squared_epsilon_insensitive", 1.0),
-}
+SAME_NAME = ("absolute", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
+LOSSES = {"squared_error": ("squared", 0.5)}  # our name and the factor of the formula
+LOSSES |= {name: (name, 1.0) for name in SAME_NAME}
 
 
 class SGDRegressor(Regressor, StochasticModel):

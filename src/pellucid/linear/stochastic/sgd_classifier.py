@@ -36,12 +36,10 @@ from pellucid.core.records import Card
 from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights, encode_known
 from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
 
-SAME_NAME = "hinge squared_hinge perceptron modified_huber huber epsilon_insensitive"
-LOSSES = {  # our name and the factor of the formula
-    **{name: (name, 1.0) for name in (*SAME_NAME.split(), "squared_epsilon_insensitive")},
-    "log_loss": ("logistic", 1.0),
-    "squared_error": ("squared", 0.5),
-}
+SAME_NAME = ("hinge", "squared_hinge", "perceptron", "modified_huber", "huber")
+INSENSITIVE = ("epsilon_insensitive", "squared_epsilon_insensitive")
+LOSSES = {name: (name, 1.0) for name in SAME_NAME + INSENSITIVE}  # our name, and the factor
+LOSSES |= {"log_loss": ("logistic", 1.0), "squared_error": ("squared", 0.5)}
 BOUNDED = frozenset(
     {"hinge", "perceptron", "log_loss", "modified_huber", "huber", "epsilon_insensitive"}
 )

@@ -74,8 +74,6 @@ class StochasticModel(Estimator):
     def _set(self, coef: Array, intercept: Array) -> dict[str, Any]:
         """The fitted attributes of coefficients (m, p) and intercepts (m,)."""
 
-    # --- parameters ---
-
     def _check_parameters(self) -> None:
         check.one_of(tuple(self._losses), loss=self.loss)
         if self.penalty is not None:
@@ -126,8 +124,6 @@ class StochasticModel(Estimator):
             return Adaptive(self.eta0, 5.0, self.n_iter_no_change)
         return Constant(self.eta0)
 
-    # --- where a fit starts ---
-
     def _start(self, m: int, p: int, coef_init: Any = None, intercept_init: Any = None) -> States:
         """Given values, the last fit (warm_start), or 0."""
         coef, b = np.zeros((m, p)), np.zeros(m)
@@ -152,8 +148,6 @@ class StochasticModel(Estimator):
         check_is_fitted(self)
         t = max(state.t for state in self._states)
         return tuple(s._replace(share=1.0, waited=0, best=np.inf, t=t) for s in self._states)
-
-    # --- the descent ---
 
     def _problems(self, rows: Rows, targets: Targets, schedule: Schedule) -> list[Problem]:
         weight = None if is_unit(rows.w) or (rows.w == 1).all() else rows.w
@@ -276,8 +270,6 @@ class StochasticModel(Estimator):
             kept.append(state)
         return tuple(kept)
 
-    # --- what is left of it ---
-
     def _chosen(self, state: SGDState) -> tuple[Array, float]:
         """The average where it has begun, else the last iterate."""
         if 0 < int(self.average) <= state.t - 1:
@@ -308,8 +300,6 @@ class StochasticModel(Estimator):
             self.average_coef_, self.average_intercept_ = found["coef_"], found["intercept_"]
         self._sentence = ""
 
-    # --- solver objects ---
-
     def _fit_by_solver(
         self, rows: Rows, targets: Targets, start: States, context: FitContext | None
     ) -> None:
@@ -324,10 +314,9 @@ class StochasticModel(Estimator):
             context.end(found[-1])
         coef, intercept = self._split(self._solved)
         del self._solved, self._wanted
-        self._states = tuple(
-            epochs.fresh_state(w, float(b))._replace(t=one.n_updates + 1)
-            for w, b, one in zip(coef, intercept, found, strict=True)
-        )
+        ends = [epochs.fresh_state(w, float(b)) for w, b in zip(coef, intercept, strict=True)]
+        pairs = zip(ends, found, strict=True)
+        self._states = tuple(end._replace(t=one.n_updates + 1) for end, one in pairs)
         self.history_ = join_histories(found)
         self.n_iter_ = max(1, *(one.n_iter for one in found))
         self.__dict__.update(self._set(coef.copy(), intercept.copy()))
