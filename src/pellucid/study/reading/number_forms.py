@@ -33,7 +33,7 @@ _MONEY = r"[$€£¥₹₽₩₺₴₫₪฿₦₱₡₵₸₿¢]"
 _CODES = (
     "USD|EUR|GBP|JPY|CNY|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|RUB|UAH|TRY|INR|KRW|BRL|"
     "MXN|ZAR|SGD|HKD|THB|IDR|MYR|PHP|ILS|AED|SAR|EGP|NGN|KES|ARS|CLP|COP|PEN|VND|PKR|TWD|ISK|RMB|"
-    r"[Rr]s\.?|kr\.?|Fr\.?"
+    r"(?:Rs|kr|Fr)[. ]"
 )
 _FRONT = rf"(?P<front>[A-Z]{{0,3}}{_MONEY}|{_CODES})"
 _START = r"(?:/\p{L}|[\p{L}°µ%‰\"″′" + _MONEY[1:] + ")"
@@ -165,7 +165,10 @@ def _parts(frame: pl.DataFrame) -> pl.DataFrame:
     signs = [pl.col(name).is_not_null() for name in ("sign", "second", "trail")]
     one = pl.sum_horizontal(*signs, "bracket") <= 1
     closed = pl.col("bracket") == pl.col("close").is_not_null()
-    whole = one & closed & ~(pl.col("open").is_not_null() & pl.col("inner").is_not_null())
+    counted = pl.col("unit").str.contains(r"^(?:st|nd|rd|th)\b")  # 3rd is a rank, not a quantity
+    whole = (
+        one & closed & ~counted & ~(pl.col("open").is_not_null() & pl.col("inner").is_not_null())
+    )
     return parts.with_columns(pl.when(whole).then("number").alias("number"))
 
 

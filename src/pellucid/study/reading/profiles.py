@@ -296,7 +296,10 @@ def _as_numbers(
         )
         cells = column.cells.cast(pl.Int64) if exact else column.cells
         return column._replace(cells=cells, form=found.form, doubt=found.doubt)
-    return strays if share >= HALF or mixed else None
+    said = share >= HALF and (
+        not marks_of(found.form).unit or judged["number"].n_unique() > QUANTITIES
+    )
+    return strays if said or mixed else None
 
 
 def _strays(
