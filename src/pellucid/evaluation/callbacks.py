@@ -124,7 +124,7 @@ class ValidationStop(FitWatcher):
             return False
         if fitted_estimator is None:
             name = type(estimator).__name__
-            raise ValueError(f"ValidationStop predicts after each step: {name} cannot do so yet")
+            raise ValueError(f"ValidationStop needs {name} to say what it has learned so far")
         if context.parent is not self._run:  # a restart has a patience of its own
             self._run, self._run_best, self._waited = context.parent, None, 0
         metric = metric_for(self.metric, estimator)

@@ -156,9 +156,8 @@ class ConformalRegressor(ConformalModel, Regressor):
         tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
         if (tested != 1).any():
             row = int(np.argmax(tested != 1))
-            raise ValueError(
-                f"cv must test every row once, row {row} is tested {tested[row]} times"
-            )
+            times = f"row {row} is tested {tested[row]} times"
+            raise ValueError(f"cv must test every row once, {times}")
         return splits
 
     def _fit_folds(self, X: np.ndarray, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:

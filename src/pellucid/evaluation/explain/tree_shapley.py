@@ -184,8 +184,8 @@ def base_value(trees: TreeSum) -> Array:
 def tree_shap(model: BaseEstimator, X: ArrayLike) -> TreeShap:
     """Exact Shapley values of a fitted model of trees (path-dependent TreeSHAP).
 
-    ``model`` is a fitted decision tree, random forest, gradient boosting or histogram boosting, the
-    latter from a constant start (``init=None`` or "zero"); ``X`` are rows as for ``model.predict``.
+    ``model`` is a fitted decision tree, random forest, gradient boosting or histogram boosting;
+    boosting must start from a constant (``init=None`` or "zero"). ``X`` is as for its ``predict``.
     The values are (n, p) for numbers and for boosting of two classes, (n, p, K) for K classes;
     ``base + values.sum(axis=1)`` is the prediction: probabilities of trees and forests, scores
     (log-odds) of boosting.

@@ -56,6 +56,11 @@ class Interval(NamedTuple):
         return f"{self.estimate:.4g} ({limits}; {self.method}, n = {show(self.n)})"
 
 
+def counted(total: float) -> float:
+    """A number of rows or a sum of weights, as an int where it is whole."""
+    return int(total) if float(total).is_integer() else float(total)
+
+
 def n_times(found: Interval, n: float) -> Interval:
     """The interval of n times the number."""
     estimate, low, high, error = (value * n for value in found[:4])
@@ -207,7 +212,7 @@ def mean_interval(
     w = np.ones(len(x)) if sample_weight is None else numbers(sample_weight, "sample_weight")
     n = float(w.sum())
     mean = float(w @ x / n)
-    n = int(n) if n.is_integer() else n
+    n = counted(n)
     if n <= 1:
         warn_undefined("the interval of a mean", "for one value")
         return Interval(mean, math.nan, math.nan, math.nan, "t", n, confidence)

@@ -109,8 +109,7 @@ def metric_interval(
 
 
 def _size(n: float, w: Array | None) -> float:
-    total = float(n if w is None else w.sum())
-    return int(total) if total.is_integer() else total
+    return intervals.counted(n if w is None else w.sum())
 
 
 def _chosen(metric: Metric, data: Prepared | None, groups: ArrayLike | None) -> str:
@@ -148,14 +147,14 @@ def proportion_parts(name: str, data: Prepared) -> tuple[float, float]:
         right = equal.all(axis=1) if equal.ndim == 2 else equal
         hit = ~right if name == "error" else right
         total = data.n if data.w is None else float(data.w.sum())
-        return float(hit.sum() if data.w is None else data.w[hit].sum()), _size(total, None)
+        return float(hit.sum() if data.w is None else data.w[hit].sum()), intervals.counted(total)
     if name not in ("precision", "recall", "specificity") or data.positive is None:
         raise ValueError(f"{name} is no share of independent examples: use method='bca'")
     c = ps.class_counts(counts_of(data))
     tp, fn, fp, tn = (float(part[data.positive]) for part in c)
     parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "specificity": (tn, tn + fp)}
     hits, out_of = parts[name]
-    return hits, _size(out_of, None)
+    return hits, intervals.counted(out_of)
 
 
 def delong_interval(

@@ -259,21 +259,17 @@ def classification_metrics(
     return ClassificationTable(intervals, tables, confusion, beta, notes)
 
 
-def _whole(value: float) -> float:
-    return int(value) if float(value).is_integer() else float(value)
-
-
 def _share(hits: float, out_of: float, confidence: float) -> Interval:
     """Wilson's interval; undefined when there is nothing to count."""
     if out_of == 0:
         return Interval(math.nan, math.nan, math.nan, math.nan, "wilson", 0, confidence)
-    return limits.proportion_interval(hits, _whole(out_of), confidence=confidence)
+    return limits.proportion_interval(hits, limits.counted(out_of), confidence=confidence)
 
 
 def _label_intervals(
     data: Prepared, C: Array, draws: _Resampled, confidence: float
 ) -> dict[str, Interval]:
-    n, right = _whole(C.sum()), float(np.trace(C))
+    n, right = limits.counted(C.sum()), float(np.trace(C))
     accuracy = _share(right, n, confidence)
     out = {"accuracy": accuracy, "error": _share(n - right, n, confidence)}
     for name in ("balanced_accuracy", "mcc", "kappa"):
@@ -299,7 +295,7 @@ def _label_intervals(
 def _per_class(
     data: Prepared, C: Array, draws: _Resampled, confidence: float
 ) -> dict[Any, MetricTable]:
-    counts, n = ps.class_counts(C), _whole(C.sum())
+    counts, n = ps.class_counts(C), limits.counted(C.sum())
     tables = {}
     for j, label in enumerate(data.labels.tolist()):
         tp, fn, fp, _ = (float(part[j]) for part in counts)
@@ -309,7 +305,7 @@ def _per_class(
             "precision": _share(tp, tp + fp, confidence),
             "recall": _share(tp, tp + fn, confidence),
             "f_beta": draws.interval("f_beta", n, confidence, j),
-            "support": Interval(_whole(tp + fn), *ends, "wilson", n, confidence),
+            "support": Interval(limits.counted(tp + fn), *ends, "wilson", n, confidence),
         }
         tables[label] = MetricTable(found)
     return tables
@@ -320,7 +316,7 @@ def _score_intervals(
 ) -> tuple[dict[str, Interval], tuple[str, ...]]:
     """Areas for any scores; losses for probabilities only. given: truth, scores, weights."""
     data = prepare("scores", *given, **marks)
-    n = data.n if data.w is None else _whole(data.w.sum())
+    n = data.n if data.w is None else limits.counted(data.w.sum())
     check_both_classes(data)
     ranks = curve_ranks(data)  # one sort for everything below
     out = {"roc_auc": delong_interval(data, confidence, ranks=ranks)}

@@ -142,9 +142,8 @@ def common_codes(
     parts = [y, p] if labels is None else [y, p, check_labels(np.asarray(labels), "labels")]
     text = {part.dtype.kind in "US" for part in parts}
     if len(text) > 1:
-        raise ValueError(
-            f"y_true has {y.dtype} labels and the prediction {p.dtype}: text and numbers differ"
-        )
+        kinds = f"y_true has {y.dtype} labels and the prediction {p.dtype}"
+        raise ValueError(f"{kinds}: text and numbers differ")
     classes, codes = encode_labels(np.concatenate(parts))
     return classes, codes[: len(y)], codes[len(y) : len(y) + len(p)]
 
@@ -224,10 +223,8 @@ def _scored(
     if p.ndim == 1 and len(classes) > 2 and positive is None:
         raise ValueError(f"{len(classes)} classes need one column of {kind} each, got one column")
     if p.ndim == 2 and p.shape[1] != len(classes):
-        raise ValueError(
-            f"{p.shape[1]} columns of {kind} for {len(classes)} labels {list(classes)}: "
-            "pass labels= in the order of the columns"
-        )
+        wrong = f"{p.shape[1]} columns of {kind} for {len(classes)} labels {list(classes)}"
+        raise ValueError(f"{wrong}: pass labels= in the order of the columns")
     where = position(classes, positive)
     if len(classes) > 2 and where is not None:  # one class against the rest
         p, codes = p if p.ndim == 1 else p[:, where], (codes == where).astype(np.intp)

@@ -58,7 +58,7 @@ def multilabel_metrics(
     if w is not None:
         A, B, w = A[w > 0], B[w > 0], w[w > 0]
     v = np.ones(len(A)) if w is None else w
-    n = int(v.sum()) if float(v.sum()).is_integer() else float(v.sum())
+    n = intervals.counted(v.sum())
     both, any_ = A * B, np.maximum(A, B)
     right = (A == B).all(axis=1)
     jaccard = np.where(any_.any(axis=1), both.sum(axis=1) / np.maximum(any_.sum(axis=1), 1), 1.0)
@@ -299,7 +299,7 @@ def clustering_metrics(
     names = encode_labels(column(labels, "labels"))[0]
     A, c, w = data.y, data.prediction, data.w
     v = np.ones(len(A)) if w is None else w
-    n = int(v.sum()) if float(v.sum()).is_integer() else float(v.sum())
+    n = intervals.counted(v.sum())
     k = len(np.unique(c))
 
     def point(value: float) -> Interval:

@@ -91,9 +91,8 @@ class PolynomialFeatures(Transformer):
         if self.interaction_only and self.powers_only:
             raise ValueError("interaction_only and powers_only exclude each other, got both True")
         if self._degrees()[1] == 0 and not self.include_bias:
-            raise ValueError(
-                f"degree={self.degree!r} with include_bias=False leaves no columns at all"
-            )
+            given = f"degree={self.degree!r} with include_bias=False"
+            raise ValueError(f"{given} leaves no columns at all")
 
     def _degrees(self) -> tuple[int, int]:
         given = self.degree

@@ -99,10 +99,9 @@ class BayesClassifier(Classifier):
         rows = self._check_training(X, y, sample_weight)
         K = len(self.classes_)
         if K < 2:
-            name, got = type(self).__name__, f"1 class in {rows.n_rows} samples"
-            raise ValueError(
-                f"{name} needs at least 2 classes, got {got} (n_samples={rows.n_rows})"
-            )
+            n, name = rows.n_rows, type(self).__name__
+            got = f"1 class in {n} samples (n_samples={n})"
+            raise ValueError(f"{name} needs at least 2 classes, got {got}")
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         weight = np.bincount(rows.y, rows.w, minlength=K).astype(np.float64)
         if not (weight > 0).all():

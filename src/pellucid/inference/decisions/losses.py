@@ -242,9 +242,7 @@ def _sample(x: ArrayLike, sample_weight: np.ndarray | None) -> tuple[Array, Arra
         raise ValueError("x must hold at least one number, all of them finite")
     w = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if w.shape != values.shape or not (np.isfinite(w) & (w >= 0)).all() or not w.any():
-        raise ValueError(
-            "sample_weight must be one finite number >= 0 per value, not all of them 0"
-        )
+        raise ValueError("sample_weight must be one finite number >= 0 per value, not all 0")
     return values[w > 0], w[w > 0]
 
 

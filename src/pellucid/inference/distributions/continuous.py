@@ -315,7 +315,7 @@ class Gamma(stated_quantiles.Stated, HalfLine):
 class InverseGamma(HalfLine):
     """The inverse gamma distribution: 1/X is Gamma(shape, 1/scale).
 
-    The mean is ``scale / (shape - 1)`` for shape > 1; both are > 0.
+    ``shape`` and ``scale`` are > 0; the mean is scale / (shape - 1) for shape > 1.
 
     >>> from pellucid.inference import InverseGamma
     >>> InverseGamma(3.0, 4.0).mean, InverseGamma(3.0, 4.0).variance, InverseGamma(3.0, 4.0).mode

@@ -180,7 +180,7 @@ class Univariate(Distribution):
 
     @classmethod
     def statistics(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """What the likelihood needs to know of a sample, here itself; ``a.merge(b)`` joins two."""
+        """What the likelihood needs to know: here the sample itself; ``a.merge(b)`` joins two."""
         return sample_of(x, sample_weight)
 
     @classmethod
@@ -300,7 +300,7 @@ class Multivariate(Distribution):
 def jensen_gap(h: Callable[[float], Any], distribution: Univariate) -> float:
     """E h(X) - h(E X): at least 0 where h is convex, at most 0 where it is concave.
 
-    ``h`` is a function of one number, ``distribution`` that of a number.
+    ``h`` is a function of one number, ``distribution`` a distribution of one.
 
     >>> from pellucid.inference import Normal, jensen_gap
     >>> round(jensen_gap(lambda x: x**2, Normal(1.0, 2.0)), 9)  # the variance

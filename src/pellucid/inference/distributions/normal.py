@@ -143,7 +143,5 @@ def lower_root(S: Array, name: str) -> Array:
     try:
         return np.asarray(np.linalg.cholesky((S + S.T) / 2), dtype=np.float64)
     except np.linalg.LinAlgError:
-        least = float(np.linalg.eigvalsh(S)[0])
-        raise ValueError(
-            f"{name} must be positive definite, got the eigenvalue {least:g}"
-        ) from None
+        least = f"{np.linalg.eigvalsh(S)[0]:g}"
+        raise ValueError(f"{name} must be positive definite, got the eigenvalue {least}") from None

@@ -9,7 +9,7 @@ ahead, which does not depend on where the chain is.
 """
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ def scaled(z: Array, scale: ArrayLike | None) -> Array:
     return z * s
 
 
-class Steps:
+class Steps(ABC):
     """A walk whose noise does not depend on where it is."""
 
     scale: Any

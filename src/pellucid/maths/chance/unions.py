@@ -115,9 +115,9 @@ def _refuse_incoherent(p: dict[frozenset[Any], float], names: list[Any]) -> None
     for s, q in p.items():
         for other, above in p.items():
             if other < s and q > above + SLACK:
+                whole, part = sorted(s, key=str), sorted(other, key=str)
                 raise ValueError(
-                    f"P of {sorted(s, key=str)!r} is {q:g}, but its part {sorted(other, key=str)!r}"
-                    f" has only {above:g}"
+                    f"P of {whole!r} is {q:g}, but its part {part!r} has only {above:g}"
                 )
     if len(names) > ATOMS:
         return
@@ -137,6 +137,5 @@ def _refuse_incoherent(p: dict[frozenset[Any], float], names: list[Any]) -> None
         b_eq=[1.0],
     )
     if found.fun > MISFIT:
-        raise ValueError(
-            f"no distribution has these probabilities: the nearest is {found.fun:.3g} off"
-        )
+        off = f"the nearest one is off by {found.fun:.3g}"
+        raise ValueError(f"no distribution has these probabilities: {off}")

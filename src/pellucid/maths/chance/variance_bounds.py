@@ -65,7 +65,8 @@ def empirical_bernstein(
     """The deviation that the mean keeps to, from the variance of the sample itself.
 
     ``variance`` of the sample (divided by n - 1) of ``n`` >= 2 independent observations in a range
-    of ``width``; ``delta`` is the probability that is left. ``two_sided`` False: to one side.
+    of ``width``; ``delta`` is the probability that is left. ``two_sided`` False bounds one side
+    only.
 
     >>> from pellucid.maths import empirical_bernstein
     >>> round(empirical_bernstein(variance=0.01, n=1000, delta=0.05).eps, 6)

@@ -90,9 +90,7 @@ def ellipsoid(A: ArrayLike, c: float = 1.0, center: ArrayLike | None = None) -> 
     check.positive(c=c)
     found = definiteness(A)
     if not found.is_pd:
-        least = f"{found.eigenvalues[0]:g}"
-        raise ValueError(
-            f"A must be positive definite to have an ellipsoid, got eigenvalue {least}"
-        )
+        got = f"got the eigenvalue {found.eigenvalues[0]:g}"
+        raise ValueError(f"A must be positive definite to have an ellipsoid, {got}")
     m = np.zeros(len(A)) if center is None else vector(center, "center", len(A))
     return level_ellipsoid((A + A.T) / 2, float(c), m)

@@ -108,10 +108,8 @@ def invert(A: Any, if_singular: str = "raise") -> Array | None:
         if if_singular == "none":
             return None
         if if_singular == "raise":
-            rank = f"its rank is {r}, not {len(A)}"
-            raise ValueError(
-                f"A is singular: {rank}; if_singular='pseudo' gives the pseudo-inverse"
-            )
+            hint = "if_singular='pseudo' gives the pseudo-inverse"
+            raise ValueError(f"A is singular: its rank is {r}, not {len(A)}; {hint}")
         return np.linalg.pinv(A, rcond=max(A.shape) * EPS)
     if d[0] / d[-1] > POOR:
         warn(
