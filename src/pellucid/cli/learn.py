@@ -22,7 +22,8 @@ PARTS = {  # of the whole study, in percent
     "audit": (2, 4),
     "features": (4, 5),
     "train": (5, 75),
-    "evaluate": (75, 95),
+    "suspicion": (75, 77),
+    "evaluate": (77, 95),
     "verdict": (95, 100),
 }
 
@@ -33,10 +34,10 @@ PARTS = {  # of the whole study, in percent
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
-@click.option("--groups", help="Column of rows that belong together.")
+@click.option("--groups", help="Column of rows that belong together; none: look for none.")
 @click.option("--query", help="Column of the lists to rank.")
 @click.option("--cost", type=click.Path(path_type=Path), help="CSV of costs: truth x decision.")
-@click.option("--drop", multiple=True, help="Column to leave out.")
+@click.option("--drop", multiple=True, help="Column to leave out; several with commas.")
 @click.option("--keep", multiple=True, help="Column to keep although the audit would drop it.")
 @click.option("--ignore", multiple=True, help="Code of a finding to leave unsaid.")
 @click.option("--candidates", help="Models to try, comma separated.")
@@ -60,6 +61,11 @@ PARTS = {  # of the whole study, in percent
     show_default=True,
     help="Level of the tests.",
 )
+@click.option(
+    "--useful",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Least gain over guessing that matters, in units of the measure.",
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on a warning too.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
@@ -80,6 +86,7 @@ def learn(
     time_limit: float | None,
     test_size: float,
     alpha: float,
+    useful: float | None,
     strict: bool,
     sql: str | None,
     as_json: bool,
@@ -97,7 +104,9 @@ def learn(
     frame = read_table(data, sql)
     if not targets:
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
-    named = [*targets, *drop, *keep, *(c for c in (time_column, groups, query) if c)]
+    drop, keep = columns_of(drop, frame.columns), columns_of(keep, frame.columns)
+    owner = None if groups == "none" and "none" not in frame.columns else groups
+    named = [*targets, *drop, *keep, *(c for c in (time_column, owner, query) if c)]
     check_columns(frame, named)
     from pellucid.cli.shared.ahead import compiling_ahead
     from pellucid.cli.shared.outputs import command_line
@@ -114,6 +123,7 @@ def learn(
         test_size=test_size,
         alpha=alpha,
         time_limit=time_limit,
+        useful=useful,
         candidates=None if candidates is None else tuple(candidates.split(",")),
     )
     asked: dict[str, Any] = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
@@ -141,6 +151,16 @@ def learn(
     severities = {finding.severity for finding in record.findings}
     if "error" in severities or (strict and "warning" in severities):
         raise click.exceptions.Exit(Code.FAILED_CHECK)
+
+
+def columns_of(given: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns, several with commas between them where that is no name itself.
+
+    >>> columns_of(["a,b", "c,d"], ["a", "b", "c,d"])
+    ('a', 'b', 'c,d')
+    """
+    parts = [[name] if name in columns else name.split(",") for name in given]
+    return tuple(name for some in parts for name in some)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

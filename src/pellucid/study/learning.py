@@ -1,6 +1,6 @@
 r"""The study: from a file and a question to an honest answer, stage by stage.
 
-    formalise -> split -> audit -> features -> candidates -> train -> evaluate -> verdict
+    formalise -> split -> audit -> features -> candidates -> train -> suspect -> evaluate -> verdict
 
 Each stage is a method that may be called by itself (it calls what must come before it, once);
 ``run`` calls them all. The split comes before the audit looks at the target, and whatever looks
@@ -9,7 +9,6 @@ effort give the same record, seconds apart.
 """
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -27,10 +26,12 @@ from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_
 from pellucid.study.candidates.training import Trained, Workshop, choose_outcome, train_all
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
+from pellucid.study.checks.suspicion import find_suspicion, suspicion_finding
+from pellucid.study.columns.idle_texts import idle_texts
 from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
-from pellucid.study.judging.signal import signal_p_values
+from pellucid.study.reading.profiles import read_columns, typed_frame
 from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
 from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
@@ -44,18 +45,21 @@ from pellucid.study.records import (
     Plan,
     SplitRecord,
     StudyRecord,
+    Suspicion,
     Task,
 )
+from pellucid.study.splits.owners import named_groups
 from pellucid.study.splits.split import make_split
 from pellucid.study.verdict.final_model import Ground, conclude
 from pellucid.study.verdict.verdict import Case, reach_verdict
 from pellucid.study.wording import source_name
 
 Progress = Callable[[str, int, int, str], None]
-STAGES = ("formalise", "split", "audit", "features", "train", "evaluate", "verdict")
+STAGES = ("formalise", "split", "audit", "features", "train", "suspicion", "evaluate", "verdict")
 KEPT = 0.2  # share of a time limit kept for what comes after training
 RANK_CELLS = 5_000_000  # beyond so many cells the rank is not computed
 FEW_PER_FEATURE = 10
+IDLE = "its words do not help in the folds"
 NO_FAMILY = {
     "clustering": "there is no target to learn; `pellucid cluster` groups the rows of a table",
     "anomaly": "there is no target to learn; `pellucid anomalies` rates the rows of a table",
@@ -97,7 +101,7 @@ class Study:
     >>> study.formalise().metric, study.split().kind
     ('rmse', 'random')
     >>> study.run().verdict.kind
-    'linear_suffices'
+    'shown'
     """
 
     def __init__(
@@ -138,14 +142,17 @@ class Study:
 
     @property
     def frame(self) -> Any:
-        """The table as a Polars frame."""
+        """The table as a Polars frame, numbers and dates in text read as such."""
         if "frame" not in self._done:
-            frame = load(self._data)
-            if frame.height == 0:
+            raw = load(self._data)
+            if raw.height == 0:
                 raise TaskError("the table has no rows")
+            self._done["columns"] = read_columns(raw)
+            frame = typed_frame(raw, self._done["columns"])
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
-            named += [name for name in (plan.time, plan.groups, plan.query) if name is not None]
+            groups = named_groups(plan, frame.columns)
+            named += [name for name in (plan.time, groups, plan.query) if name is not None]
             known_columns(named, dict.fromkeys(frame.columns), "the table")
             if extreme := extreme_cell(frame, plan.drop):
                 raise TaskError(extreme)
@@ -219,7 +226,12 @@ class Study:
     def _audit(self) -> tuple[Audit, dict[str, str]]:
         split = self.split()
         found, left_out = audit_table(
-            self.frame, self.formalise(), self.plan, split=split, ignore=tuple(self.ignore)
+            self.frame,
+            self.formalise(),
+            self.plan,
+            split=split,
+            ignore=tuple(self.ignore),
+            columns=self._done["columns"],
         )
         return found, dict(left_out)
 
@@ -234,7 +246,7 @@ class Study:
         found = {}
         for column in self.audit().columns:
             name = column.name
-            if name in self._targets or name in (self.plan.groups, self.plan.query):
+            if name in self._targets or name in (self.split().groups, self.plan.query):
                 continue
             dropped = name in self.plan.drop or (name in out and name not in self.plan.keep)
             left = column.role == "left_out" and name not in (*self.plan.keep, *extra)
@@ -260,8 +272,9 @@ class Study:
             split.folds,
             kind=split.kind,
             kinds=kinds,
+            forms={n: c.form for n, c in self._done["columns"].items() if c.form},
             scorer=self._scorer(),
-            groups=query if query is not None else named(self.plan.groups),
+            groups=query if query is not None else named(split.groups),
             query=query,
             effort=self.effort,
             seed=self.random_state,
@@ -273,7 +286,12 @@ class Study:
     @property
     def _workshop(self) -> Workshop:
         if "shop" not in self._done:
-            self._done["shop"] = self._shop()
+            shop = self._shop()
+            idle = [name for name in idle_texts(shop) if name not in self.plan.keep]
+            if idle:
+                self._done["audit"][1].update(dict.fromkeys(idle, IDLE))
+                shop = self._shop()
+            self._done["shop"] = shop
         return self._done["shop"]
 
     def take(self, rows: IntArray) -> tuple[Any, Any]:
@@ -355,13 +373,22 @@ class Study:
 
     def _choose(self, trained: Trained) -> None:
         shop = self._workshop
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            signal = signal_p_values(shop, trained.outcomes)
-        choice = choose_outcome(shop, trained.outcomes, self.plan.alpha, signal)
+        choice = choose_outcome(shop, trained.outcomes, self.plan.alpha)
         self._done["choice"] = choice
         self._done["rows"] = leaderboard_rows(shop, trained.outcomes, choice)
         self._done["comparison"] = compare_outcomes(shop, trained.outcomes, self.plan.alpha)
+
+    def suspect(self) -> Suspicion | None:
+        """Why the score in the folds is too good to be true; None where it is not."""
+        return self._stage("suspicion", self._suspect)
+
+    def _suspect(self) -> Suspicion | None:
+        self.train()
+        if "PEL307" in self.ignore:
+            return None
+        outcomes, choice = self._done["train"].outcomes, self._done["choice"]
+        rows, late = self.split().train, self._deadline()
+        return find_suspicion(self._workshop, outcomes, choice, self.frame, rows, self.plan, late)
 
     def evaluate(self) -> Final:
         """Refit the winner on all learning rows and use the test rows once."""
@@ -373,7 +400,7 @@ class Study:
         found = conclude(
             Ground(
                 self._workshop,
-                self.plan,
+                self.plan._replace(groups=self.split().groups),
                 self.split(),
                 self.frame,
                 self.audit().digest,
@@ -384,6 +411,7 @@ class Study:
                 lambda: self._shop(hidden),
                 self._deadline(),
                 self._tell,
+                self._asked[1] != "auto",
             )
         )
         rows = self._done["rows"]
@@ -416,6 +444,7 @@ class Study:
         """
         try:
             self.audit()
+            self.suspect()
             self.evaluate()
             self._stage("verdict", self._verdict)
         except KeyboardInterrupt:
@@ -425,26 +454,28 @@ class Study:
         return self.record()
 
     def _verdict(self) -> Any:
-        metric, final = self.metric, self.evaluate()
-        score = final.table[metric]
+        self.evaluate()
+        found, choice = self._done["conclusion"], self._done["choice"]
         return reach_verdict(
             Case(
                 self.task,
-                score,
-                final.baseline[metric].estimate,
-                final.n,
+                found.score,
+                found.evaluation.final.gain,
+                self._done["train"].outcomes[choice.challenger].name,
                 self._done["rows"],
-                self._done["choice"].signal,
                 self._findings(),
                 self.plan.alpha,
                 self._limit(),
+                self._done.get("suspicion"),
+                self.plan.useful is not None,
             )
         )
 
     def _findings(self) -> tuple[Any, ...]:
         audit = self._done["audit"][0].findings if "audit" in self._done else ()
-        found = self._done.get("conclusion")
-        return sorted_findings([*audit, *(found.findings if found else ())], self.ignore)
+        found, doubt = self._done.get("conclusion"), self._done.get("suspicion")
+        late = [*(found.findings if found else ()), *([suspicion_finding(doubt)] if doubt else ())]
+        return sorted_findings([*audit, *late], self.ignore)
 
     def _limit(self) -> str:
         """What the time limit cut off, in words."""
@@ -485,6 +516,7 @@ class Study:
             model=model,
             reproduction=self._reproduction(),
             partial=partial,
+            suspicion=done.get("suspicion"),
         )
 
     def _reproduction(self) -> dict[str, Any]:
@@ -552,7 +584,7 @@ def learn(
     >>> table = {"x": x, "y": 3 * x + 1 + rng.normal(size=200)}
     >>> record = pellucid.learn(table, "y", effort="quick")
     >>> record.verdict.kind, record.verdict.chosen
-    ('linear_suffices', 'ridge regression')
+    ('shown', 'ridge regression')
     """
     return Study(
         data,

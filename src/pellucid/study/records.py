@@ -14,10 +14,13 @@ show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
 """
 
 import os
+from html import escape
 from typing import Any, NamedTuple
 
+import pellucid
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.records import plain
+from pellucid.core.runtime.atomic import replacing
 from pellucid.evaluation import Comparison, Diagnosis, Interval, MetricTable
 
 KINDS = (
@@ -30,7 +33,7 @@ KINDS = (
     "clustering",
     "anomaly",
 )
-VERDICTS = ("no_signal", "inconclusive", "linear_suffices", "complex_pays")
+VERDICTS = ("suspect", "shown", "not_shown", "excluded")
 SEVERITIES = ("info", "warning", "error")
 
 
@@ -41,7 +44,8 @@ class Plan(NamedTuple):
     the lists of a ranking; ``drop`` and ``keep`` overrule the audit; ``cost_matrix`` has a row per
     true class and a column per decision (classes in sorted order); ``candidates`` restricts the
     models by name; ``time_limit`` is in seconds, and a study stopped by it says what is missing;
-    ``test_size`` is the share of the rows kept for the end, ``alpha`` the level of the tests.
+    ``test_size`` is the share of the rows kept for the end, ``alpha`` the level of the tests;
+    ``useful`` is the least gain over the yardstick that matters, in units of the measure.
 
     >>> Plan(groups="patient").test_size
     0.2
@@ -57,6 +61,7 @@ class Plan(NamedTuple):
     alpha: float = 0.05
     candidates: tuple[str, ...] | None = None
     time_limit: float | None = None
+    useful: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -166,6 +171,8 @@ class SplitRecord(NamedTuple):
     test: IntArray  # rows that judge at the end
     folds: tuple[tuple[IntArray, IntArray], ...]  # (learn, judge), row numbers of the table
     reason: str  # why the rows are divided so
+    time: str | None = None  # the column that orders the rows
+    groups: str | None = None  # the column whose rows stay together, named or found
 
     def to_dict(self) -> dict[str, Any]:
         """Sizes and rows; the folds by their judging rows alone."""
@@ -255,6 +262,65 @@ class LeaderboardRow(NamedTuple):
         return plain(self._asdict() | {"interval": self.interval.to_dict()})
 
 
+class Gain(NamedTuple):
+    """How much better than the yardstick the model is on the test rows; above 0 is better.
+
+    >>> Gain(4.0, 1.5, 6.5, 0.004, 1.0, 11.0, 0.4).verdict()
+    'shown'
+    """
+
+    estimate: float  # in units of the measure
+    low: float  # 95 %
+    high: float
+    p_value: float  # of "there is none", two-sided
+    useful: float  # from here on a gain matters
+    baseline: float  # the yardstick's score
+    needed: float  # that many times the rows would settle it
+    yardstick: str = "guessing"  # what the model is measured against
+    units: str = "rows"  # what is counted: rows, or the groups of a column
+    n: int = 0  # of them among the test rows
+    total: int = 0  # of them in the table
+    folds: tuple[float, ...] = ()  # gain in every fold
+    held: float = 1.0  # p-value of the learning rows held out in the folds, for all models tried
+
+    def folds_agree(self) -> bool:
+        """Whether the folds see a gain too: on average and in most of them."""
+        above = sum(gain > 0 for gain in self.folds)
+        return not self.folds or (sum(self.folds) > 0 and 2 * above > len(self.folds))
+
+    def verdict(self) -> str:
+        """Shown, excluded or not shown; see ``study.judging.gain``."""
+        if (self.low > 0 and self.folds_agree()) or (self.held < 0.025 and self.estimate > 0):
+            return "shown"
+        return "excluded" if self.high < self.useful else "not_shown"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return plain(self._asdict())
+
+
+class Suspicion(NamedTuple):
+    """Why a score is too good to be true, and what is left of it without the reason.
+
+    >>> near, far = Interval(0.1, 0, 0.2, 0.1, "", 80), Interval(3.0, 2, 4, 0.5, "", 80)
+    >>> Suspicion(("low", "high"), "combination", "it is their mean", near, far, 8.0, "rmse").how
+    'combination'
+    """
+
+    columns: tuple[str, ...]  # that explain it
+    how: str  # bins, noisy, missing, text, combination or groups
+    sentence: str  # a clause: "nearly all of it comes from a and b, whose mean it is"
+    with_columns: Interval  # the chosen model on the folds
+    without: Interval  # refitted without the columns, or with the rows kept together
+    guessing: float  # on the same folds
+    metric: str  # of all three
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        intervals = {"with_columns": self.with_columns, "without": self.without}
+        return plain(self._asdict() | {k: one.to_dict() for k, one in intervals.items()})
+
+
 class Final(NamedTuple):
     """The one use of the test rows. Every member but ``table`` is plain data for a picture.
 
@@ -283,6 +349,9 @@ class Final(NamedTuple):
     worst: list[dict[str, Any]] | None = None
     predictions: list[dict[str, Any]] | None = None  # of all test rows: row, actual, prediction...
     with_left_out: dict[str, Any] | None = None  # score with the columns that were left out
+    gain: Gain | None = None  # over the yardstick
+    slices: list[dict[str, Any]] | None = None  # where it is wrong most (``judging.slices``)
+    roc: dict[str, Any] | None = None  # binary: {false, true} positive rates, area
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -291,6 +360,7 @@ class Final(NamedTuple):
             | {"table": MetricTable.to_dict(self.table)}  # the intervals alone
             | {"baseline": MetricTable.to_dict(self.baseline)}
             | {"predictions": None}  # they are a file of their own
+            | {"gain": None if self.gain is None else self.gain.to_dict()}
         )
 
 
@@ -322,18 +392,18 @@ class Insight(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The answer in at most five plain sentences, uncertainty included.
+    """The answer in a few plain sentences, uncertainty included.
 
     >>> score = Interval(0.9, 0.85, 0.95, 0.02, "wilson", 70)
-    >>> print(Verdict("complex_pays", ("Yes.", "Why."), "accuracy", score, 0.5, "forest", ()))
+    >>> print(Verdict("shown", ("Yes.", "Why."), "accuracy", score, 0.5, "forest", ()))
     Yes. Why.
     """
 
     kind: str  # one of VERDICTS
     text: tuple[str, ...]  # sentences; the first is the headline
     metric: str  # by which the models were judged
-    interval: Interval  # of the chosen model on the test rows
-    baseline: float  # guessing, on the same rows
+    interval: Interval  # of the model on the test rows
+    baseline: float  # the yardstick (``Final.gain`` names it), on the same rows
     chosen: str  # name of the candidate
     reasons: tuple[str, ...]  # of the choice
 
@@ -368,6 +438,7 @@ class StudyRecord(NamedTuple):
     model: Any  # the fitted Pipeline, as saved
     reproduction: dict[str, Any]  # source, rows, seed, effort, plan, versions, digest, command
     partial: str = ""  # why the record is incomplete; "" when it is whole
+    suspicion: Suspicion | None = None  # why the score is too good to be true
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe, without the model and the per-row predictions."""
@@ -392,7 +463,27 @@ class StudyRecord(NamedTuple):
             "card": plain(self.card),
             "reproduction": plain(self.reproduction),
             "partial": self.partial,
+            "suspicion": one(self.suspicion),
         }
+
+    def __repr__(self) -> str:
+        """Verdict and size; the members hold the rest."""
+        head = str(self.verdict) if self.verdict else self.partial or "not finished"
+        return f"<study of {self.audit.n_rows:,} rows, {self.audit.n_columns} columns: {head}>"
+
+    def _repr_html_(self) -> str:
+        """The report, for a notebook."""
+        page = escape(pellucid.report.render(self), quote=True)
+        return (
+            f'<iframe title="study" srcdoc="{page}" sandbox style="width:100%;height:70vh;'
+            'border:1px solid #8884"></iframe>'
+        )
+
+    def report(self, path: str | os.PathLike[str]) -> str:
+        """Write the report, one HTML page, to ``path``, and return that."""
+        with replacing(os.fspath(path)) as file:
+            file.write(pellucid.report.render(self).encode("utf-8"))
+        return os.fspath(path)
 
     def predict(self, table: object) -> Any:
         """What the model says of new rows: a frame, columns by name, or a file.

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import roc_auc_score
 
-from pellucid.study import audit, detect_task
+from pellucid.study import Plan, audit, audit_table, detect_task
 from pellucid.study.checks.leaks import (
     average_ranks,
     coded_auc,
@@ -14,6 +14,7 @@ from pellucid.study.checks.leaks import (
     plain_auc,
     single_columns,
     smallest_sum,
+    telling_columns,
     weighted_auc,
 )
 from pellucid.study.checks.target import read_targets
@@ -155,3 +156,91 @@ def test_labels_of_lists_and_several_targets():
     table = {"u": u, "v": v, "copy": 3 * v, "x": rng.normal(size=N)}
     found = audit(table, ["u", "v"]).findings
     assert [f.where for f in found if f.code == "PEL301"] == [("copy",)]
+
+
+# --- other ways to know the answer
+
+
+def telling(table, target="y"):
+    columns = read_columns(pl.DataFrame(table))
+    task = detect_task(columns[target].cells)
+    (found,) = read_targets(columns[target], task, None)
+    inputs = [column for name, column in columns.items() if name != target]
+    return {name: how for name, (how, _) in telling_columns(inputs, found).items()}
+
+
+def test_gaps_that_tell_the_class():
+    """Filled for one class only, wholly or in part; filled more often for one is no leak."""
+    y = rng.choice(["yes", "no"], N, p=[0.4, 0.6])
+    day = [f"2024-0{1 + i % 9}-11" for i in range(N)]
+    some, often = rng.random(N) < 0.3, rng.random(N) < np.where(y == "yes", 0.9, 0.1)
+    keep = lambda seen: [d if s else None for d, s in zip(day, seen, strict=True)]  # noqa: E731
+    table = {
+        "all": keep(y == "yes"),
+        "part": keep((y == "yes") & some),
+        "empty": keep((y == "no") | some),
+        "often": keep(often),
+        "chance": keep(some),
+        "few": keep((y == "yes") & (np.arange(N) < 20)),
+        "y": y,
+    }
+    assert telling(table) == dict.fromkeys(("all", "part", "empty"), "missing")
+
+
+@pytest.mark.parametrize("k", [2, 3, 12, 40])
+def test_steps_of_a_number(k):
+    """Bins of any width, by number or by name, without order; overlapping ones are no copy."""
+    y = rng.gamma(2.0, 1.0, size=N)
+    step = np.digitize(y, np.quantile(y, np.arange(1, k) / k))
+    mixed = rng.permutation(k)[step]
+    near = np.digitize(y + 0.3 * rng.normal(size=N), np.quantile(y, np.arange(1, k) / k))
+    table = {"step": step, "mixed": mixed, "named": [f"b{m}x" for m in mixed], "near": near, "y": y}
+    assert telling(table) == dict.fromkeys(("step", "mixed", "named"), "bins")
+
+
+def test_clusters_are_no_steps():
+    """A species that has its own sizes is not cut from them: there is a gap between."""
+    kind = rng.integers(0, 3, N)
+    table = {"kind": [f"k{v}" for v in kind], "y": 5.0 * kind + rng.uniform(-1, 1, N)}
+    assert telling(table) == {}
+
+
+def test_texts_that_tell():
+    y = rng.choice(["gold", "silver", "tin"], N)
+    filler = [f"case {i} of the day was seen by us" for i in range(N)]
+    tell = {"gold": "shone", "silver": "gleamed", "tin": "rusted"}
+    seldom = rng.random(N) < 0.3
+    join = lambda words: [f"{a} {b}" for a, b in zip(filler, words, strict=True)]  # noqa: E731
+    table = {
+        "words": join([tell[v] for v in y]),
+        "label": join(np.where(seldom, y, "")),
+        "wrong": join(rng.permutation(y)),
+        "hint": join(np.where(rng.random(N) < 0.8, [tell[v] for v in y], "faded")),
+        "y": y,
+    }
+    assert telling(table) == {"words": "text", "label": "text"}
+
+
+def test_texts_that_hold_the_number():
+    y = np.round(rng.gamma(2, 900, N), 2)
+    other = rng.permutation(y)
+    table = {
+        "note": [f"flat {i} was sold for {v:,.2f} in the end" for i, v in enumerate(y)],
+        "noise": [f"flat {i} was sold for {v:,.2f} in the end" for i, v in enumerate(other)],
+        "y": y,
+    }
+    assert telling(table) == {"note": "text"}
+
+
+def test_a_telling_column_is_left_out():
+    """PEL301 says how, and the column is not learned from; keep overrules."""
+    y = rng.normal(size=N)
+    frame = pl.DataFrame({"x": rng.normal(size=N), "band": np.floor(3 * y), "y": y})
+    task = detect_task(frame["y"])
+    found, left = audit_table(frame, task, Plan())
+    (one,) = (f for f in found.findings if f.code == "PEL301")
+    assert (one.where, one.evidence["how"], one.severity) == (("band",), "bins", "warning")
+    assert dict(left) == {"band": "gives the target away (PEL301)"}
+    found, left = audit_table(frame, task, Plan(keep=("band",)))
+    assert [f.severity for f in found.findings if f.code == "PEL301"] == ["error"]
+    assert left == ()

@@ -19,6 +19,7 @@ References: Varma & Simon (2006); Nadeau & Bengio (2003); Holm (1979).
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +90,13 @@ class Workshop:
         self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
         self.effort, self.seed = effort, seed
         self._parts: dict[Any, Part] = {}
+
+    def restricted(self, names: Sequence[str]) -> "Workshop":
+        """The same rows and folds with these columns only."""
+        other = copy(self)
+        other.frame, other._parts = self.frame.select(list(names)), {}
+        other.kinds = {name: self.kinds[name] for name in names}
+        return other
 
     # --- rows and features -------------------------------------------------------------------
 

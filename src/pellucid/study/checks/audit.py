@@ -16,13 +16,21 @@ from pellucid.data import load
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.study.checks.data import Sheet, check_data, identifiers, is_constant, time_form
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
-from pellucid.study.checks.leaks import Sum, exact_sum, single_columns, single_finding, sum_finding
+from pellucid.study.checks.leaks import (
+    Sum,
+    exact_sum,
+    single_columns,
+    single_finding,
+    sum_finding,
+    telling_columns,
+)
 from pellucid.study.checks.split import split_findings
 from pellucid.study.checks.target import Target, check_target, contradictions, read_targets
 from pellucid.study.reading.equality import Copies, digest, without_names
-from pellucid.study.reading.profiles import Column, profiles, read_columns
+from pellucid.study.reading.profiles import Column, profiles, read_columns, typed_frame
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
+from pellucid.study.splits.owners import named_groups
 
 MOST_SUMS = 5  # relations of the target that are looked for one after the other
 
@@ -51,17 +59,19 @@ def audit(data: object, target: str | Sequence[str] | None = None, *, ignore: Co
     >>> [(f.code, f.where) for f in audit(table, "y").findings]
     [('PEL105', ('id',))]
     """
-    frame = load(data)
+    raw = load(data)
     names = name_list(target, "target")
-    known_columns(names, dict(frame.schema), describe(data))
-    if not frame.height:
+    known_columns(names, dict(raw.schema), describe(data))
+    if not raw.height:
         raise ValueError("the table has no rows")
+    columns = read_columns(raw)
+    frame = typed_frame(raw, columns)
     task = (
         detect_task(frame[target] if isinstance(target, str) else frame[names])
         if names
         else (detect_task())
     )
-    return audit_table(frame, task, ignore=ignore, bare=True)[0]
+    return audit_table(frame, task, ignore=ignore, bare=True, columns=columns)[0]
 
 
 def audit_table(
@@ -73,6 +83,7 @@ def audit_table(
     split: SplitRecord | None = None,
     ignore: Codes = (),
     bare: bool = False,
+    columns: dict[str, Column] | None = None,
 ) -> tuple[Audit, tuple[tuple[str, str], ...]]:
     """The audit inside a study, and the columns to leave out, each with the reason.
 
@@ -93,6 +104,8 @@ def audit_table(
         A code that is ignored is neither reported nor acted upon.
     bare : bool, default=False
         Nothing is left out, because nothing is learned: leaks are errors.
+    columns : dict, optional
+        The columns as ``read_columns`` gives them, where they have been read before.
 
     Examples
     --------
@@ -107,9 +120,12 @@ def audit_table(
     ignored = code_set(ignore)
     if rows is None and split is not None:
         rows = split.train
+    given = plan
+    groups = named_groups(plan, frame.columns) if split is None else split.groups
+    plan = plan._replace(groups=groups)
     named = [n for n in (plan.time, plan.groups, plan.query) if n]
     known_columns([*task.target, *named, *plan.drop, *plan.keep], dict(frame.schema), "the table")
-    columns = read_columns(frame)
+    columns = read_columns(frame) if columns is None else columns
     sheet = read_sheet(columns, task, plan, frame.height)
     left = Left(plan, bare, ignored)
     found = check_data(sheet)
@@ -119,7 +135,7 @@ def audit_table(
     if task.target:
         found += target_findings(columns, sheet, task, rows, left)
     if split is not None:
-        found += split_findings(columns, sheet.copies, task, plan, split)
+        found += split_findings(columns, sheet.copies, task, given, split)
     roles = dict.fromkeys(task.target, "target") | dict.fromkeys(left.why, "left_out")
     for role in ("time", "groups", "query"):
         if getattr(plan, role):
@@ -156,7 +172,7 @@ def read_sheet(columns: dict[str, Column], task: Task, plan: Plan, n_rows: int) 
     aside = {*task.target, plan.time, plan.groups, plan.query, *plan.drop}
     inputs = tuple(name for name in columns if name not in aside)
     copies = Copies(list(columns.values()))
-    sheet = Sheet(columns, inputs, copies, n_rows)
+    sheet = Sheet(columns, inputs, copies, n_rows, dropped=tuple(plan.drop))
     names = tuple(identifiers(sheet))
     rest = [column for name, column in columns.items() if name not in names]
     if set(inputs) - set(names) and names:
@@ -177,7 +193,7 @@ def target_findings(
         targets += some
     usable = [n for n in sheet.inputs if n not in left.why]
     usable = [n for n in usable if n not in sheet.identifiers]
-    asked = [columns[n] for n in usable if not time_form(columns[n]) and columns[n].distinct > 0]
+    asked = [columns[n] for n in usable if columns[n].distinct > 0]
     with single_threaded_blas():
         found += _leaks(asked, targets, left)
     if len(targets) == 1:
@@ -187,21 +203,26 @@ def target_findings(
 
 
 def _leaks(asked: list[Column], targets: list[Target], left: Left) -> list[Finding]:
-    """PEL301 and PEL302, for every target; a column of the first is not asked again."""
+    """PEL301 and PEL302, for every target; a column of the first is not asked again.
+
+    A time may rise with the target; what gives that away is only whether it is filled.
+    """
     found: list[Finding] = []
     for target in targets:
-        scores = single_columns(asked, target)
-        if scores:
-            for name in scores:
-                gone = left.add([name], "PEL301", "gives the target away")
-                one = {name: scores[name]}
-                found.append(single_finding(one, target, left_out=gone))
-            asked = [column for column in asked if column.name not in scores]
+        valued = [column for column in asked if not time_form(column)]
+        scores = {name: ("copy", s) for name, s in single_columns(valued, target).items()}
+        scores = telling_columns(asked, target) | scores
+        for name, (how, score) in scores.items():
+            gone = left.add([name], "PEL301", "gives the target away")
+            found.append(single_finding({name: score}, target, left_out=gone, how=how))
+        asked = [column for column in asked if column.name not in scores]
+        valued = [column for column in valued if column.name not in scores]
         for _ in range(MOST_SUMS):
-            total: Sum | None = exact_sum(asked, target)
+            total: Sum | None = exact_sum(valued, target)
             if total is None:
                 break
             gone = left.add(total.names, "PEL302", "is part of the target")
             found.append(sum_finding(total, left_out=gone))
             asked = [column for column in asked if column.name not in total.names]
+            valued = [column for column in valued if column.name not in total.names]
     return found

@@ -267,7 +267,7 @@ FINDINGS: dict[str, Rule] = {
     "PEL307": Rule(
         "error",
         "Too good to be true",
-        "The score in the folds is near perfect (a twentieth of guessing's errors, R^2 >= 0.98), "
+        "The score in the folds is near perfect (a tenth of guessing's errors, R^2 >= 0.98), "
         "a few columns, or rows that should stay together, explain nearly all of it, and without "
         "them it falls apart.",
         "What explains the score may not be known when predictions are made.",

@@ -11,12 +11,22 @@ The mean of AUC_k over the classes counts; for numbers and two classes also the 
 itself, either way up. That a cell is missing is a value like any other. For a numeric target the
 rank correlation of Spearman takes the place of the AUC.
 
+Three more ways to know the answer (301), each far beyond chance:
+
+    missing   a column is filled (or empty) in rows of one class only: a date of the event
+    bins      the levels of a column cut a numeric target into intervals that do not overlap; the
+              squares between them are 99.9 % of those of the best arrangement of these levels
+    text      a word, or the label itself, stands in texts of one class only; or the text holds the
+              number
+
 An exact sum (302). If y - mean(y) is in the span of the centred numeric columns, some set of
 columns gives it exactly. All single columns and pairs are tried by their correlations; otherwise
 columns are taken greedily until nothing is left, then each is dropped that is not needed.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -40,6 +50,10 @@ INTERVALS, FOLDS = 64, 5
 LEAST = 20  # rows
 MOST_LEVELS = 5_000
 MOST_CLASSES = 100
+LEAST_FILLED = 10  # rows that are filled, or empty, or hold a word
+PURE, COVERED, COMMON = 0.99, 0.1, 0.9  # shares: of one class, of that class, of it in all rows
+LUCK = 1e-6  # chance of a pattern that counts
+STEPS = 0.999  # of the squares between levels
 
 
 # --- one column alone
@@ -208,7 +222,7 @@ def _for_numbers(columns: Sequence[Column], rows: IntArray, y: Array) -> dict[st
         if column.numbers is not None:
             x = column.numbers[rows]
         elif column.kind == "category" and column.distinct <= MOST_LEVELS:
-            x = _coded_means(cells_of(column, rows), fold, y)  # type: ignore[arg-type]
+            x = coded_means(cells_of(column, rows), fold, y)  # type: ignore[arg-type]
         else:
             continue
         seen = ~np.isnan(x)
@@ -221,7 +235,7 @@ def _for_numbers(columns: Sequence[Column], rows: IntArray, y: Array) -> dict[st
     return found
 
 
-def _coded_means(cell: IntArray, fold: IntArray, y: Array) -> Array:
+def coded_means(cell: IntArray, fold: IntArray, y: Array) -> Array:
     """The mean target of a row's level in the other folds; the overall mean of a new level."""
     c = int(cell.max()) + 1
     where = fold * c + cell
@@ -238,12 +252,153 @@ def _correlation(a: Array, b: Array) -> float:
     return float(a @ b) / size if size > 0 else 0.0
 
 
-def single_finding(scores: dict[str, float], target: Target, *, left_out: bool) -> Finding:
-    measure = "auc" if target.codes is not None else "spearman"
+def single_finding(
+    scores: dict[str, float], target: Target, *, left_out: bool, how: str = "copy"
+) -> Finding:
+    number = {"bins": "share of the squares", "text": "share of the rows"}.get(how, "spearman")
+    measure = "auc" if target.codes is not None else number
     evidence: dict[str, Any] = {"measure": measure, "score": scores, "rows": len(target.rows)}
+    if how != "copy":
+        evidence["how"] = how
     if len(target.rows) > SAMPLE:
         evidence["rows"] = SAMPLE
     return finding("PEL301", tuple(scores), severity="warning" if left_out else "error", **evidence)
+
+
+# --- other ways to know the answer
+
+
+def telling_columns(columns: Sequence[Column], target: Target) -> dict[str, tuple[str, float]]:
+    """PEL301: how a column gives the target away (missing, bins, text), and how well."""
+    pick = spaced(len(target.rows), SAMPLE)
+    rows = target.rows if pick is None else target.rows[pick]
+    if len(rows) < LEAST:
+        return {}
+    found = {}
+    for column in columns:
+        one: tuple[str, float] | None
+        if target.codes is not None:
+            y = target.codes if pick is None else target.codes[pick]
+            one = _telling_gaps(column, rows, y, len(columns)) or _telling_words(
+                column, rows, y, target.classes
+            )
+        else:
+            values: Array = target.values if pick is None else target.values[pick]  # type: ignore
+            one = _telling_steps(column, rows, values) or _telling_numbers(column, rows, values)
+        if one is not None:
+            found[column.name] = one
+    return found
+
+
+def _one_class(state: BoolArray, y: IntArray, p: int) -> bool:
+    """Do these rows hold one class only, by no luck, though the others do not?"""
+    m, counts = int(state.sum()), np.bincount(y)
+    if m < LEAST_FILLED or m > len(y) - LEAST_FILLED or len(counts) < 2:
+        return False
+    inside = np.bincount(y[state], minlength=len(counts))
+    k = int(inside.argmax())
+    share = counts[k] / len(y)
+    luck = m * np.log(max(share, 1e-12)) + np.log(2.0 * p * len(counts))
+    whole = inside[k] >= PURE * m and inside[k] >= COVERED * counts[k]
+    return bool(whole and share <= COMMON and luck < np.log(LUCK))
+
+
+def _telling_gaps(column: Column, rows: IntArray, y: IntArray, p: int) -> tuple[str, float] | None:
+    if not column.missing:
+        return None
+    gap = column.cells.gather(rows).is_null().to_numpy()
+    for state in (~gap, gap):
+        if _one_class(state, y, p):
+            return "missing", _state_auc(state, y)
+    return None
+
+
+def _state_auc(state: BoolArray, y: IntArray) -> float:
+    """AUC of a yes or no for its commonest class, against the others."""
+    positive = y == np.bincount(y[state]).argmax()
+    return float((1 + state[positive].mean() - state[~positive].mean()) / 2)
+
+
+def _telling_words(
+    column: Column, rows: IntArray, y: IntArray, classes: tuple[Any, ...]
+) -> tuple[str, float] | None:
+    """A word for every class, or a label in the texts of its own class only."""
+    k = int(y.max()) + 1
+    if not _is_prose(column, len(rows)) or not 2 <= k <= MOST_CLASSES:
+        return None
+    cells = column.cells.gather(rows).str.to_lowercase()
+    words = pl.DataFrame({"word": cells.str.extract_all(r"[\p{L}\d]+").list.unique(), "y": y})
+    words = words.explode("word", empty_as_null=True, keep_nulls=True).drop_nulls("word")
+    counts = words.group_by("word").agg(
+        pl.len().alias("n"), *((pl.col("y") == j).sum().alias(str(j)) for j in range(k))
+    )
+    counts = counts.filter(pl.col("n") >= LEAST_FILLED)
+    size = np.bincount(y, minlength=k)
+    if counts.height and size.min() > 0:
+        N = counts.select(str(j) for j in range(k)).to_numpy().astype(np.float64)
+        rate = N / size
+        other = (N.sum(axis=1, keepdims=True) - N) / (len(y) - size)
+        auc = float(((1 + np.abs(rate - other)) / 2).max(axis=0).mean())
+        if auc >= AUC:
+            return "text", auc
+    for j, label in enumerate(classes[:k]):
+        name = str(label).lower()
+        if len(name) < 2 or name.replace(".", "").isdigit():
+            continue
+        at = cells.str.contains(rf"\b{re.escape(name)}\b").fill_null(False).to_numpy()
+        if at.any() and np.bincount(y[at]).argmax() == j and _one_class(at, y, 1):
+            return "text", _state_auc(at, y)
+    return None
+
+
+def _is_prose(column: Column, n: int) -> bool:
+    return column.kind == "text" or (column.kind == "category" and column.distinct > n / 5)
+
+
+def _telling_steps(column: Column, rows: IntArray, y: Array) -> tuple[str, float] | None:
+    """Levels that cut the target into intervals, each of several rows."""
+    if column.kind not in (*NUMBERS, "truth", "category") or column.distinct > len(y) / 5:
+        return None
+    cell = column.cells.gather(rows).rank("dense").fill_null(0).to_numpy().astype(np.intp)
+    level = np.unique(cell, return_inverse=True)[1]
+    size = np.bincount(level)
+    if len(size) < 2 or size.max() > len(y) - LEAST_FILLED:
+        return None
+    rank = average_ranks(y) - (len(y) + 1) / 2
+    mean = np.bincount(level, rank) / size
+    order = np.argsort(mean)
+    end = np.cumsum(size[order])
+    best = end - size[order] / 2 - len(y) / 2  # mean ranks if no two levels overlapped
+    share = float(size @ mean**2 / (size[order] @ best**2))
+    if share < STEPS or not _cuts_a_continuum(y, level, order):
+        return None
+    return "bins", share
+
+
+def _cuts_a_continuum(y: Array, level: IntArray, order: IntArray) -> bool:
+    """Is there no wide gap between the levels? Clusters have one, cuts of a number do not."""
+    middle = [float(np.median(y[level == k])) for k in order]
+    between = np.median(np.diff(middle))
+    edges = [(y[level == a].max(), y[level == b].min()) for a, b in pairwise(order)]
+    return bool(np.median([low - high for high, low in edges]) <= 0.25 * between)
+
+
+def _telling_numbers(column: Column, rows: IntArray, y: Array) -> tuple[str, float] | None:
+    """Texts that hold the number itself, in far more rows than the next row's number."""
+    if not _is_prose(column, len(rows)) or len(np.unique(y)) < LEAST:
+        return None
+    cells = column.cells.gather(rows).str.replace_all(r"(\d)[,'](\d{3})", "$1$2")
+    said = cells.str.extract_all(r"-?\d+(?:\.\d+)?").cast(pl.List(pl.Float64))
+    pairs = pl.DataFrame({"said": said, "y": y, "other": np.roll(y, 1)})
+    rowwise = pairs.with_row_index().explode("said", empty_as_null=True, keep_nulls=True)
+    held = rowwise.group_by("index").agg(
+        *(
+            ((pl.col("said") - pl.col(name)).abs() <= 1e-3 * pl.col(name).abs()).any().alias(name)
+            for name in ("y", "other")
+        )
+    )
+    own, luck = (float(held[name].fill_null(False).mean()) for name in ("y", "other"))  # type: ignore
+    return ("text", own) if own >= 0.5 and own - luck >= 0.4 else None
 
 
 # --- an exact sum

@@ -1,6 +1,4 @@
-"""Findings about the split, PEL303 and PEL304: rows that should not be on both sides."""
-
-import re
+"""Findings about the split, PEL303, PEL304 and PEL308: rows that should not be on both sides."""
 
 import numpy as np
 
@@ -9,11 +7,9 @@ from pellucid.study.checks.findings import finding
 from pellucid.study.reading.equality import Copies
 from pellucid.study.reading.profiles import Column
 from pellucid.study.records import Finding, Plan, SplitRecord, Task
+from pellucid.study.splits.owners import near_copies
 
-OWNER = re.compile(
-    r"(^|[^a-z])(id|ids|uuid|patient|subject|person|participant|user|customer|client|household|"
-    r"family|group|session|device|animal|player|student|account|owner)([^a-z]|id$|$)"
-)
+MANY = 10  # levels
 
 
 def split_findings(
@@ -25,15 +21,22 @@ def split_findings(
         across = straddling(copies, split)
         grave = "warning" if across else "info"
         found.append(finding("PEL303", severity=grave, rows=copies.surplus, on_both_sides=across))
+    found += _found_groups(columns, plan, split)
     if split.kind not in ("random", "stratified"):
         return found
+    rows = np.sort(np.concatenate([split.train, split.test]))
+    near = len(rows) - len(np.unique(near_copies(columns, task, plan, rows)))
+    if near and not copies.real:
+        evidence = {"rows": near, "on_both_sides": 0, "nearly": True}
+        found.append(finding("PEL303", severity="warning", **evidence))
     asked = {n: c for n, c in columns.items() if n not in task.target and n not in plan.drop}
     times = [n for n, c in asked.items() if time_form(c) and c.distinct >= 10]
     if times:
         order = {n: in_row_order(columns[n]) for n in times}
         grave = "warning" if any(order.values()) else "info"
         found.append(finding("PEL304", times, severity=grave, looks_like="time", in_order=order))
-    owners = {n: c.distinct for n, c in asked.items() if looks_like_groups(c)}
+    kept = {n: c for n, c in asked.items() if n not in plan.keep and plan.groups is None}
+    owners = {n: c.distinct for n, c in kept.items() if looks_like_groups(c)}
     if owners:
         found.append(finding("PEL304", owners, looks_like="groups", groups=owners))
     return found
@@ -48,15 +51,37 @@ def straddling(copies: Copies, split: SplitRecord) -> int:
     return int(taught[copies.first[split.test]].sum())
 
 
+def _found_groups(columns: dict[str, Column], plan: Plan, split: SplitRecord) -> list[Finding]:
+    """PEL308: the groups were found, not named."""
+    if split.kind != "groups" or split.groups in (None, plan.groups):
+        return []
+    column = columns[split.groups]
+    rows = column.filled / max(column.distinct, 1)
+    evidence = {"groups": column.distinct, "rows_per_group": rows, "reason": split.reason}
+    return [finding("PEL308", split.groups, **evidence)]
+
+
 def looks_like_groups(column: Column) -> bool:
-    """A column named after owners of rows, whose values return: several rows for most of them.
+    """A column of codes whose values return, though nothing in the table belongs to them.
+
+    Texts that differ in a number only, or running whole numbers in blocks of like size.
 
     >>> import polars as pl
     >>> from pellucid.study.reading.profiles import read_column
-    >>> looks_like_groups(read_column(pl.Series("patient_id", [i // 4 for i in range(80)])))
+    >>> looks_like_groups(read_column(pl.Series("who", [i // 4 for i in range(80)])))
     True
+    >>> looks_like_groups(read_column(pl.Series("grade", [i * i % 17 for i in range(80)])))
+    False
     """
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.name).lower()
-    if column.kind not in ("category", "whole") or not OWNER.search(name):
+    n, levels = column.filled, column.distinct
+    if levels < MANY or n < 2 * levels or column.missing:
         return False
-    return column.distinct >= 10 and column.filled >= 2 * column.distinct
+    if column.kind == "category":
+        patterns = column.cells.unique().str.replace_all(r"\d+", "0")
+        return patterns.n_unique() == 1 and "0" in patterns[0]
+    if column.kind != "whole" or column.order is None or column.numbers is None:
+        return False
+    running = column.order.high - column.order.low < 2 * levels
+    runs = np.flatnonzero(np.diff(column.numbers)) + 1
+    sizes = np.diff(np.r_[0, runs, n])
+    return running and len(sizes) == levels and bool(sizes.var() < sizes.mean() / 4)

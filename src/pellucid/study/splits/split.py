@@ -6,7 +6,8 @@ of a query, a row with its copies. Units are the connected parts of "same group 
 
     time      the latest rows judge; rows of one moment stay together, a group is as late as its
               last row; folds train on the past and judge what follows
-    groups    whole units, the draw among 50 whose size and class shares are nearest the plan's
+    groups    whole units, the draw among 50 whose size and class shares are nearest the plan's;
+              a column named in the plan, or one whose levels own their rows (``owners``)
     classes   each class gives its share (largest remainders), a class of one row teaches only;
               in the folds, a class with fewer rows than folds sends each row to another fold
     else      at random
@@ -32,6 +33,7 @@ from pellucid.study.checks.data import in_row_order, is_identifier, time_form
 from pellucid.study.reading.equality import Copies, without_names
 from pellucid.study.reading.profiles import Column, read_columns
 from pellucid.study.records import Plan, SplitRecord, Task
+from pellucid.study.splits.owners import find_owner, named_groups, near_copies, splits_by
 
 DRAWS = 50  # of groups, the best of which is taken
 LEAST = 4  # rows with a target
@@ -51,7 +53,8 @@ def make_split(
         What is predicted, as ``detect_task`` gives it.
     plan : Plan, optional
         ``time``, ``groups`` and ``query`` name columns; ``test_size`` is the share of the test.
-        Without any of them, rows that are in the order of their only date column are a sequence.
+        Without any of them, rows that are in the order of their only date column are a sequence,
+        and units that own rows (``find_owner``) are groups; ``groups="none"`` forbids that.
     random_state : int, default=0
         The seed of the draws.
 
@@ -66,6 +69,7 @@ def make_split(
     """
     plan = Plan() if plan is None else plan
     check.fraction(test_size=plan.test_size)
+    asked, plan = plan.groups, plan._replace(groups=named_groups(plan, frame.columns))
     named = [n for n in (plan.time, plan.groups, plan.query) if n]
     known_columns([*task.target, *named, *plan.drop], dict(frame.schema), "the table")
     columns = read_columns(frame)
@@ -82,7 +86,16 @@ def make_split(
     y = _classes(columns, task, rows)
     seed = int(rng.integers(2**31))
     if owner:
-        return _by_groups(rows, units, y, plan, rng, owner)
+        split = _by_groups(rows, units, y, plan, rng, owner)
+        return split if plan.query else split._replace(groups=owner)
+    found = None if asked else find_owner(columns, task, plan, rows)
+    if found is not None:
+        whole = _units(columns[found.name], copies, rows, frame.height)
+        if splits_by(whole, y):
+            split = _by_groups(rows, whole, y, plan, rng, found.name)
+            return split._replace(groups=found.name, reason=f"{split.reason} {found.reason()}")
+    if not copies.real:
+        units = near_copies(columns, task, plan, rows)
     return _at_random(rows, units, y, plan, rng, seed)
 
 
@@ -171,7 +184,7 @@ def _by_time(time: Column, owner: Column | None, rows: IntArray, plan: Plan) -> 
         reason += f" {time.missing} rows without a time count as the earliest."
     if owner is not None:
         reason += f" A group of {owner.name} is as late as its last row."
-    return SplitRecord("sequential", train, test, tuple(folds), reason)
+    return SplitRecord("sequential", train, test, tuple(folds), reason, time.name, plan.groups)
 
 
 def _row_moments(time: Column, owner: Column | None, rows: IntArray) -> IntArray:
@@ -359,7 +372,7 @@ def _at_random(
     what = "at random" if y is None else "at random within each class"
     reason = f"Nothing orders or groups the rows: {len(test)} of {len(rows)} judge, drawn {what}."
     if m < len(rows):
-        reason += f" {len(rows) - m} copies of rows stay beside their original."
+        reason += f" {len(rows) - m} copies of rows, exact or near, stay beside their original."
     return SplitRecord(kind, train, test, tuple(folds), f"{reason} {said}")
 
 

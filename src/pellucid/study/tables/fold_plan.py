@@ -45,10 +45,10 @@ def arrange(study: "Study", rows: IntArray) -> Arrangement:
     split = study.split()
     if split.kind in FREE:
         return Arrangement("free", rows, np.arange(len(rows)), "")
-    units = row_units(study.frame, study.task, study.plan, rows)
+    plan = study.plan._replace(groups=split.groups)
+    units = row_units(study.frame, study.task, plan, rows)
     if split.kind == "groups":
-        name = study.plan.groups
-        reason = f"Rows with the same {name} are on one side of every fold."
+        reason = f"Rows with the same {split.groups} are on one side of every fold."
         return Arrangement("groups", rows, units, reason)
     order = np.argsort(units, kind="stable")
     reason = "The rows have an order in time: every fold learns from the past of what it judges."

@@ -287,9 +287,10 @@ def _suspect(case: Case) -> list[str]:
         f"{amount(case, s.guessing)}."
     )
     remedy = f"If you will not know {them} when you predict, use `--drop {drop}`."
-    if not s.columns:
-        without = without.replace(f"Without {them}", "Without these rows")
-        remedy = ""
+    if s.how == "groups":
+        without = without.replace("Without it the model", f"Judged on {drop} it has not seen, it")
+        without = without.replace("with it it", "judged on those it knows it")
+        remedy = f"If new rows will be of other {drop}, use `--groups {drop}`."
     return [
         f"Too good to be true. {achievement(case)[:-1]}, and {s.sentence}.",
         without,

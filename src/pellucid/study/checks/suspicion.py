@@ -1,0 +1,347 @@
+r"""A near-perfect score is asked for its reason, on the learning rows and their folds alone.
+
+With e the share of guessing's error that a model leaves (the root of 1 - R^2 for numbers), a score
+is near perfect if e <= 0.1 for classes, 0.02 for an AUC, sqrt(0.02) for numbers (R^2 >= 0.98, a
+typical miss of a seventh of the spread). Few honest tables reach that, and those that do reach it
+from many columns. So a reason must be short, and two things must hold of it:
+
+    it explains    the chosen model, refitted with the reason alone, is (nearly) as good
+    it is needed   refitted without it the error is at least three times as large, by at least a
+                   fifth of guessing's error, and the intervals over the folds do not meet
+
+    single columns  the best ones out of fold; several only if each explains the score by itself,
+                    and no more than a third of the columns
+    combinations    a number that is the sum, difference, mean, product or ratio of a few columns,
+                    or follows from them up to its own rounding (R^2 >= 0.999)
+    groups          a column whose levels hold one target each, which is asked by folds of whole
+                    levels
+
+A table whose columns each predict well (iris, digits) loses little by any of them. Rows that
+repeat others, exactly or nearly, are kept on one side by the split itself.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.evaluation import Interval
+from pellucid.study.candidates.leaderboard import usual_parameters
+from pellucid.study.candidates.training import Choice, Outcome, Workshop, run_candidate
+from pellucid.study.checks.data import spaced
+from pellucid.study.checks.findings import finding
+from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of
+from pellucid.study.judging.measure import fold_interval
+from pellucid.study.reading.profiles import NUMBERS, Column, read_columns
+from pellucid.study.records import Finding, Plan, Suspicion
+from pellucid.study.splits.owners import Owner, one_target_each
+from pellucid.study.wording import listed
+
+NEAR_CLASS, NEAR_AUC, NEAR_NUMBER = 0.1, 0.02, 0.02**0.5  # of guessing's error
+SLACK = 1.25  # times these for a reason by itself
+APART, GAP = 3.0, 0.2  # times the error, and shares of guessing's error
+SCREEN = 0.9  # out-of-fold R^2 or AUC from which a single column is asked
+MOST_SINGLES = 4
+SAMPLE = 20_000  # rows looked at
+SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
+ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
+SQUARED = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "r2")
+
+
+class Reason(NamedTuple):
+    """What may explain a score."""
+
+    columns: tuple[str, ...]
+    how: str
+    sentence: str
+
+
+class Bench:
+    """The chosen model, refitted on other columns or other folds."""
+
+    def __init__(self, shop: Workshop, chosen: Outcome, guess: Outcome) -> None:
+        self.shop, self.chosen, self.guess = shop, chosen, float(guess.scores.mean())
+        self.metric = shop.scorer.task.metric
+        space = {name: [value] for name, value in usual_parameters(chosen.params).items()}
+        candidate = chosen.tried.candidate._replace(space=space)
+        self.tried = chosen.tried._replace(candidate=candidate)
+
+    @property
+    def limit(self) -> float:
+        """The share of guessing's error below which a score is near perfect."""
+        if self.metric in SQUARED:
+            return NEAR_NUMBER
+        return NEAR_AUC if self.metric == "roc_auc" else NEAR_CLASS
+
+    def left(self, score: float) -> float:
+        """The share of guessing's error that a score leaves."""
+        if self.shop.scorer.metric.greater_is_better:
+            share = (1 - score) / (1 - self.guess) if self.guess < 1 else 1.0
+        else:
+            share = score / self.guess if self.guess > 0 else 1.0
+        return float(max(share, 0.0) ** (0.5 if self.metric in ("mse", "r2") else 1.0))
+
+    def refit(self, names: Sequence[str], folds: Any = None, groups: Any = None) -> Interval | None:
+        """The score with these columns alone, over these folds; None where it cannot be had."""
+        if not names:
+            return Interval(self.guess, self.guess, self.guess, 0.0, "guessing", 0)
+        shop = self.shop.restricted(names)
+        if folds is not None:
+            shop.folds, shop.kind, shop.groups = folds, "groups", groups
+        try:
+            outcome = run_candidate(shop, self.tried, deadline=None, step=lambda fold: None)
+        except (ValueError, np.linalg.LinAlgError):
+            return None  # a column by itself may not vary in some fold
+        return self.interval(outcome.scores, shop)
+
+    def interval(self, scores: Array, shop: Workshop | None = None) -> Interval:
+        shop = self.shop if shop is None else shop
+        n = sum(len(judge) for _, judge in shop.folds)
+        return fold_interval(scores, shop.ratio(), self.metric, n)
+
+    def falls_apart(self, whole: Interval, rest: Interval) -> bool:
+        """Is the rest so much worse that the score was the reason's?"""
+        e, f = self.left(whole.estimate), self.left(rest.estimate)
+        better = self.shop.scorer.metric.greater_is_better
+        apart = rest.high < whole.low if better else rest.low > whole.high
+        return apart and f >= APART * e and f - e >= GAP
+
+
+def find_suspicion(
+    shop: Workshop,
+    outcomes: list[Outcome],
+    choice: Choice,
+    table: pl.DataFrame,
+    rows: IntArray,
+    plan: Plan,
+    deadline: float | None = None,
+) -> Suspicion | None:
+    """Why the score of a study is too good to be true; None where it is not, or time is over.
+
+    ``rows`` are the learning rows of the whole ``table``, with the columns that were left out.
+    """
+    chosen, best = outcomes[choice.chosen], outcomes[choice.best]
+    guess = next(one for one in outcomes if one.complexity == 0)
+    task = shop.scorer.task
+    if chosen.complexity == 0 or task.kind not in ("binary", "multiclass", "regression"):
+        return None
+    bench = Bench(shop, chosen, guess)
+    if min(bench.left(float(one.scores.mean())) for one in (chosen, best)) > bench.limit:
+        return None
+    whole = bench.interval(chosen.scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for reason, rest in _reasons(bench, table, rows, plan):
+            if deadline is not None and time.monotonic() > deadline:
+                return None
+            if rest is not None and bench.falls_apart(whole, rest):
+                return Suspicion(*reason, whole, rest, bench.guess, bench.metric)
+    return None
+
+
+def suspicion_finding(found: Suspicion) -> Finding:
+    """PEL307, with both scores."""
+    evidence = found.to_dict()
+    del evidence["columns"]
+    return finding("PEL307", found.columns, **evidence)
+
+
+def _reasons(
+    bench: Bench, table: pl.DataFrame, rows: IntArray, plan: Plan
+) -> Iterator[tuple[Reason, Interval | None]]:
+    """Every reason that explains the score, with what is left without it."""
+    shop, task = bench.shop, bench.shop.scorer.task
+    pick = spaced(len(rows), SAMPLE)
+    at = rows if pick is None else rows[pick]
+    y = np.asarray(shop.y)[at]
+    names = list(shop.kinds)
+    columns = {c.name: c for c in read_columns(shop.frame[at]).values()}
+    may = [name for name in names if name not in plan.keep]
+    if len(names) > 1:
+        asked = [columns[n] for n in may]
+        if task.kind == "regression" and (parts := _combination(asked, y)):
+            yield parts, bench.refit([n for n in names if n not in parts.columns])
+        if some := _singles(bench, asked, y, len(names)):
+            yield some, bench.refit([n for n in names if n not in some.columns])
+    if shop.kind in ("random", "stratified") and plan.groups is None:
+        aside = {*task.target, *plan.drop, *plan.keep}
+        others = read_columns(table[at].select(n for n in table.columns if n not in aside))
+        if owner := one_target_each(others, y, task):
+            yield _by_owner(bench, table, owner)
+
+
+# --- single columns
+
+
+def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | None:
+    """The columns that explain the score each by itself."""
+    scores = {c.name: _screened(c, columns, y, bench) for c in columns}
+    asked = sorted((n for n in scores if scores[n] >= SCREEN), key=lambda n: -scores[n])
+    found = []
+    for name in asked[:MOST_SINGLES]:
+        alone = bench.refit([name])
+        if alone is not None and bench.left(alone.estimate) <= SLACK * bench.limit:
+            found.append(name)
+    if not found or len(found) > max(1, p // 3):
+        return None
+    one = next(c for c in columns if c.name == found[0])
+    target = bench.shop.scorer.task.target[0]
+    how, clause = _how(one, y, target, classes=bench.shop.scorer.task.kind != "regression")
+    if len(found) > 1:
+        clause = f"each of which gives {target} away by itself"
+    return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}, {clause}")
+
+
+def _screened(column: Column, columns: list[Column], y: Any, bench: Bench) -> float:
+    """Out-of-fold AUC or R^2 of a column by itself; 1 for texts, which only a model can read."""
+    if column.kind in ("text", "list", "date"):
+        return 1.0
+    n = np.arange(len(y))
+    cell = cells_of(column, n)
+    if cell is None:
+        return 0.0
+    if bench.shop.scorer.task.kind != "regression":
+        codes = np.unique(y, return_inverse=True)[1]
+        return coded_auc(cell, folds_of(columns, n, codes), codes)
+    said = coded_means(cell, folds_of(columns, n, y), y)
+    scores = [np.corrcoef(said, y)[0, 1] ** 2 if np.ptp(said) > 0 else 0.0]
+    if column.numbers is not None and column.distinct > 1:
+        seen = np.isfinite(column.numbers)
+        if seen.mean() > 0.9 and np.ptp(column.numbers[seen]) > 0:
+            scores.append(np.corrcoef(column.numbers[seen], y[seen])[0, 1] ** 2)
+    return float(max(scores))
+
+
+def _how(column: Column, y: Any, target: str, *, classes: bool) -> tuple[str, str]:
+    """The kind of a column that explains the score by itself, and a clause about it."""
+    if column.kind in ("text", "list"):
+        return "text", f"whose words give {target} away"
+    gap = column.cells.is_null().to_numpy()
+    if classes and 0 < gap.mean() < 1:
+        agree = [max((y[gap] == k).mean(), (y[~gap] == k).mean()) for k in np.unique(y)]
+        if sorted(agree)[-2] > 0.95:
+            return "missing", f"which is filled or empty as {target} is"
+    if classes:
+        return "noisy", f"which tells {target} almost by itself"
+    if column.distinct <= min(64, len(y) / 5):
+        return "bins", f"which sorts {target} into {column.distinct} steps"
+    return "noisy", f"which follows {target} almost exactly"
+
+
+# --- combinations
+
+
+def _combination(columns: list[Column], y: Array) -> Reason | None:
+    """A few numeric columns whose sum, mean, difference, product or ratio is the target."""
+    usable = [c for c in columns if c.kind in NUMBERS and c.numbers is not None]
+    usable = [c for c in usable if np.isfinite(c.numbers).mean() > 0.9 and c.distinct > 2]
+    if len(usable) < 2:
+        return None
+    X = np.column_stack([c.numbers for c in usable])  # type: ignore[arg-type]
+    full = np.isfinite(X).all(axis=1)
+    X, y = X[full], y[full]
+    if len(y) < 20 + X.shape[1] or np.ptp(y) == 0:
+        return None
+    clause, chosen = _sum_clause(X, y)
+    positive = (X > 0).all(axis=0)
+    if not clause and (y > 0).all() and positive.sum() > 1:
+        clause, some = _product_clause(np.log(X[:, positive]), np.log(y))
+        chosen = [int(np.flatnonzero(positive)[j]) for j in some]
+    if not clause:
+        return None
+    names = tuple(usable[j].name for j in sorted(chosen))
+    return Reason(names, "combination", f"nearly all of it comes from {listed(names)}, {clause}")
+
+
+def _forward(X: Array, y: Array) -> tuple[list[int], Array, Array]:
+    """Columns one by one until R^2 >= 0.999: those, their coefficients and the residuals.
+
+    The first two are the best pair, since the parts of a sum may say little one by one.
+    """
+    alive = np.flatnonzero(X.std(axis=0) > 0)
+    Z = (X[:, alive] - X[:, alive].mean(axis=0)) / X[:, alive].std(axis=0)
+    t = y - y.mean()
+    if Z.shape[1] < 2:
+        return [], np.empty(0), t
+    r, R = Z.T @ t / len(t), Z.T @ Z / len(t)
+    free = 1 - R**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = (r[:, None] ** 2 + r**2 - 2 * np.outer(r, r) * R) / free
+    gain[(free < 1e-9) | ~np.isfinite(gain)] = 0.0
+    chosen = [int(j) for j in np.unravel_index(int(gain.argmax()), gain.shape)]
+    while True:
+        c = np.linalg.lstsq(Z[:, chosen], t, rcond=None)[0]
+        e = t - Z[:, chosen] @ c
+        if e @ e <= (1 - SIMPLE) * (t @ t) or len(chosen) >= min(MOST_PARTS, Z.shape[1]):
+            break
+        more = np.abs(Z.T @ e)
+        more[chosen] = -1.0
+        chosen.append(int(more.argmax()))
+    own = [int(alive[j]) for j in chosen]
+    return own, c / X[:, own].std(axis=0), e
+
+
+def _sum_clause(X: Array, y: Array) -> tuple[str, list[int]]:
+    chosen, c, e = _forward(X, y)
+    if len(chosen) < 2 or e @ e > (1 - SIMPLE) * float(((y - y.mean()) ** 2).sum()):
+        return "", []
+    size, k = np.abs(c), len(c)
+    if np.ptp(size) <= EQUAL * size.max():
+        if abs(size.mean() * k - 1) <= EQUAL and (c > 0).all():
+            return "whose mean it is", chosen
+        if abs(size.mean() - 1) <= EQUAL:
+            return f"whose {'sum' if (c > 0).all() else 'difference'} it is", chosen
+    unit = _unit(y)
+    if unit and e.std() <= ROUNDING * unit and y.std() >= FINE * unit:
+        return "from which it follows up to rounding", chosen
+    return "", []
+
+
+def _product_clause(X: Array, y: Array) -> tuple[str, list[int]]:
+    chosen, c, e = _forward(X, y)
+    if len(chosen) < 2 or e @ e > (1 - SIMPLE) * float(((y - y.mean()) ** 2).sum()):
+        return "", []
+    if (np.abs(np.abs(c) - 1) > EQUAL).any():
+        return "", []
+    return f"whose {'product' if (c > 0).all() else 'ratio'} it is", chosen
+
+
+def _unit(y: Array) -> float:
+    """The step in which a number is written: 1, 0.1, 0.01 ..., 10, 100; 0 where there is none.
+
+    >>> _unit(np.array([1.5, 2.25])), _unit(np.array([10.0, 30.0])), _unit(np.array([np.pi]))
+    (0.01, 10.0, 0.0)
+    """
+    for step in (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001, 0.0001):
+        if np.abs(y / step - np.round(y / step)).max() < 1e-6:
+            return step
+    return 0.0
+
+
+# --- rows that should stay together
+
+
+def _together(bench: Bench, groups: IntArray, names: Sequence[str]) -> Interval | None:
+    """The score over folds of whole groups; ``groups`` has a number for every row of the table."""
+    shop = bench.shop
+    rows = np.unique(np.concatenate([np.concatenate(fold) for fold in shop.folds]))
+    k = min(5, len(np.unique(groups[rows])))
+    if k < 3:
+        return None
+    classes = shop.scorer.task.kind != "regression"
+    splitter = StratifiedGroupKFold(k) if classes else GroupKFold(k)
+    pairs = splitter.split(rows, np.asarray(shop.y)[rows], groups[rows])
+    return bench.refit(names, [(rows[a], rows[b]) for a, b in pairs], groups)
+
+
+def _by_owner(bench: Bench, table: pl.DataFrame, owner: Owner) -> tuple[Reason, Interval | None]:
+    """The same columns but the owner, judged on owners that were not seen."""
+    cells = table[owner.name].rank("dense").fill_null(0).to_numpy().astype(np.intp)
+    names = [name for name in bench.shop.kinds if name != owner.name]
+    clause = f"nearly all of it comes from other rows of the same {owner.name}"
+    return Reason((owner.name,), "groups", clause), _together(bench, cells, names)

@@ -1,0 +1,126 @@
+"""Units that own rows are found from the data, and nothing else is taken for one."""
+
+import numpy as np
+import polars as pl
+import pytest
+from leak_tables import clean, frame_of, people, units
+
+from pellucid.study import Plan, audit_table, detect_task, make_split
+from pellucid.study.reading.profiles import read_columns
+from pellucid.study.splits.owners import _roughness, _share, find_owner, near_copies
+
+UNITS, CLEAN = units(), clean()
+
+
+def owner(table, target, **plan):
+    frame = frame_of(table)
+    rows = np.flatnonzero(frame[target].is_not_null().to_numpy())
+    return find_owner(read_columns(frame), detect_task(frame[target]), Plan(**plan), rows)
+
+
+@pytest.mark.parametrize("name", list(UNITS))
+def test_units_are_found_and_kept_together(name):
+    table, target, unit = UNITS[name]
+    frame = frame_of(table)
+    task = detect_task(frame[target])
+    split = make_split(frame, task)
+    assert (split.kind, split.groups) == ("groups", unit)
+    assert "--groups none" in split.reason
+    sides = [(split.train, split.test), *split.folds]
+    assert all(not set(frame[unit].gather(a)) & set(frame[unit].gather(b)) for a, b in sides)
+    found = audit_table(frame, task, split=split)[0]
+    assert [f.where for f in found.findings if f.code == "PEL308"] == [(unit,)]
+    assert next(c.role for c in found.columns if c.name == unit) == "groups"
+
+
+@pytest.mark.parametrize("name", list(UNITS))
+def test_names_and_order_do_not_matter(name):
+    """Neither the names of the columns nor the order of the rows is evidence."""
+    table, target, unit = UNITS[name]
+    frame = frame_of(table).sample(fraction=1.0, shuffle=True, seed=3)
+    frame = frame.rename({c: f"v{i}" for i, c in enumerate(frame.columns)})
+    places = {c: f"v{i}" for i, c in enumerate(table)}
+    assert owner(frame, places[target]).name == places[unit]
+
+
+@pytest.mark.parametrize("name", [n for n in CLEAN if n != "digits"])
+def test_clean_tables_have_no_units(name):
+    table, target = CLEAN[name]()
+    assert owner(table, target) is None
+
+
+def test_how_to_overrule():
+    table, target, unit = UNITS["age and sex"]
+    frame = frame_of(table)
+    task = detect_task(frame[target])
+    for plan in (Plan(groups="none"), Plan(keep=(unit,)), Plan(drop=(unit,))):
+        split = make_split(frame, task, plan)
+        assert (split.kind, split.groups) == ("random", None)
+        codes = {f.code for f in audit_table(frame, task, plan, split=split)[0].findings}
+        assert "PEL308" not in codes
+    named = make_split(frame, task, Plan(groups=unit))
+    assert named.groups == unit
+    assert "found" not in named.reason
+    codes = {f.code for f in audit_table(frame, task, Plan(groups=unit), split=named)[0].findings}
+    assert "PEL308" not in codes
+
+
+def test_a_quantity_is_no_unit():
+    """What is fixed for every year of age is a curve over age; shuffled, the same is a code."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 60, 400)
+    table = {"age": age, "dose": 0.37 * age**1.5, "x": rng.normal(size=400)}
+    table["y"] = rng.normal(size=400)
+    assert owner(table, "y") is None
+    code = rng.permutation(40)[age - 20]
+    assert owner(table | {"age": code}, "y").name == "age"
+
+
+def test_another_name_is_no_evidence():
+    """A column that only renames the levels says nothing about them."""
+    rng = np.random.default_rng(0)
+    who, of = people(rng)
+    table = {"who": who, "name": [f"n{k}" for k in who], "x": rng.normal(size=480)}
+    table["y"] = rng.normal(size=480)
+    assert owner(table, "y") is None
+    assert owner(table | {"height": of(rng.normal(170, 9, 60))}, "y").columns == ("height",)
+
+
+def test_each_class_in_one_unit_is_not_split_by_unit():
+    """Nobody could learn a class whose only unit judges."""
+    rng = np.random.default_rng(0)
+    who, of = people(rng, 12, 20)
+    table = {"who": who, "size": of(rng.normal(size=12)), "x": rng.normal(size=240)}
+    table["y"] = [f"class {k}" for k in who]
+    frame = frame_of(table)
+    assert make_split(frame, detect_task(frame["y"])).kind == "stratified"
+
+
+def test_share_and_roughness():
+    """The share is 0 on average where levels say nothing; the ratio is 2."""
+    rng = np.random.default_rng(0)
+    shares, ratios = [], []
+    for _ in range(200):
+        x = rng.normal(size=(20, 5))
+        within = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
+        shares.append(_share(within, ((x - x.mean()) ** 2).sum(), 100, 20))
+        ratios.append(_roughness(x.mean(axis=1)[:, None]))
+    assert abs(np.mean(shares)) < 0.02
+    assert abs(np.mean(ratios) - 2) < 0.1
+
+
+def test_near_copies_stay_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    both = np.vstack([X, X + 1e-4 * rng.normal(size=X.shape)])
+    frame = pl.DataFrame(both).with_columns(y=pl.Series(np.tile(rng.normal(size=150), 2)))
+    task = detect_task(frame["y"])
+    split = make_split(frame, task)
+    for a, b in [(split.train, split.test), *split.folds]:
+        assert not set(a % 150) & set(b % 150)
+    (found,) = (f for f in audit_table(frame, task, split=split)[0].findings if f.code == "PEL303")
+    assert found.severity == "warning"
+    assert found.evidence == {"rows": 150, "on_both_sides": 0, "nearly": True}
+    alone = frame.head(150)
+    codes = near_copies(read_columns(alone), task, Plan(), np.arange(150))
+    assert len(np.unique(codes)) == 150
