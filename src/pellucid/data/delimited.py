@@ -14,11 +14,11 @@ line ends is rewritten once as Parquet in a temporary folder by the slower csv m
 
 import codecs
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from pellucid.data.cells import (
@@ -49,8 +49,10 @@ DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_BYTES = 1 << 18
 LONGEST_RECORD = 1 << 27
 LOOSE_ROWS = 1 << 16
-# a cell that may be a code rather than a number (cells.CODES, LONG): its piece is read as text
-MAY_BE_CODE = re.compile(rb'(?:^|[,;\t|\n"])\s*(?:[+-]?0\d|\+\d{8}|[+-]?\d{19})')
+_BORDER = np.isin(np.arange(256), list(b',;\t|\n\r"'))
+_SIGN = np.isin(np.arange(256), list(b"+-"))
+_DIGIT = np.isin(np.arange(256), list(b"0123456789"))
+_GOES_ON = _BORDER | _DIGIT | np.isin(np.arange(256), list(b". "))
 
 
 class Dialect(NamedTuple):
@@ -289,9 +291,8 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
     kinds = [kind_of(kinds) for kinds in possible]
     settled = [kind in ("int", "float", "text") for kind in kinds]
     frame = None
-    if any(settled) and not MAY_BE_CODE.search(
-        text
-    ):  # numbers read as numbers and need no second look, unless one does not
+    # numbers read as numbers and need no second look, unless one does not or may be a code
+    if any(settled) and not may_hold_codes(text):
         schema = {
             name: NATIVE[kind] if kind in ("int", "float") else pl.String()
             for name, kind in zip(dialect.names, kinds, strict=True)
@@ -307,6 +308,21 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
         else:
             result.append(strike_out(frame[name], old, decimal_comma=dialect.delimiter == ";"))
     return result
+
+
+def may_hold_codes(text: bytes) -> bool:
+    """Whether a cell begins with a zero before another digit, or with a plus: ``cells.CODES``.
+
+    >>> [may_hold_codes(row) for row in (b"0.5,2024-01-05,10", b"1,007", b"+49,1")]
+    [False, True, True]
+    """
+    b = np.frombuffer(b"\n\n" + text + b"\n\n", dtype=np.uint8)
+    zero = np.flatnonzero(b[2:-2] == ord("0")) + 2
+    zero = zero[_DIGIT[b[zero + 1]] & _GOES_ON[b[zero + 2]]]
+    before = b[zero - 1]
+    starts = _BORDER[before] | (_SIGN[before] & _BORDER[b[zero - 2]])
+    plus = np.flatnonzero(b == ord("+"))
+    return bool(starts.any() or _BORDER[b[plus - 1]].any())
 
 
 def parse(
