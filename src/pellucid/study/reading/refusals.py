@@ -54,9 +54,9 @@ def one_role(targets: Sequence[str], plan: Plan) -> None:
 
 
 def only_names(cells: pl.Series) -> str:
-    """A sentence if no class has rows enough: such labels are names, or numbers written as text.
+    """A sentence if no class has rows enough: such labels are names, or numbers in several units.
 
-    >>> only_names(pl.Series("y", ["1,000", "2,000"]))[:53]
+    >>> only_names(pl.Series("y", ["1 kg", "2 lb"]))[:53]
     "the target 'y' has 2 different labels in 2 rows, such"
     """
     known = cells.drop_nulls()
@@ -65,7 +65,7 @@ def only_names(cells: pl.Series) -> str:
         return ""
     remedy = "give a target whose labels come back"
     if known.dtype == pl.String and known.str.contains(r"^[^\w-]*-?\d").all():
-        remedy = "numbers are written without thousands separators and units, as 1234.5"
+        remedy = "numbers are written all in one way and unit, as 1234.5"
     return (
         f"the target {cells.name!r} has {len(sizes)} different labels in {len(known)} rows, such "
         f"as {known[0]!r}, too few of each to learn from; {remedy}"
