@@ -378,7 +378,8 @@ class BayesianNetworkClassifier(Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""
-        return self.classes_[self._joint(X).argmax(axis=1)]
+        best = self._joint(X).argmax(axis=1)  # refuses a model that is not fitted
+        return self.classes_[best]
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -54,7 +54,7 @@ class LinearApproximator(NamedTuple):
             )
         if table.ndim != 2 or len(table) != n_states or not np.isfinite(table).all():
             raise ValueError(
-                f"features must be finite numbers of shape ({n_states}, F), got {table.shape}"
+                f"features must be finite, of shape ({n_states}, F), got {table.shape}"
             )
 
     def phi(self, observation: Any) -> Array:
@@ -62,9 +62,7 @@ class LinearApproximator(NamedTuple):
         if callable(self.features):
             found = np.asarray(self.features(observation), dtype=np.float64)
             if found.ndim != 1 or not np.isfinite(found).all():
-                raise ValueError(
-                    f"features must return a vector of finite numbers, got shape {found.shape}"
-                )
+                raise ValueError(f"features must return finite numbers (F,), got {found.shape}")
             return found
         return np.asarray(self.features, dtype=np.float64)[observation]
 
@@ -75,18 +73,17 @@ class LinearApproximator(NamedTuple):
             return np.zeros(shape)
         given = np.asarray(self.initial, dtype=np.float64)
         if given.shape not in (shape, shape[-1:]) or not np.isfinite(given).all():
-            raise ValueError(
-                f"initial must be finite numbers of shape {shape}, got shape {given.shape}"
-            )
+            raise ValueError(f"initial must be finite, of shape {shape}, got shape {given.shape}")
         return np.array(np.broadcast_to(given, shape))
 
 
 def check_approximator(approximator: LinearApproximator | None) -> None:
     """Refuse what is no approximator."""
     if approximator is not None and not isinstance(approximator, LinearApproximator):
-        raise TypeError(
-            f"approximator must be LinearApproximator(...) or None, got {approximator!r}"
-        )
+        raise TypeError(f"approximator must be a LinearApproximator or None, got {approximator!r}")
+
+
+NO_TABLE = "observations are vectors here: give approximator=LinearApproximator(...)"
 
 
 def check_initial_value(value: Any, approximator: object) -> None:

@@ -18,7 +18,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.reinforcement.approximation import policy_gradient_kernels
-from pellucid.reinforcement.approximation.approximator import check_approximator
+from pellucid.reinforcement.approximation.approximator import NO_TABLE, check_approximator
 from pellucid.reinforcement.approximation.policy_gradient_kernels import MEAN, NONE, VALUE
 from pellucid.reinforcement.learning.agents import Agent
 from pellucid.reinforcement.learning.experience import Baseline
@@ -93,9 +93,7 @@ class PolicyGradient(Agent):
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions
         if self.approximator is None and S is None:
-            raise ValueError(
-                "observations are vectors here: give approximator=LinearApproximator(...)"
-            )
+            raise ValueError(NO_TABLE)
         self.allowed_ = None if place.allowed is None else place.allowed.copy()
         self.episode_: list[Any] = []
         size = 0 if self.approximator is not None else S

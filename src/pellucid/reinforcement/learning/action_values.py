@@ -13,13 +13,8 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.records import Card
-from pellucid.reinforcement.approximation.approximator import (
-    Scale,
-    check_approximator,
-    check_initial_value,
-    divergence_sentence,
-    horizon_of,
-)
+from pellucid.reinforcement.approximation import approximator as approximation
+from pellucid.reinforcement.approximation.approximator import Scale, horizon_of
 from pellucid.reinforcement.learning import agent_kernels as compiled
 from pellucid.reinforcement.learning.agent_kernels import Control, choose, learn, pick, run_control
 from pellucid.reinforcement.learning.agents import Agent
@@ -53,7 +48,7 @@ class ActionValueAgent(Agent):
 
     def _check_parameters(self) -> None:
         check.whole(n_steps=self.n_steps)
-        check_approximator(self.approximator)
+        approximation.check_approximator(self.approximator)
         check_step_size(self.step_size, tabular=self.approximator is None)
         settings = exploration_settings(self.exploration)
         if self.approximator is not None and (settings is None or settings.counts):
@@ -61,7 +56,7 @@ class ActionValueAgent(Agent):
                 "with an approximator states are not counted: use Greedy or EpsilonGreedy without "
                 f"half_life, got {self.exploration!r}"
             )
-        check_initial_value(self.initial_value, self.approximator)
+        approximation.check_initial_value(self.initial_value, self.approximator)
 
     def _begin(self, place: Place) -> None:
         S, A = place.n_states, place.n_actions
@@ -181,9 +176,8 @@ class ActionValueAgent(Agent):
         if self.approximator is None:
             rate = self._rates.at(self.step_size, int(self.visits_[x, a]) + 1)
             cell = x * self.n_actions_ + a
-            return float(
-                approach(self.q_.reshape(-1), self.visits_.reshape(-1), NONE, cell, G, rate)
-            )
+            tables = self.q_.reshape(-1), self.visits_.reshape(-1), NONE
+            return float(approach(*tables, cell, G, rate))
         value = self._value(pair)
         self._notice(value, G)
         self.visits_[a] += 1
@@ -263,7 +257,7 @@ class ActionValueAgent(Agent):
     def _diverged(self) -> str:
         if self.approximator is None or not self._scale.exceeded(self._worst):
             return ""
-        return divergence_sentence(self._worst)
+        return approximation.divergence_sentence(self._worst)
 
     # --- using it --------------------------------------------------------------------------
 
@@ -312,9 +306,9 @@ class ActionValueAgent(Agent):
         if hasattr(self, "random_words_") and self.approximator is None:
             S, A = self.n_states_, self.n_actions_
             pair = (2 if self._kind == compiled.DOUBLE_Q else 0, S, A)
-            self._check_arrays(
-                q_=("f", (S, A)), visits_=("i", (S, A)), allowed_=("b", (S, A)), pair_=("f", pair)
-            )
+            kinds = {"q_": "f", "visits_": "i", "allowed_": "b"}
+            tables = {name: (kind, (S, A)) for name, kind in kinds.items()}
+            self._check_arrays(**tables, pair_=("f", pair))
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""

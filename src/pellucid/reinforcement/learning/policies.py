@@ -29,9 +29,8 @@ def policy_probabilities(
         if not (chances >= 0).all() or (np.abs(chances.sum(axis=1) - 1) > 1e-6).any():
             raise ValueError("the probabilities of a policy must be >= 0 and sum to 1 per state")
     else:
-        raise ValueError(
-            f"policy must have shape ({n_states},) or ({n_states}, {n_actions}), got {given.shape}"
-        )
+        S, A = n_states, n_actions
+        raise ValueError(f"policy must have shape ({S},) or ({S}, {A}), got {given.shape}")
     bad = (chances > 0) & ~open_ & open_.any(axis=1, keepdims=True)  # ends have no actions
     if bad.any():
         s, a = np.argwhere(bad)[0]

@@ -17,14 +17,8 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.records import Card
-from pellucid.reinforcement.approximation.approximator import (
-    LinearApproximator,
-    Scale,
-    check_approximator,
-    check_initial_value,
-    divergence_sentence,
-    horizon_of,
-)
+from pellucid.reinforcement.approximation import approximator as approximation
+from pellucid.reinforcement.approximation.approximator import LinearApproximator, Scale, horizon_of
 from pellucid.reinforcement.learning import agent_kernels
 from pellucid.reinforcement.learning.agent_kernels import SARSA, Control, locate, uniform
 from pellucid.reinforcement.learning.agents import Agent, Sizes
@@ -107,7 +101,7 @@ class TDLearning(Agent):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_approximator(self.approximator)
+        approximation.check_approximator(self.approximator)
         check_step_size(self.step_size, tabular=self.approximator is None)
         if not 0 <= self.trace_decay <= 1:
             raise ValueError(f"trace_decay must be between 0 and 1, got {self.trace_decay!r}")
@@ -117,16 +111,14 @@ class TDLearning(Agent):
                 "give n_steps or trace_decay, not both: traces already weigh windows of all "
                 f"lengths, got n_steps={self.n_steps!r} and trace_decay={self.trace_decay!r}"
             )
-        check_initial_value(self.initial_value, self.approximator)
+        approximation.check_initial_value(self.initial_value, self.approximator)
 
     def _begin(self, place: Place) -> None:
         S = place.n_states
         self.waiting_: list[Any] = []  # steps given to ``update`` whose windows are open
         if self.approximator is None:
             if S is None:
-                raise ValueError(
-                    "observations are vectors here: give approximator=LinearApproximator(...)"
-                )
+                raise ValueError(approximation.NO_TABLE)
             self.values_ = np.full(S, float(self.initial_value))
             self.visits_, self.traces_ = np.zeros(S, np.int64), np.zeros(S)
             return
@@ -282,7 +274,7 @@ class TDLearning(Agent):
     def _diverged(self) -> str:
         if self.approximator is None or not self._scale.exceeded(self._worst):
             return ""
-        return divergence_sentence(self._worst)
+        return approximation.divergence_sentence(self._worst)
 
     def _finish(self) -> None:
         if self.approximator is not None and self.n_states_ is not None:

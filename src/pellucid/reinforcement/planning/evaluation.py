@@ -79,9 +79,8 @@ def policy_actions(mdp: "MDP", policy: ArrayLike | None) -> IntArray:
     bad = (actions < 0) | (actions >= A)
     if bad.any():
         s = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"the action of state {mdp.states[s]!r} must be 0 to {A - 1}, got {actions[s]}"
-        )
+        name, got = mdp.states[s], actions[s]
+        raise ValueError(f"the action of state {name!r} must be 0 to {A - 1}, got {got}")
     return actions
 
 
@@ -137,9 +136,8 @@ def solve_chain(chain: Chain, g: float) -> Array:
     if S <= DENSE:
         return np.linalg.solve(np.eye(S) - g * chain.P.toarray(), chain.r)
     M = csc_array(eye_array(S) - g * chain.P)
-    factor = splu(
-        M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
+    symmetric = {"permc_spec": "MMD_AT_PLUS_A", "options": {"SymmetricMode": True}}
+    factor = splu(M, diag_pivot_thresh=0.0, **symmetric)
     U = factor.solve(chain.r)
     return U + factor.solve(chain.r - M @ U)  # one refinement: LU was done without pivoting
 

@@ -67,15 +67,12 @@ def grid_world(
     if len(start) > 1:
         raise ValueError(f"the layout must have at most one start S, got {len(start)}")
     states = tuple(zip(row.tolist(), col.tolist(), strict=True))
-    return MDP(
+    P, first = (
         _slippery(_neighbours(cells, row, col), slip),
-        reward,
-        discount=discount,
-        terminal=np.isin(signs, list(worth)),
-        states=states,
-        actions=ACTIONS,
-        start=states[start[0]] if len(start) else None,
+        states[start[0]] if len(start) else None,
     )
+    names: dict[str, Any] = {"states": states, "actions": ACTIONS, "start": first}
+    return MDP(P, reward, discount=discount, terminal=np.isin(signs, list(worth)), **names)
 
 
 def _check_numbers(step_reward: object, slip: Any) -> None:

@@ -228,9 +228,8 @@ class MDP:
             world = P.indptr, P.indices, P.data, self.outcome_rewards, self.terminal
             T = walk(*world, chances, s, rng.random((max_steps, 2)), states, actions, paid)
             ended = bool(self.terminal[states[T]])
-            episodes.append(
-                Episode(states[: T + 1].copy(), actions[:T].copy(), paid[:T].copy(), ended)
-            )
+            steps = states[: T + 1].copy(), actions[:T].copy(), paid[:T].copy()
+            episodes.append(Episode(*steps, ended))
         return episodes
 
     # --- Gymnasium -------------------------------------------------------------------------
