@@ -64,11 +64,6 @@ def check_two_classes(model: Classifier, n_rows: int) -> None:
 class GaussianDiscriminant(Classifier):
     """Base: a subclass gives its discriminants and solves from the class moments."""
 
-    means_: Array
-    priors_: Array
-    class_count_: Array
-    class_scatter_: Array
-
     fit_blocks = fit_blocks
 
     @abstractmethod

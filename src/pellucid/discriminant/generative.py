@@ -104,8 +104,8 @@ class GenerativeClassifier(Classifier):
 
     def _joint(self, X: ArrayLike) -> Array:
         joint = self._log_joint(X)
-        nowhere = ~np.isfinite(joint).any(axis=1)
-        return np.where(nowhere[:, None], gaussian_rules.log_prior(self.priors_), joint)
+        nowhere = ~np.isfinite(joint).any(axis=1, keepdims=True)
+        return np.where(nowhere, gaussian_rules.log_prior(self.priors_), joint)
 
     def predict(self, X: ArrayLike) -> Any:
         """Predict for each row of ``X``."""

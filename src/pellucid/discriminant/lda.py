@@ -60,7 +60,7 @@ WIDE = 500  # columns from which no p x p matrix is made of fewer rows
 class Within(NamedTuple):
     """The covariance within the classes, and that of all rows where it defines the directions."""
 
-    covariance: Array | None  # (p, p); None where it is too large to be made
+    covariance: Any  # (p, p); None where it is too large to be made
     total: Array | None
 
 

@@ -40,9 +40,6 @@ def squared_distances(X: Array, means: Array, whitening: Array) -> Array:
 class QuadraticRule(GaussianDiscriminant):
     """Base: a subclass gives the covariances of the classes; the rest follows."""
 
-    whitening_: Array
-    log_determinants_: Array
-
     @abstractmethod
     def _covariances(
         self, stat: ClassScatter, priors: Array, rows: Source | None, map_: Map

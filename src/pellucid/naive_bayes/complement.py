@@ -13,8 +13,6 @@ draws from the class's own smoothed shares.
 References: Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.arrays import check
@@ -96,11 +94,6 @@ class ComplementNB(CountNB):
         self.class_prior = class_prior
         self.norm = norm
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
     def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         check.boolean(norm=self.norm)
         self.feature_count_ = counts.sums
@@ -113,10 +106,6 @@ class ComplementNB(CountNB):
         K = len(self.classes_)
         prior = self.class_log_prior_ if K == 1 else np.zeros(K)
         return LogTables(prior, self.feature_log_prob_, None)
-
-    def _stored(self) -> ClassCounts:
-        none = np.zeros((len(self.classes_), 1))
-        return ClassCounts(self.class_count_, self.feature_count_, none, -1)
 
     def _draw(self, codes: IntArray, rng: Rng) -> Array:
         alpha = check_alpha(self.alpha, self.force_alpha, self.feature_count_.shape)

@@ -261,16 +261,12 @@ class CountNB(NaiveBayes):
     _accepts_sparse = True
     _signed = False  # whether values below 0 mean something
 
-    alpha: Any
-    force_alpha: Any
-    fit_prior: Any
-    class_prior: Any
-
     fit_blocks = fit_blocks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on data that are no counts
+        tags.input_tags.positive_only = not self._signed
         return tags
 
     @abstractmethod
@@ -281,9 +277,10 @@ class CountNB(NaiveBayes):
     def _tables(self) -> LogTables:
         """The logarithms of the factors."""
 
-    @abstractmethod
     def _stored(self) -> ClassCounts:
         """The sums that ``partial_fit`` adds to."""
+        none = np.zeros((len(self.classes_), 1))
+        return ClassCounts(self.class_count_, self.feature_count_, none, -1)
 
     def _threshold(self) -> float:
         return RAW
@@ -334,9 +331,8 @@ class CountNB(NaiveBayes):
     class_prior_ = class_prior
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        K, p = len(self.classes_), self.n_features_in_
-        per_class = {"class_count_": (K,), "class_log_prior_": (K,)}
-        return per_class | {"feature_count_": (K, p), "feature_log_prob_": (K, p)}
+        shape = (len(self.classes_), self.n_features_in_)
+        return super()._state_shapes() | {"feature_count_": shape, "feature_log_prob_": shape}
 
     def _joint_log_likelihood(self) -> Callable[[Any], Array]:
         return partial(log_joint, linear_scores(self._tables()), self._threshold())

@@ -537,10 +537,6 @@ class MixedNB(NaiveBayes):
 
     class_prior_ = class_prior
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        K = len(self.classes_)
-        return {"class_count_": (K,), "class_log_prior_": (K,)}
-
     def _check_state(self) -> None:
         super()._check_state()
         if not hasattr(self, "n_features_in_"):

@@ -87,11 +87,6 @@ class MultinomialNB(CountNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
     def _smooth(self, counts: ClassCounts, alpha: ArrayLike) -> tuple[BoolArray, str] | None:
         self.feature_count_ = counts.sums
         self.feature_log_prob_ = fit_multinomial(counts.sums, alpha)
@@ -100,10 +95,6 @@ class MultinomialNB(CountNB):
 
     def _tables(self) -> LogTables:
         return LogTables(self.class_log_prior_, self.feature_log_prob_, None)
-
-    def _stored(self) -> ClassCounts:
-        none = np.zeros((len(self.classes_), 1))
-        return ClassCounts(self.class_count_, self.feature_count_, none, -1)
 
     def _draw(self, codes: IntArray, rng: Rng) -> Array:
         lengths = self.feature_count_.sum(axis=1) / np.maximum(self.class_count_, 1e-300)

@@ -203,6 +203,9 @@ class NaiveBayes(Classifier):
     def _log_prior(self) -> Array:
         return self.class_log_prior_
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return dict.fromkeys(("class_count_", "class_log_prior_"), (len(self.classes_),))
+
     def _evaluate(
         self, X: Any, finish: Finish, *, per_class: bool = False, dtype: Any = np.float64
     ) -> Any:

@@ -29,9 +29,6 @@ class Local(Protocol):
 class AveragingModel(NeighborsModel, Regressor):
     """The average of the targets of some training rows; a subclass says of which."""
 
-    weights: Any
-    average: str
-
     @abstractmethod
     def _local(self, X: ArrayLike, y: Array) -> Iterator[Any]:
         """The Local of every few queries; y (n, outputs). X None: the training rows."""

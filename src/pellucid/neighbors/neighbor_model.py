@@ -76,13 +76,6 @@ class NeighborsModel(Estimator):
 
     _accepts_sparse = True
     n_neighbors: Any = None
-    radius: Any
-    algorithm: Any
-    leaf_size: int
-    p: Any
-    metric: Any
-    metric_params: dict | None
-    n_jobs: Any
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]

@@ -94,10 +94,6 @@ def label_codes(y: Any, n: int, estimator: BaseEstimator) -> tuple[bool, Any, An
 class VotingModel(NeighborsModel, Classifier):
     """Labels by the votes of training rows; a subclass says who votes."""
 
-    weights: Any
-    ties: str
-    random_state: Any
-
     @abstractmethod
     def _votes(self, X: ArrayLike) -> Iterator[list[Any]]:
         """For every few queries the Votes of each output; X None: the training rows."""

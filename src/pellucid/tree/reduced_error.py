@@ -210,6 +210,15 @@ def _estimator_has(name: str) -> Any:
     return found
 
 
+def tags_like(tags: Any, estimator: BaseEstimator) -> Any:
+    """The tags of a model that answers as an inner estimator does."""
+    inner = get_tags(estimator)
+    tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
+    tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+    tags.input_tags = inner.input_tags
+    return tags
+
+
 class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
     """Hold part of the data out, grow a tree on the rest, prune it by what was held out.
 
@@ -254,12 +263,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.input_tags = inner.input_tags
-        return tags
+        return tags_like(super().__sklearn_tags__(), self.estimator)
 
     @with_callbacks
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:

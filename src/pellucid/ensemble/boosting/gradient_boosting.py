@@ -289,8 +289,7 @@ early_stopping
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores: (n,) for two classes, larger means ``classes_[1]``; else (n, K)."""
-        rows = self._check_input(X)
-        F = self._raw(rows)
+        F = self._raw(self._check_input(X))
         return F[0] if len(F) == 1 else np.ascontiguousarray(F.T)
 
     def predict_proba(self, X: ArrayLike) -> Array:

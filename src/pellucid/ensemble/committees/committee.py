@@ -26,10 +26,6 @@ from pellucid.ensemble.labels.meta_classifier import refuse_nonfinite
 class Committee(TransformerMixin, _BaseComposition, Estimator):
     """Named members whose answers are columns too; "drop" in the place of one leaves it out."""
 
-    estimators: Any
-    n_jobs: Any
-    estimators_: list[Any]
-
     def get_params(self, deep: bool = True) -> Any:
         """The parameters, with those of the members."""
         return self._get_params("estimators", deep=deep)

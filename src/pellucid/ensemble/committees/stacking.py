@@ -74,10 +74,6 @@ def check_partition(splits: list[Any], n: int) -> None:
 class Stacking(Committee):
     """Members, then a meta-model on what they say; a leaf class says what y is."""
 
-    final_estimator: Any
-    cv: Any
-    passthrough: bool
-
     def _wanted(self) -> str:
         return "predict"
 
@@ -194,6 +190,11 @@ class Stacking(Committee):
     def _meta(self, X: ArrayLike) -> Any:
         X = self._open(X, reset=False)
         return self._join(X, self._say(self.estimators_, self.stack_method_, X))
+
+    def _answer(self, method: str, X: ArrayLike, **params: Any) -> Any:
+        """What the meta-model says of what the members say."""
+        Z = self._meta(X)
+        return getattr(self.final_estimator_, method)(Z, **params)
 
     def transform(self, X: ArrayLike) -> Any:
         """What the members say, and X itself with ``passthrough``."""
@@ -326,21 +327,18 @@ class StackingClassifier(Stacking, base.Classifier):
     @available_if(_final_has("predict"))
     def predict(self, X: ArrayLike, **params: Any) -> Any:
         """The labels that the meta-model says; ``params`` go to its ``predict``."""
-        check_is_fitted(self)
-        said = self.final_estimator_.predict(self._meta(X), **self._final_params(params))
+        said = self._answer("predict", X, **self._final_params(params))
         return self.classes_[np.asarray(said).astype(np.intp)]
 
     @available_if(_final_has("predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of the meta-model."""
-        check_is_fitted(self)
-        return self.final_estimator_.predict_proba(self._meta(X))
+        return self._answer("predict_proba", X)
 
     @available_if(_final_has("decision_function"))
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of the meta-model."""
-        check_is_fitted(self)
-        return self.final_estimator_.decision_function(self._meta(X))
+        return self._answer("decision_function", X)
 
 
 class StackingRegressor(Stacking, base.Regressor):
@@ -401,5 +399,4 @@ class StackingRegressor(Stacking, base.Regressor):
 
     def predict(self, X: ArrayLike, **params: Any) -> Any:
         """What the meta-model says; ``params`` go to its ``predict``."""
-        check_is_fitted(self)
-        return self.final_estimator_.predict(self._meta(X), **self._final_params(params))
+        return self._answer("predict", X, **self._final_params(params))

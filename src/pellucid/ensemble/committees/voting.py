@@ -28,8 +28,6 @@ from pellucid.features.encoding.labels import LabelEncoder
 class Voting(Committee):
     """Members fitted to all rows; a leaf class joins what they say."""
 
-    weights: Any
-
     def _member_weights(self) -> Array:
         """Weights of the members that are not dropped."""
         n = len(self.estimators)

@@ -12,7 +12,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
 from pellucid.core.records import Card, show
+from pellucid.tree.reduced_error import tags_like
 
 
 def _has(method: str) -> Any:
@@ -86,12 +86,7 @@ class OutOfBagSearch(MetaEstimatorMixin, Estimator):
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.input_tags = inner.input_tags
-        return tags
+        return tags_like(super().__sklearn_tags__(), self.estimator)
 
     @with_callbacks
     def fit(

@@ -386,7 +386,7 @@ def check_forest(forest: Forest) -> None:
         raise ValueError("the sets of levels of the forest do not fit together")
     n, width = len(forest.feature), forest.value.shape[1]
     none = np.broadcast_to(0.0, n)  # nothing is derived from nodes that were not looked at
-    empty = {"spread": none[:, None], "value": np.broadcast_to(0.0, (n, width))}
+    empty: dict[str, Any] = {"spread": none[:, None], "value": np.broadcast_to(0.0, (n, width))}
     nodes = forest._replace(impurity=none, size=none, weight=none, **empty)
     for t in range(forest.n_trees):
         nodes.tree(t).check()

@@ -180,18 +180,14 @@ class ForestRegressor(ForestEstimator, Regressor):
         sizes = forest.leaf_sizes()
         if forest.value.shape[1] != self.n_outputs_:
             raise ValueError(f"forest_ must have values of {self.n_outputs_} outputs")
-        sound = (
-            isinstance(rows, np.ndarray)
-            and rows.dtype == np.int32
-            and sizes.min() >= 0
-            and rows.shape == (int(sizes.sum(dtype=np.int64)),)
-            and isinstance(targets, np.ndarray)
-            and targets.dtype == np.float64
-            and len(targets) == self.sampler_.n
-            and targets.size == self.sampler_.n * self.n_outputs_
-            and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < self.sampler_.n))
+        n, arrays = (
+            self.sampler_.n,
+            isinstance(rows, np.ndarray) and isinstance(targets, np.ndarray),
         )
-        if not sound:
+        sound = arrays and rows.dtype == np.int32 and targets.dtype == np.float64
+        sound = sound and sizes.min() >= 0 and rows.shape == (int(sizes.sum(dtype=np.int64)),)
+        sound = sound and len(targets) == n and targets.size == n * self.n_outputs_
+        if not sound or (len(rows) and not 0 <= rows.min() <= rows.max() < n):
             raise ValueError("leaf_rows_ and targets_ must fit the leaves of forest_")
 
     def card(self) -> Card:

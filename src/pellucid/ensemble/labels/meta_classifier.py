@@ -20,8 +20,6 @@ from pellucid.ensemble.committees.constant import ConstantClassifier
 class MetaClassifier(MetaEstimatorMixin, base.Classifier):
     """Base of the classifiers that fit several copies of ``estimator``."""
 
-    estimator: Any
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator).input_tags

@@ -203,12 +203,14 @@ class OneVsOneClassifier(MetaClassifier):
             optimisation=f"{self.n_classifiers_} independent fits of {sizes.min()} to "
             f"{sizes.max()} rows (cheaper than one-vs-rest when the cost of a fit grows faster "
             "than its rows)",
-            numbers={
-                "classes": self.n_classes_,
-                "fits": self.n_classifiers_,
-                "rows in all fits": int(sizes.sum()),
-            },
+            numbers=pair_numbers(self),
         )
+
+
+def pair_numbers(model: MetaClassifier) -> dict[str, int]:
+    """The numbers of the card of a model of pairs."""
+    K, sizes = len(model.classes_), model.pair_sizes_
+    return {"classes": K, "fits": len(model.estimators_), "rows in all fits": int(sizes.sum())}
 
 
 class Pair(NamedTuple):

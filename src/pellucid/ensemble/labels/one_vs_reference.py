@@ -22,7 +22,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.meta import binary_score
 from pellucid.core.records import Card
 from pellucid.ensemble.labels.meta_classifier import MetaClassifier, n_classifiers
-from pellucid.ensemble.labels.one_vs_one import Pair, fit_pairs
+from pellucid.ensemble.labels.one_vs_one import Pair, fit_pairs, pair_numbers
 from pellucid.ensemble.labels.one_vs_rest import inner_has
 
 SMALLEST = 1e-300  # a probability of 0 counts as this one: logits stay finite
@@ -150,9 +150,5 @@ class OneVsReferenceClassifier(MetaClassifier):
             "rows only; the choice of the reference matters",
             optimisation=f"{self.n_classifiers_} independent fits of {sizes.min()} to "
             f"{sizes.max()} rows",
-            numbers={
-                "classes": len(self.classes_),
-                "fits": self.n_classifiers_,
-                "rows in all fits": int(sizes.sum()),
-            },
+            numbers=pair_numbers(self),
         )

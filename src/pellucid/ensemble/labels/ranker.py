@@ -203,16 +203,13 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         check_is_fitted(self)
         inner = type(self.estimator_).__name__
         share = "all" if self.n_pairs_ == self.n_comparable_ else "a random part of the"
+        pairs = {"pairs": self.n_pairs_, "comparable pairs": self.n_comparable_}
         return Card(
             representation=f"f(x) = w.x, rows ordered by f within their group; w from {inner}",
             evaluation=f"that of {inner} on the differences of {share} comparable pairs, "
             "both signs, no intercept",
             optimisation=f"one fit of {2 * self.n_pairs_} differences",
-            numbers={
-                "pairs": self.n_pairs_,
-                "comparable pairs": self.n_comparable_,
-                "rows of the fit": 2 * self.n_pairs_,
-            },
+            numbers={**pairs, "rows of the fit": 2 * self.n_pairs_},
         )
 
 

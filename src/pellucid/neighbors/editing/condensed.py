@@ -78,8 +78,6 @@ def condensing_pass(
 class FewerRows(Classifier):
     """Votes of the nearest of a few rows ``_fit_X`` with the codes ``_y``, chosen by a subclass."""
 
-    n_neighbors: int
-
     @cached_property
     def _index(self) -> Index:
         metric, keywords = self._metric

@@ -168,12 +168,6 @@ class LabelModel(Classifier):
 
     _accepts_sparse = True
     _training_state = ("transduction_", "unreachable_")
-    kernel: Any
-    gamma: float
-    n_neighbors: int
-    max_iter: int
-    tol: float
-    n_jobs: Any
 
     @abstractmethod
     def _rounds(self, W: np.ndarray, Y: Array) -> tuple[Any, Any, Any]:
@@ -219,8 +213,8 @@ class LabelModel(Classifier):
         self.transduction_, self.unreachable_ = found["transduction_"], found["unreachable_"]
         self._known, self._end = len(known), run.reason
         if len(self.unreachable_):
-            rows = f"{len(self.unreachable_)} row(s) are connected to no labelled row and stay -1"
-            warn(f"{rows}, the first is row {self.unreachable_[0]}", UnreachableWarning)
+            lost = f"{len(self.unreachable_)} row(s) are connected to no labelled row and stay -1"
+            warn(f"{lost}, the first is row {self.unreachable_[0]}", UnreachableWarning)
         return self
 
     def _attributes(self, state: Spread) -> dict[str, Any]:

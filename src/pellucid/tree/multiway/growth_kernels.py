@@ -283,7 +283,8 @@ def preorder(whole, number):
 def room_for(n: int, q: int, most: int) -> Room:
     """Memory for n examples, q sums and at most ``most`` categories."""
     groups, present = np.empty((most + FEW, q)), np.empty(most + FEW, np.int64)
-    sums = (np.empty(q) for _ in range(4))
+    left, whole, lost, total = (np.empty(q) for _ in range(4))
     order, start = np.empty((2, n), np.int32), np.empty(257, np.int64)
     rows = np.empty(n, np.int32), np.empty(n)
-    return Room(groups, present, *sums, np.empty((2, q)), order, start, *rows)
+    sums = left, whole, lost, total, np.empty((2, q))
+    return Room(groups, present, *sums, order, start, *rows)
