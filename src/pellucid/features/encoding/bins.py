@@ -259,12 +259,12 @@ class KBinsDiscretizer(Transformer):
     def _tell(self, found: list[Array], wanted: IntArray) -> None:
         """Say which columns have fewer bins than asked for."""
         for j, edges in enumerate(found):
-            left, name = len(edges) - 1, self._column_name(j)
+            left = len(edges) - 1
+            what = f": bins not wider than {NARROW:g} were merged, {left} of {wanted[j]} are left"
             if np.isinf(edges[0]):
-                warn(f"{name} is constant: all rows fall in one bin")
-            elif left < wanted[j]:
-                merged = f"bins not wider than {NARROW:g} were merged"
-                warn(f"{name}: {merged}, {left} of {wanted[j]} are left")
+                what = " is constant: all rows fall in one bin"
+            if left < wanted[j]:
+                warn(self._column_name(j) + what)
 
     def _codes(self, X: np.ndarray) -> Any:
         inner = [np.asarray(edges, dtype=np.float64)[1:-1] for edges in self.bin_edges_]
