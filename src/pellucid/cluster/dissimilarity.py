@@ -161,9 +161,8 @@ def distances_of(X: Array, metric: MetricLike, what: str = "distances") -> Array
     if is_given(metric):
         return checked_matrix(X)
     if callable(metric) and not hasattr(metric, "pairwise"):
-        return (
-            checked_matrix(metric(X)) if takes_whole_table(metric) else matrix_of_items(X, metric)
-        )
+        whole = takes_whole_table(metric)
+        return checked_matrix(metric(X)) if whole else matrix_of_items(X, metric)
     return matrix_of(X, resolve(metric, X), what)
 
 

@@ -38,14 +38,8 @@ def read_table(owner: Any, X: Any, estimator: Any, *, reset: bool) -> Any:
         validate_data(owner, X, reset=reset, skip_check_array=True)
         return indexable_frame(X)
     mixed = isinstance(X, list) and any(isinstance(cell, str) for row in X for cell in row)
-    X = validate_data(
-        owner,
-        X,
-        reset=reset,
-        accept_sparse=True,
-        dtype=object if mixed else None,
-        ensure_all_finite=False,
-    )
+    kind = {"dtype": object if mixed else None, "ensure_all_finite": False}
+    X = validate_data(owner, X, reset=reset, accept_sparse=True, **kind)
     return X.tocsr() if issparse(X) and X.format not in ("csr", "csc") else X
 
 
@@ -81,10 +75,8 @@ def route(
     if sample_weight is None:
         return dict(params)
     if not has_fit_parameter(owner.estimator, "sample_weight"):
-        raise ValueError(
-            f"{type(owner.estimator).__name__}, the underlying estimator, does not support "
-            "sample weights"
-        )
+        name = type(owner.estimator).__name__
+        raise ValueError(f"{name}, the underlying estimator, does not support sample weights")
     return {**params, "sample_weight": sample_weight}
 
 

@@ -118,10 +118,8 @@ class Card(NamedTuple):
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
-            for name, text in self._lines()
-        )
+        pairs = [(escape(name), escape(text)) for name, text in self._lines()]
+        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in pairs)
         return f"<table>{rows}</table>"
 
 
@@ -181,7 +179,7 @@ class Summary:
         return plain({key: getattr(self, key) for key in keys})
 
     def __str__(self) -> str:
-        scalars = [f"{n} = {show(v)}" for n, v in self.scalars.items() if np.ndim(v) == 0]
+        scalars = self._scalars()
         lines = [self.title, text_table(self.columns, self.rows)]
         lines += [", ".join(scalars[i : i + 5]) for i in range(0, len(scalars), 5)]
         if not self.valid:
@@ -192,13 +190,10 @@ class Summary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        scalars = [f"{n} = {show(v)}" for n, v in self.scalars.items() if np.ndim(v) == 0]
-        text = [
-            *([f"Not valid for inference: {self.reason}"] if not self.valid else []),
-            *self.notes,
-        ]
-        notes = "".join(f"<li>{escape(line)}</li>" for line in text)
-        return (
-            f"<h4>{escape(self.title)}</h4>{html_table(self.columns, self.rows)}"
-            f"<p>{escape(', '.join(scalars))}</p><ul>{notes}</ul>"
-        )
+        reason = [] if self.valid else [f"Not valid for inference: {self.reason}"]
+        notes = "".join(f"<li>{escape(line)}</li>" for line in (*reason, *self.notes))
+        table = f"<h4>{escape(self.title)}</h4>{html_table(self.columns, self.rows)}"
+        return f"{table}<p>{escape(', '.join(self._scalars()))}</p><ul>{notes}</ul>"
+
+    def _scalars(self) -> list[str]:
+        return [f"{n} = {show(v)}" for n, v in self.scalars.items() if np.ndim(v) == 0]

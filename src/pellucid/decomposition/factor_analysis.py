@@ -176,10 +176,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
         check.non_negative(tol=self.tol)
         check.boolean(copy=self.copy)
         check.one_of(("lapack", "randomized"), svd_method=self.svd_method)
-        if self.rotation is not None:
-            check.one_of(("varimax", "quartimax"), rotation=self.rotation)
-        if self.n_components is not None:
-            check.whole(at_least=0, n_components=self.n_components)
+        check.one_of(("varimax", "quartimax"), **check.given(rotation=self.rotation))
+        check.whole(at_least=0, **check.given(n_components=self.n_components))
 
     def _fit_sums(self, rows: Source, map_: Map, **data: Any) -> None:
         with np.errstate(all="ignore"):

@@ -231,16 +231,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self.iterated_power != "auto":
             check.whole(at_least=0, iterated_power=self.iterated_power)
         check._number("coef0", self.coef0)
-        if self.n_components is not None:
-            check.whole(n_components=self.n_components)
-        if self.max_iter is not None:
-            check.whole(max_iter=self.max_iter)
+        check.whole(**check.given(n_components=self.n_components))
+        check.whole(**check.given(max_iter=self.max_iter))
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict or None, got {self.kernel_params!r}")
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("fit_inverse_transform needs the rows, not kernel='precomputed'")
-
-    # --- fitting -----------------------------------------------------------------------------
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
@@ -311,8 +307,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
         list(map_threads(fill, row_chunks(*out.shape)))
         return out
-
-    # --- using -------------------------------------------------------------------------------
 
     @property
     def _n_features_out(self) -> int:

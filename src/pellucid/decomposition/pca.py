@@ -160,8 +160,6 @@ default="auto"
         model._projection = np.linalg.pinv(V)
         return model
 
-    # --- fitting -----------------------------------------------------------------------------
-
     @with_callbacks
     def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
@@ -316,8 +314,6 @@ default="auto"
         self.__dict__.pop("history_", None)
         if found.history is not None:
             self.history_ = found.history
-
-    # --- using -------------------------------------------------------------------------------
 
     @property
     def _n_features_out(self) -> int:

@@ -190,8 +190,6 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.tol = tol
         self.random_state = random_state
 
-    # --- fitting -----------------------------------------------------------------------------
-
     @with_callbacks
     def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
@@ -299,23 +297,15 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _attributes(self, mean: Array, value: float, state: Loadings) -> dict[str, Any]:
         W, s2 = principal_axes(state)
         variances = (W**2).sum(axis=0) + s2  # (d,) of x along the columns of W
-        return {
-            "loadings_": W,
-            "noise_variance_": s2,
-            "mean_": mean,
-            "log_likelihood_": value,
-            "n_components_": W.shape[1],
-            "_projection": W / variances,
-            "_variances": variances,
-        }
+        found = {"loadings_": W, "noise_variance_": s2, "mean_": mean, "log_likelihood_": value}
+        found |= {"n_components_": W.shape[1], "_projection": W / variances}
+        return {**found, "_variances": variances}
 
     def _set(self, found: dict[str, Any]) -> None:
         self.loadings_, self.noise_variance_ = found["loadings_"], found["noise_variance_"]
         self.mean_, self.log_likelihood_ = found["mean_"], found["log_likelihood_"]
         self.n_components_ = found["n_components_"]
         self._projection, self._variances = found["_projection"], found["_variances"]
-
-    # --- using -------------------------------------------------------------------------------
 
     @property
     def _n_features_out(self) -> int:

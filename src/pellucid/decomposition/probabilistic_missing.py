@@ -26,7 +26,7 @@ from scipy.sparse import issparse
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.gaps import by_pattern
 from pellucid.core.arrays.typing import Array, IntArray, Map
-from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
+from pellucid.core.loops.statistics import Rows, Source, Statistic, add_records, reduce_rows
 from pellucid.decomposition.spectrum import by_eigen
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -144,14 +144,9 @@ def leaf_expected(plane: Plane, rows: Rows) -> Expected:
     return Expected(float(w.sum()), w @ D, second, float(w @ found.log_density))
 
 
-def merge_expected(a: Expected, b: Expected) -> Expected:
-    """The sums of two sets of rows."""
-    return Expected(a.weight + b.weight, a.first + b.first, a.second + b.second, a.value + b.value)
-
-
 def expect(source: Source, map_: Map, plane: Plane) -> Expected:
     """The E step."""
-    return reduce_rows(Statistic(partial(leaf_expected, plane), merge_expected), source, map_)
+    return reduce_rows(Statistic(partial(leaf_expected, plane), add_records), source, map_)
 
 
 def maximise(mean: Array, sums: Expected, d: int) -> tuple[Plane, Array]:

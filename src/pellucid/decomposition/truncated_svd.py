@@ -16,7 +16,6 @@ Small tables, and tall ones whose X'X is cheaper than the rounds, are solved in 
 References: Eckart & Young (1936); Halko, Martinsson & Tropp (2011).
 """
 
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -276,7 +275,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
             found = by_gram(X, k)
             if found is not None:
                 return found
-        tame = scaled if self.power_iteration_normalizer == "none" else _orthonormal
+        plain = self.power_iteration_normalizer == "none"
+        tame = scaled if plain else lambda Q: np.linalg.qr(Q)[0]
         return by_random_rounds(table, k, self.n_oversamples, rounds, tame, rng)
 
     def _set_spread(self, X: np.ndarray, scores: Array, squares: float, found: Svd) -> None:
@@ -289,7 +289,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         if dropped is None:
             dropped = squares - float((scores**2).sum())
             if dropped < 1e-8 * squares:  # the difference of equal numbers: look at the rows
-                dropped = float(by_leaves(X, partial(_squared_residuals, found.V)).sum())
+                V = found.V
+                dropped = float(
+                    by_leaves(X, lambda A: ((A - (A @ V.T) @ V) ** 2).sum(axis=1)).sum()
+                )
         self.error_ = float(np.sqrt(max(dropped, 0.0)))
         self.storage_ratio_ = len(found.s) * (n + p + 1) / (n * p)
         self._norm, self._solved_by, self._n = float(np.sqrt(squares)), found.how, n
@@ -333,14 +336,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
             },
             warnings=("random projections: nearly the best",) * (self._solved_by == "randomized"),
         )
-
-
-def _orthonormal(Q: Array) -> Array:
-    return np.linalg.qr(Q)[0]
-
-
-def _squared_residuals(V: Array, rows: Array) -> Array:
-    return ((rows - (rows @ V.T) @ V) ** 2).sum(axis=1)
 
 
 HOW = {

@@ -22,7 +22,7 @@ from pellucid.base import Classifier, check_labels, encode_labels, with_callback
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
 from pellucid.core.loops.iterate import FitContext, strictly_below
-from pellucid.core.loops.statistics import Moments, Rows, moments
+from pellucid.core.loops.statistics import Moments, Rows, add_records, moments
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
@@ -71,7 +71,7 @@ def expect(data: HalfLabelled, model: Gaussians) -> Sums:
         sums = labelled_sums(data.known, factors)
     if data.unknown is None:
         return sums
-    return gaussians.merge_sums(sums, gaussians.expectation(data.unknown, map_threads, factors))
+    return add_records(sums, gaussians.expectation(data.unknown, map_threads, factors))
 
 
 def supervised(data: HalfLabelled) -> Gaussians:
@@ -247,18 +247,15 @@ class SemiSupervisedMixture(Classifier):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        numbers: dict[str, Any] = {"classes": len(self.classes_), "features": self.n_features_in_}
+        numbers |= {"rounds": self.n_iter_, "largest move of a mean": float(self.moved_.max())}
         return Card(
             f"argmax_c log pi_c + log N(x; mu_c, S_c), covariances {self.covariance_type}",
             "joint likelihood of the labelled rows and marginal likelihood of the unlabelled ones, "
             f"which count {self.unlabeled_weight:g} times",
             f"EM from the labelled fit, labels held; at most {self.max_iter} rounds or a change "
             f"below {self.tol:g}; {self.reg_covar:g} is added to the variances",
-            {
-                "classes": len(self.classes_),
-                "features": self.n_features_in_,
-                "rounds": self.n_iter_,
-                "largest move of a mean": float(self.moved_.max()),
-            },
+            numbers,
         )
 
 

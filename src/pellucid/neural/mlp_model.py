@@ -358,6 +358,8 @@ class MultilayerPerceptron(Estimator):
         inputs = "of comparable spread"
         if not self._scales <= UNSCALED:
             inputs = f"spreads differ {self._scales:.3g} times: standardise the inputs"
+        numbers: dict[str, Any] = {"parameters": len(self.vector_), "loss": self.loss_}
+        numbers |= {"epochs": self.n_iter_, "inputs": inputs}
         return Card(
             representation=(
                 f"a network of {' - '.join(map(str, units))} units, output {self.out_activation_}; "
@@ -366,12 +368,7 @@ class MultilayerPerceptron(Estimator):
             ),
             evaluation=f"mean {type(self._head().loss).__name__} + {self._penalty_words()}",
             optimisation=f"{self._how()}, {self.n_iter_} epochs: {self._diagnosis()}",
-            numbers={
-                "parameters": len(self.vector_),
-                "loss": self.loss_,
-                "epochs": self.n_iter_,
-                "inputs": inputs,
-            },
+            numbers=numbers,
         )
 
     def _penalty_words(self) -> str:

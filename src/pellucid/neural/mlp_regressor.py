@@ -46,36 +46,14 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         float64); an object never.
     alpha : float, L1 or L2, default=1e-4
         A number: alpha/2 sum |W|^2 / rows of a batch.
-    batch_size : int or "auto", default="auto"
-        Rows per step; "auto": min(200, n).
-    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
-        For "sgd".
-    learning_rate_init, power_t : float, default=0.001, 0.5
-        First rate of "sgd" and "adam"; exponent of "invscaling".
-    max_iter : int, default=200
-        Most iterations.
-    shuffle : bool, default=True
-        Whether every epoch visits the rows in a new order.
-    random_state : None, int, RandomState or Generator
-        Seed of the random numbers.
-    tol : float, default=1e-4
-        The search stops when it gains less than this.
-    verbose : bool, default=False
-        Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    momentum, nesterovs_momentum : float, bool, default=0.9, True
-        For "sgd".
+    batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol
+        As in ``MLPClassifier``.
+    verbose, warm_start, momentum, nesterovs_momentum, beta_1, beta_2, epsilon
+        As in ``MLPClassifier``.
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by R^2 on rows held out, and keep the best weights.
-    validation_fraction : float, default=0.1
-        Share of rows held out by ``early_stopping``.
-    beta_1, beta_2, epsilon : float, default=0.9, 0.999, 1e-8
-        For "adam".
-    n_iter_no_change : int, default=10
-        Epochs without progress that end the fit.
-    max_fun : int, default=15000
-        Evaluations of the loss by "lbfgs".
+    validation_fraction, n_iter_no_change, max_fun
+        As in ``MLPClassifier``.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ from pellucid.compiled.epochs.epochs import rule_epoch
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
-from pellucid.core.loops.iterate import History, iterate
+from pellucid.core.loops.iterate import History
 from pellucid.core.runtime.random import generator
 from pellucid.solvers import minimum
 from pellucid.solvers.line_search import LineSearch
@@ -170,17 +170,8 @@ class GradientDescent(BaseEstimator):
         tol = None if self.stop is None else self.tol
         first = descent.begin(x)
         with np.errstate(all="ignore"):  # a point that is not finite has an endless gap
-            run = iterate(
-                descent.move,
-                first,
-                max_iter=self.max_iter,
-                tol=tol,
-                record=describe if record is not None else None,
-                name=type(self).__name__,
-                context=context,
-                warn=False,
-                explain=lambda state: minimum.rate_sentence(descent.last_rate, objective.lipschitz),
-            )
+            how = {"record": None if record is None else describe, "explain": descent.explain}
+            run = minimum.run_solver(self, descent.move, first, context=context, tol=tol, **how)
         state = run.state
         if record == "update":
             run = run._replace(history=descent.path)
@@ -190,8 +181,7 @@ class GradientDescent(BaseEstimator):
 
     def _check(self, objective: Any, record: str | None) -> None:
         check.whole(max_iter=self.max_iter)
-        if self.tol is not None:
-            check.non_negative(tol=self.tol)
+        check.non_negative(**check.given(tol=self.tol))
         if self.stop not in STOPS:
             check.one_of(tuple(s for s in STOPS if s), stop=self.stop)
         if record is not None:
@@ -254,6 +244,10 @@ class Descent:
         state = State(x, value, g, self.rule.start(len(x)), rate, 1.0, 0, x, value, mean)
         self.note(x, value, rate, 0)
         return state
+
+    def explain(self, _: State) -> str:
+        """Why a run diverged."""
+        return minimum.rate_sentence(self.last_rate, self.objective.lipschitz)
 
     def note(self, x: Array, value: float, rate: float, t: int) -> None:
         """A row per update, where the whole path is wanted."""

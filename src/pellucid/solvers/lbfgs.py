@@ -84,8 +84,7 @@ class LBFGS(BaseEstimator):
     ) -> Minimum:
         """Descend from ``start``."""
         check.whole(memory=self.memory, max_iter=self.max_iter)
-        if self.tol is not None:
-            check.positive(tol=self.tol)
+        check.positive(**check.given(tol=self.tol))
         if not objective.smooth:
             raise ValueError("LBFGS needs a smooth objective; use ProximalGradient for L1")
         x = minimum.starting_point(start, objective.size, generator(0))

@@ -78,8 +78,8 @@ def starting_point(start: ArrayLike | str, size: int | None, rng: np.random.Gene
 
 def run_solver(solver: BaseEstimator, step: Step, first: Any, **says: Any) -> Iteration:
     """``iterate`` within the limits of a solver, which tells of a slow end itself."""
-    limits = {"max_iter": solver.max_iter, "tol": getattr(solver, "tol", None), "warn": False}
-    return iterate(step, first, name=type(solver).__name__, **limits, **says)
+    how = {"max_iter": solver.max_iter, "tol": getattr(solver, "tol", None), **says}
+    return iterate(step, first, name=type(solver).__name__, warn=False, **how)
 
 
 def finite_start(value: float) -> None:

@@ -33,12 +33,8 @@ from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
 
 Between: TypeAlias = str | Distance | Callable[..., Any]  # how far two rows are apart
-SUMS: dict[str, Callable[[Array, Array, IntArray, int], Array]] = {
-    "euclidean": distance_sums.euclidean_sums,
-    "manhattan": distance_sums.manhattan_sums,
-    "sqeuclidean": distance_sums.squared_sums,
-    "cosine": distance_sums.cosine_sums,
-}
+SUMS = {"euclidean": distance_sums.euclidean_sums, "manhattan": distance_sums.manhattan_sums}
+SUMS |= {"sqeuclidean": distance_sums.squared_sums, "cosine": distance_sums.cosine_sums}
 
 
 class SilhouetteValues(NamedTuple):

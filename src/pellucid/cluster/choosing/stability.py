@@ -72,11 +72,6 @@ def with_settings(estimator: BaseEstimator, **values: Any) -> Any:
     return model.set_params(**{name: values[own] for name, own in last.items() if own in values})
 
 
-def has_setting(estimator: BaseEstimator, name: str) -> bool:
-    """Whether some part of the estimator has this parameter."""
-    return any(key.rpartition("__")[2] == name for key in estimator.get_params(deep=True))
-
-
 def labels_of(model: BaseEstimator, X: ArrayLike) -> IntArray:
     """Fit and label the rows; a run that did not converge is a run all the same."""
     with warnings.catch_warnings():
@@ -152,7 +147,8 @@ def _checked(
     if not hasattr(estimator, "fit_predict"):
         name = type(estimator).__name__
         raise TypeError(f"estimator must have fit_predict, as clusterings do, got {name}")
-    if resample == "seeds" and not has_setting(estimator, "random_state"):
+    settings = {key.rpartition("__")[2] for key in estimator.get_params(deep=True)}
+    if resample == "seeds" and "random_state" not in settings:
         why = "has no random_state, so every run would be the same"
         raise ValueError(f"{type(estimator).__name__} {why}; use resample='subsample'")
     rows = frame_matrix(X) if is_frame(X) else X

@@ -123,8 +123,7 @@ class DBSCAN(ClusterMixin, Estimator):
         check.positive(eps=self.eps)
         check.whole(min_samples=self.min_samples, leaf_size=self.leaf_size)
         check.one_of(("auto", "ball_tree", "kd_tree", "brute"), algorithm=self.algorithm)
-        if self.p is not None:
-            check.positive(p=self.p)
+        check.positive(**check.given(p=self.p))
 
     def _found(self, X: ArrayLike, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)

@@ -14,8 +14,6 @@ connected; two nodes that are one, and the same one, need no distances at all. C
 depend on the order of unions, so threads work on forests of their own, which are merged.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.compiled.distances.brute import term
@@ -24,7 +22,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def node_boxes(tiles: Any, slots: Any, n: int, low: Any, high: Any) -> None:
+def node_boxes(tiles, slots, n, low, high):
     """The box of every node, from the leaves up."""
     bottom, d = tiles.shape[0], tiles.shape[1]
     for v in range(2 * bottom - 1, 0, -1):
@@ -41,7 +39,7 @@ def node_boxes(tiles: Any, slots: Any, n: int, low: Any, high: Any) -> None:
 
 
 @jit
-def box_gap(low: Any, high: Any, u: int, v: int, kind: int, p: float) -> float:
+def box_gap(low, high, u, v, kind, p):
     """A lower bound of the reduced distances between rows of two nodes."""
     total = 0.0
     for t in range(low.shape[1]):
@@ -51,7 +49,7 @@ def box_gap(low: Any, high: Any, u: int, v: int, kind: int, p: float) -> float:
 
 
 @jit
-def row_gap(q: Any, low: Any, high: Any, v: int, kind: int, p: float) -> float:
+def row_gap(q, low, high, v, kind, p):
     """A lower bound of the reduced distances of q to the rows of a node."""
     total = 0.0
     for t in range(len(q)):
@@ -61,21 +59,7 @@ def row_gap(q: Any, low: Any, high: Any, v: int, kind: int, p: float) -> float:
 
 
 @jit
-def dense_places(
-    tiles: Any,
-    slots: Any,
-    n: int,
-    low: Any,
-    high: Any,
-    w: Any,
-    kind: int,
-    p: float,
-    limit: float,
-    enough: float,
-    a: int,
-    b: int,
-    dense: Any,
-) -> None:
+def dense_places(tiles, slots, n, low, high, w, kind, p, limit, enough, a, b, dense):
     """dense[place]: whether the weights within the limit reach ``enough``; leaves a to b."""
     bottom, d = tiles.shape[0], tiles.shape[1]
     nodes, near = np.empty(DEPTH, np.int64), np.empty(bottom, np.int64)
@@ -114,7 +98,7 @@ def dense_places(
 
 
 @jit
-def root_of(parent: Any, i: int) -> int:
+def root_of(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
@@ -122,7 +106,7 @@ def root_of(parent: Any, i: int) -> int:
 
 
 @jit
-def unite(parent: Any, i: int, j: int) -> None:
+def unite(parent, i, j):
     i, j = root_of(parent, i), root_of(parent, j)
     if i < j:
         parent[j] = i
@@ -131,19 +115,7 @@ def unite(parent: Any, i: int, j: int) -> None:
 
 
 @jit
-def unite_leaves(
-    tiles: Any,
-    x: int,
-    y: int,
-    kind: int,
-    p: float,
-    limit: float,
-    dense: Any,
-    parent: Any,
-    once: bool,
-    q: Any,
-    values: Any,
-) -> None:
+def unite_leaves(tiles, x, y, kind, p, limit, dense, parent, once, q, values):
     """Unite the dense rows of two leaves that are near; ``once``: the first such pair is enough."""
     for i in range(WIDTH):
         if not dense[x * WIDTH + i]:
@@ -159,7 +131,7 @@ def unite_leaves(
 
 
 @jit
-def look_at_leaf(dense: Any, parent: Any, leaf: int, bottom: int, one: Any, some: Any) -> None:
+def look_at_leaf(dense, parent, leaf, bottom, one, some):
     """Note a dense place of the leaf, and whether its dense rows are all one."""
     v = bottom + leaf
     first = some[v]
@@ -173,19 +145,7 @@ def look_at_leaf(dense: Any, parent: Any, leaf: int, bottom: int, one: Any, some
 
 
 @jit
-def unite_dense(
-    tiles: Any,
-    low: Any,
-    high: Any,
-    kind: int,
-    p: float,
-    limit: float,
-    dense: Any,
-    parent: Any,
-    some: Any,
-    a: int,
-    b: int,
-) -> None:
+def unite_dense(tiles, low, high, kind, p, limit, dense, parent, some, a, b):
     """Unite dense rows of leaves a to b with those of the same and later leaves near them.
 
     some[v]: a dense place of node v, or -1.
@@ -228,14 +188,14 @@ def unite_dense(
 
 
 @jit
-def merge_forests(into: Any, other: Any) -> None:
+def merge_forests(into, other):
     for i in range(len(other)):
         if other[i] != i:
             unite(into, i, other[i])
 
 
 @jit
-def some_dense(dense: Any, bottom: int, some: Any) -> None:
+def some_dense(dense, bottom, some):
     """some[v]: the first dense place of every node, or -1."""
     for v in range(2 * bottom - 1, 0, -1):
         some[v] = -1
@@ -248,7 +208,7 @@ def some_dense(dense: Any, bottom: int, some: Any) -> None:
 
 
 @jit
-def number_dense(parent: Any, dense: Any, place: Any, labels: Any) -> int:
+def number_dense(parent, dense, place, labels):
     """Number the components by their first row; labels of places that are not dense are -1."""
     number = np.full(len(parent), -1, np.int64)
     labels[:] = -1
@@ -265,21 +225,7 @@ def number_dense(parent: Any, dense: Any, place: Any, labels: Any) -> int:
 
 
 @jit
-def border_labels(
-    tiles: Any,
-    slots: Any,
-    n: int,
-    low: Any,
-    high: Any,
-    kind: int,
-    p: float,
-    limit: float,
-    dense: Any,
-    labels: Any,
-    lowest: Any,
-    a: int,
-    b: int,
-) -> None:
+def border_labels(tiles, slots, n, low, high, kind, p, limit, dense, labels, lowest, a, b):
     """Other rows take the lowest label of the dense rows near them; leaves a to b.
 
     lowest[v]: the lowest label in node v, or a large number.
@@ -314,7 +260,7 @@ def border_labels(
 
 
 @jit
-def spread_labels(first: Any, neighbour: Any, dense: Any, labels: Any) -> int:
+def spread_labels(first, neighbour, dense, labels):
     """The same on given lists of neighbours, which need not be mutual: depth first from each row.
 
     Neighbours of row i are neighbour[first[i]:first[i + 1]].

@@ -7,8 +7,6 @@ two new clusters; otherwise the small side falls out of the cluster that goes on
 measured in density, lambda = 1 / height.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.hierarchy.kernels.rows import (
@@ -23,7 +21,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def reach_tree(XT: Any, kind: int, order: float, scale: float, ends: Any, heights: Any) -> None:
+def reach_tree(XT, kind, order, scale, ends, heights):
     """Prim's tree from row 0; XT (p + 1, n), which is used up, has the core distances below.
 
     Reduced distances of the first p rows are multiplied by ``scale``; core distances are reduced
@@ -69,17 +67,7 @@ def reach_tree(XT: Any, kind: int, order: float, scale: float, ends: Any, height
 
 
 @jit
-def condense(
-    children: Any,
-    heights: Any,
-    sizes: Any,
-    fewest: int,
-    parent: Any,
-    birth: Any,
-    size: Any,
-    cluster: Any,
-    fall: Any,
-) -> int:
+def condense(children, heights, sizes, fewest, parent, birth, size, cluster, fall):
     """Clusters (parent, birth, size), numbered from the root down; how many.
 
     cluster and fall (2 n - 1,): the cluster that a node belongs to, and the density at which it

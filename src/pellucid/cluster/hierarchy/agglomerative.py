@@ -29,6 +29,13 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 
+RULES = {"single": "least distance", "complete": "largest distance", "average": "mean distance"}
+RULES |= {"weighted": "mean of the parts' distances", "median": "distance of the midpoints"}
+RULES |= {"ward": "rise of the sum of squares about the centres"}
+RULES |= {"centroid": "distance of the centroids"}
+WAYS = {"single": "minimum spanning tree", "ward": "nearest-neighbour chain on centres"}
+WAYS |= dict.fromkeys(("centroid", "median"), "least of the nearest centres")
+
 
 class AgglomerativeClustering(Hierarchical):
     """Clusters by merging, with the whole tree of merges.
@@ -134,17 +141,14 @@ class AgglomerativeClustering(Hierarchical):
             return self._on_graph(X)
         if self._by_pairs():
             D = dissimilarity.distances_of(X, self.metric, type(self).__name__)
-            return trees.tree_of_distances(D, self.linkage, own=D is not X and self._owns_matrix())
+            made = callable(self.metric) and not dissimilarity.takes_whole_table(self.metric)
+            return trees.tree_of_distances(D, self.linkage, own=made and D is not X)
         return trees.tree_of_rows(X, self.linkage, resolve(self.metric, X))
 
     def _by_pairs(self) -> bool:
         """Whether the distances are given, or by a function."""
         by_function = callable(self.metric) and not hasattr(self.metric, "pairwise")
         return by_function or dissimilarity.is_given(self.metric)
-
-    def _owns_matrix(self) -> bool:
-        """Whether the matrix was made here: a function of the table may keep its own."""
-        return callable(self.metric) and not dissimilarity.takes_whole_table(self.metric)
 
     def _on_graph(self, X: Array) -> MergeTree:
         graph_matrix = self.connectivity(X) if callable(self.connectivity) else self.connectivity
@@ -178,21 +182,8 @@ class AgglomerativeClustering(Hierarchical):
     def card(self) -> Card:
         """What was merged, by what rule, and how well the tree tells the distances."""
         check_is_fitted(self)
-        rule = {
-            "single": "least distance",
-            "complete": "largest distance",
-            "average": "mean distance",
-            "weighted": "mean of the parts' distances",
-            "centroid": "distance of the centroids",
-            "median": "distance of the midpoints",
-            "ward": "rise of the sum of squares about the centres",
-        }[self.linkage]
-        way = {
-            "single": "minimum spanning tree",
-            "ward": "nearest-neighbour chain on centres",
-            "centroid": "least of the nearest centres",
-            "median": "least of the nearest centres",
-        }.get(self.linkage, "nearest-neighbour chain on the distance matrix")
+        rule = RULES[self.linkage]
+        way = WAYS.get(self.linkage, "nearest-neighbour chain on the distance matrix")
         notes = []
         if self._falls():
             notes.append(f"{self._falls()} inversions: a merge lower than the one before")

@@ -54,10 +54,8 @@ class Hierarchical(ClusterMixin, Estimator):
         if (self.n_clusters is None) == (self.distance_threshold is None):
             given = f"got {self.n_clusters!r} and {self.distance_threshold!r}"
             raise ValueError(f"Exactly one of n_clusters and distance_threshold is needed, {given}")
-        if self.n_clusters is not None:
-            check.whole(n_clusters=self.n_clusters)
-        else:
-            check.non_negative(distance_threshold=self.distance_threshold)
+        check.whole(**check.given(n_clusters=self.n_clusters))
+        check.non_negative(**check.given(distance_threshold=self.distance_threshold))
 
     def _table(self, X: Any) -> Array:
         """Checked rows; at least two, and enough for the clusters asked for."""

@@ -150,9 +150,8 @@ def graph_of(
     G = coo_array(connectivity if issparse(connectivity) else csr_array(np.asarray(connectivity)))
     if G.shape != (n, n):
         raise ValueError(f"Wrong shape for connectivity matrix: {G.shape}, X has {n} rows")
-    edges = np.unique(
-        np.column_stack([np.maximum(G.row, G.col), np.minimum(G.row, G.col)])[G.data != 0], axis=0
-    ).astype(np.int64)
+    ends = np.column_stack([np.maximum(G.row, G.col), np.minimum(G.row, G.col)])
+    edges = np.unique(ends[G.data != 0], axis=0).astype(np.int64)
     edges = edges[edges[:, 0] > edges[:, 1]]
     links = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     parts, label = connected_components(links, directed=False)

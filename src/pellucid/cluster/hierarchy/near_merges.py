@@ -74,9 +74,8 @@ def ward_tree(X: Array, ends: IntArray, heights: Array) -> None:
         few = np.minimum.reduceat(size, T.first[:-1])
         alive = len(name)
         stop = 1 if alive <= FEW else 3 * alive // 4
-        ward_merges(
-            T.columns, name, size, *T[2:5], few, T.home, where, chain, state, stop, ends, heights
-        )
+        places = T.columns, name, size, *T[2:5], few, T.home, where
+        ward_merges(*places, chain, state, stop, ends, heights)
         left = np.flatnonzero(size > 0)
         slots, C, size = name[left], np.ascontiguousarray(T.columns[:, left].T), size[left]
 
@@ -97,9 +96,8 @@ def near_spanning_tree(X: Array, ends: IntArray, heights: Array) -> bool:
     largest, k = -1, 0
 
     def search(span: tuple[IntArray, int, int]) -> int:
-        return search_places(
-            T.columns, T.order, component, *T[2:5], whole, T.home, largest, best, gap, other, *span
-        )
+        tiles = T.columns, T.order, component, *T[2:5], whole, T.home
+        return search_places(*tiles, largest, best, gap, other, *span)
 
     tried = np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64)
     if search((tried, 0, len(tried))) > max(WORTH * len(whole), 16) * len(tried):

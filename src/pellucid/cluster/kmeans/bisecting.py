@@ -185,15 +185,11 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         Seed of the starts.
     max_iter : int, default=300
         Most rounds of one split.
-    verbose : ignored
-        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+    verbose, copy_x, algorithm
+        As in ``KMeans``: without effect.
     tol : float, default=1e-4
         A split is done when the squared moves of its centres sum to at most ``tol`` times the
         mean variance of the columns.
-    copy_x : ignored
-        X is never changed.
-    algorithm : {"lloyd", "elkan"}, default="lloyd"
-        Without effect: bounds that skip needless distances are always used.
     bisecting_strategy : {"biggest_inertia", "largest_cluster"}, default="biggest_inertia"
         Which cluster is split next; the largest is the one of most weight.
 
@@ -265,16 +261,11 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         data["max_steps"] = self.n_clusters - 1
         context = FitContext(self, **data, attributes=attributes)
         rng, tol = generator(self.random_state), self.tol * problem.box.variance
-        run = self._iterate(
-            lambda tree: (self._split(rows, problem.box, tree, rng, tol), 0.0),
-            _root(rows, problem.box),
-            max_iter=self.n_clusters - 1,
-            tol=None,
-            record=_row_of,
-            context=context,
-            stop=lambda history: history[-1]["divisible"] == 0,
-        )
-        found = _as_if_stopped(rows.n_rows, run.state)
+        limits: dict[str, Any] = {"max_iter": self.n_clusters - 1, "tol": None, "record": _row_of}
+        limits["stop"] = lambda history: history[-1]["divisible"] == 0
+        step = partial(self._split, rows, problem.box, rng, tol)
+        run = self._iterate(step, _root(rows, problem.box), context=context, **limits)
+        found = attributes(run.state)
         self.children_, self.node_centers_ = found["children_"], found["node_centers_"]
         self.node_inertia_, self.node_weight_ = found["node_inertia_"], found["node_weight_"]
         self.cluster_centers_, self.labels_ = found["cluster_centers_"], found["labels_"]
@@ -282,13 +273,13 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self._say()
         return self
 
-    def _split(self, rows: Rows, box: Box, tree: Tree, rng: Rng, tol: float) -> Tree:
+    def _split(self, rows: Rows, box: Box, rng: Rng, tol: float, tree: Tree) -> tuple[Tree, float]:
         node = self._next(tree)
         if node is None:
-            return tree._replace(last=None)
+            return tree._replace(last=None), 0.0
         mine, limits = taken(rows, tree.rows[node]), Limits(self.max_iter, tol)
         split = bisect(mine, box, rng, self.init, self.n_init, limits)
-        return grown(tree, node, split)
+        return grown(tree, node, split), 0.0
 
     def _next(self, tree: Tree) -> int | None:
         """The leaf to split: of most inertia or weight, the leftmost of equals."""
@@ -422,14 +413,9 @@ def _root(rows: Rows, box: Box) -> Tree:
 def _row_of(tree: Tree) -> dict[str, Any]:
     leaves = [tree.inertia[i] for i, rows in enumerate(tree.rows) if rows is not None]
     node, rounds, converged = tree.last or (-1, 0, True)
-    return {
-        "objective": float(sum(leaves)),
-        "clusters": len(leaves),
-        "node": node,
-        "rounds": rounds,
-        "converged": converged,
-        "divisible": sum(value > 0 for value in leaves),
-    }
+    found: dict[str, Any] = {"objective": float(sum(leaves)), "clusters": len(leaves), "node": node}
+    found |= {"rounds": rounds, "converged": converged}
+    return {**found, "divisible": sum(value > 0 for value in leaves)}
 
 
 def _as_if_stopped(n: int, tree: Tree) -> dict[str, Any]:
@@ -439,12 +425,7 @@ def _as_if_stopped(n: int, tree: Tree) -> dict[str, Any]:
     labels = np.empty(n, dtype=np.int32)
     for j, node in enumerate(leaves):
         labels[tree.rows[node]] = j
-    return {
-        "children_": children,
-        "node_centers_": centers,
-        "node_inertia_": inertia,
-        "node_weight_": np.array(tree.weight),
-        "labels_": labels,
-        "cluster_centers_": centers[leaves],
-        "inertia_": float(inertia[leaves].sum()),
-    }
+    nodes = {"children_": children, "node_centers_": centers, "node_inertia_": inertia}
+    nodes |= {"node_weight_": np.array(tree.weight), "labels_": labels}
+    total = float(inertia[leaves].sum())
+    return {**nodes, "cluster_centers_": centers[leaves], "inertia_": total}

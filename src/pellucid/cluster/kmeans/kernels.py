@@ -23,8 +23,6 @@ so the total is the same for any order of rows, threads or blocks, and moving a 
 centre to another leaves no trace (two times about 35 bits below the largest value, then more).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -39,7 +37,7 @@ LIMBS = 3
 
 
 @jit
-def tile_scores(G: Any, C2: Any, cn: Any, scores: Any, best: Any, second: Any, index: Any) -> None:
+def tile_scores(G, C2, cn, scores, best, second, index):
     """Least and second least of ``cn_j + C2_j'g`` for the GATHER columns g of G, and which j.
 
     G (p, GATHER); C2 = -2 C' (p, k8) and cn = |c|^2 (k8,), padded to multiples of TILE_ROWS with
@@ -63,7 +61,7 @@ def tile_scores(G: Any, C2: Any, cn: Any, scores: Any, best: Any, second: Any, i
 
 
 @jit(reassociate=True)
-def quick_distance(x: Any, c: Any) -> float:
+def quick_distance(x, c):
     """sum_t (x_t - c_t)^2 in any order, where labels do not hang on it.
 
     (Not one body compiled twice: Numba's cache would not tell the two apart.)
@@ -76,7 +74,7 @@ def quick_distance(x: Any, c: Any) -> float:
 
 
 @jit
-def squared_distance(x: Any, c: Any) -> float:
+def squared_distance(x, c):
     """sum_t (x_t - c_t)^2, from the first t to the last."""
     total = 0.0
     for t in range(len(x)):
@@ -86,7 +84,7 @@ def squared_distance(x: Any, c: Any) -> float:
 
 
 @jit
-def nearest_two(x: Any, C: Any) -> tuple[int, float, float]:
+def nearest_two(x, C):
     """The nearest centre (lowest index on ties), and the least and second least D."""
     j, least, second = 0, np.inf, np.inf
     for m in range(C.shape[0]):
@@ -99,7 +97,7 @@ def nearest_two(x: Any, C: Any) -> tuple[int, float, float]:
 
 
 @jit
-def add_row(total: Any, x: Any, weight: float, grid: Any) -> None:
+def add_row(total, x, weight, grid):
     """Add ``weight (x, 1)`` to total (LIMBS, p + 1); a negative weight takes it away again.
 
     grid (2, LIMBS) holds the M of the values and those of the weights.
@@ -124,22 +122,7 @@ def add_row(total: Any, x: Any, weight: float, grid: Any) -> None:
 
 
 @jit
-def sweep(
-    X: Any,
-    w: Any,
-    C: Any,
-    C2: Any,
-    cn: Any,
-    origin: Any,
-    grid: Any,
-    labels: Any,
-    upper: Any,
-    lower: Any,
-    moved: Any,
-    drift: Any,
-    half: Any,
-    total: Any,
-) -> tuple[int, float]:
+def sweep(X, w, C, C2, cn, origin, grid, labels, upper, lower, moved, drift, half, total):
     """One assignment of the rows X (n, p) to the centres C (k, p), skipping by the bounds.
 
     labels (n,) holds the last assignment, -1 where there is none; upper and lower its bounds,
@@ -210,21 +193,21 @@ def sweep(
 
 
 @jit
-def group_rows(X: Any, w: Any, labels: Any, grid: Any, total: Any) -> None:
+def group_rows(X, w, labels, grid, total):
     """Add every row to the exact sum (k, LIMBS, p + 1) of its label."""
     for i in range(X.shape[0]):
         add_row(total[labels[i]], X[i], w[i], grid)
 
 
 @jit
-def own_distances(X: Any, C: Any, labels: Any, out: Any) -> None:
+def own_distances(X, C, labels, out):
     """out_i = D of each row to the centre of its label."""
     for i in range(X.shape[0]):
         out[i] = quick_distance(X[i], C[labels[i]])
 
 
 @jit
-def to_tiles(X: Any, tiles: Any) -> None:
+def to_tiles(X, tiles):
     """Lay the rows out as tiles (n / BLOCK, d4, BLOCK); the padding stays as it is."""
     n, p = X.shape
     for b in range(tiles.shape[0]):
@@ -235,7 +218,7 @@ def to_tiles(X: Any, tiles: Any) -> None:
 
 
 @jit
-def tile_distances(tile: Any, C: Any, out: Any) -> None:
+def tile_distances(tile, C, out):
     """out_ji = sum_t (tile_ti - C_tj)^2 for the BLOCK columns of a tile and the columns of C.
 
     tile (d4, BLOCK), C (d4, m8) with m8 a multiple of TILE_ROWS, out (m8, BLOCK).
@@ -246,7 +229,7 @@ def tile_distances(tile: Any, C: Any, out: Any) -> None:
 
 
 @jit(reassociate=True)
-def tile_potential(new: Any, now: Any, w: Any, power: float) -> float:
+def tile_potential(new, now, w, power):
     """sum_i w_i v_i^(power / 2) over one tile, v = min(new, now).
 
     Power 0 counts the v > 0, power inf finds the largest v of a row of positive weight.
@@ -268,9 +251,7 @@ def tile_potential(new: Any, now: Any, w: Any, power: float) -> float:
 
 
 @jit
-def seed_tiles(
-    tiles: Any, w: Any, last: Any, candidates: Any, near: Any, power: float, potential: Any
-) -> None:
+def seed_tiles(tiles, w, last, candidates, near, power, potential):
     """Several starts at once: what each candidate centre would leave to draw from.
 
     near (n / BLOCK, starts, BLOCK) is the squared distance of every row to the nearest centre of
@@ -304,7 +285,7 @@ def seed_tiles(
 
 
 @jit
-def draw_in_order(v: Any, w: Any, order: Any, u: Any, power: float, out: Any) -> None:
+def draw_in_order(v, w, order, u, power, out):
     """Rows at the quantiles u of their mass w v^(power / 2), the rows taken in ``order``.
 
     Power -1: by weight alone; power inf: the first of the farthest rows of positive weight.

@@ -27,21 +27,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
+from pellucid.cluster.kmeans import passes as over_rows
 from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
-from pellucid.cluster.kmeans.passes import (
-    LARGEST,
-    Box,
-    MemoryRows,
-    Passes,
-    SourceRows,
-    Space,
-    dense_rows,
-    enough_rows,
-    leaf_box,
-    merge_boxes,
-    merge_sum,
-    nearest,
-)
+from pellucid.cluster.kmeans.passes import Box, Passes, Space, dense_rows, nearest
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
@@ -107,9 +95,9 @@ class Problem(NamedTuple):
 
     def passes(self) -> Passes:
         if self.dense is not None:
-            return MemoryRows(*self.dense, self.space, self.box)
+            return over_rows.MemoryRows(*self.dense, self.space, self.box)
         keep = isinstance(self.source, Rows)
-        return SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
+        return over_rows.SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
 
     def starts(self, init: Init, k: int, n_init: int, rng: Rng) -> Iterator[Array]:
         """Starting centres, ``n_init`` times; each start has a stream of its own."""
@@ -146,8 +134,10 @@ class Problem(NamedTuple):
         p = len(self.box.mean)
         if C.shape != (k, p):
             raise ValueError(f"init must have shape ({k}, {p}), clusters by columns, got {C.shape}")
-        if not np.abs(C).max() < LARGEST:
-            raise ValueError(f"init holds values beyond {LARGEST:g}: squared distances overflow")
+        if not np.abs(C).max() < over_rows.LARGEST:
+            raise ValueError(
+                f"init holds values beyond {over_rows.LARGEST:g}: squared distances overflow"
+            )
         return self._scaled(C)
 
     def _scaled(self, C: Array) -> Array:
@@ -159,16 +149,14 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
     if isinstance(source, Rows) and issparse(source.X) and np.prod(source.X.shape) <= DENSE_VALUES:
         source = source._replace(X=source.X.toarray())
     if space.center == "median" and not isinstance(source, Rows):
-        raise ValueError(
-            "fit_blocks cannot use a median: a median is no sum over blocks; fit a sample"
-        )
+        why = "a median is no sum over blocks"
+        raise ValueError(f"fit_blocks needs center 'mean' or 'direction': {why}; use fit")
     dense = None
     if isinstance(source, Rows) and not issparse(source.X) and space.compiled:
         dense = dense_rows(space, source)
         source = Rows(dense[0], None, dense[1])
-    box = statistics.reduce_rows(
-        Statistic(partial(leaf_box, space if dense is None else RAW), merge_boxes), source, map_
-    )
+    leaf = partial(over_rows.leaf_box, space if dense is None else RAW)
+    box = statistics.reduce_rows(Statistic(leaf, over_rows.merge_boxes), source, map_)
     if not box.weight > 0:
         raise ValueError("the weights are zero for every row; at least one must be positive")
     return Problem(source, map_, space, box, dense)
@@ -334,7 +322,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self._fit_problem(rows, map_)
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
-        enough_rows(self.n_clusters, source.n_rows)
+        over_rows.enough_rows(self.n_clusters, source.n_rows)
         problem = problem_of(source, map_, space_of(self.metric))
         n_init = self._n_starts()
         steps = self.max_iter if n_init == 1 else n_init
@@ -400,11 +388,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             say = f"{moved} time(s) a cluster was empty and took the row farthest from its centre"
             warn(f"{say}; see history_['reseeded']", EmptyClusterWarning)
         if run.reason == "max_iter":
-            warn(
-                f"KMeans: no convergence in max_iter={self.max_iter} rounds: last gap "
-                f"{run.history[-1]['gap']:.3g} (stop={self.stop!r}, tol={self.tol:g})",
-                ConvergenceWarning,
-            )
+            end = f"no convergence in max_iter={self.max_iter} rounds"
+            gap = f"last gap {run.history[-1]['gap']:.3g} (stop={self.stop!r}, tol={self.tol:g})"
+            warn(f"KMeans: {end}: {gap}", ConvergenceWarning)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"cluster_centers_": (self.n_clusters, self.n_features_in_)}
@@ -439,9 +425,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         C = self.cluster_centers_
         w = check_weights(sample_weight, rows)
         parts = self._near(rows, lambda x, v: float((v * nearest(space, x, v, C).terms).sum()), w)
-        return -float(
-            statistics.merge_nodes([Node(0, i, v) for i, v in enumerate(parts)], merge_sum)
-        )
+        nodes = [Node(0, i, v) for i, v in enumerate(parts)]
+        return -float(statistics.merge_nodes(nodes, over_rows.merge_sum))
 
     def card(self) -> Card:
         """What was minimised, how, and how far it got."""

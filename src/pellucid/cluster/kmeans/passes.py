@@ -12,7 +12,7 @@ In memory the objective follows from what changed, and so cannot rise by roundin
     J(labels, mean) = J(labels, C) - sum_k W_k |mean_k - C_k|^2           every term >= 0
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -118,9 +118,8 @@ def leaf_box(space: Space, rows: Rows) -> Box:
     mean = np.einsum("i,it->t", w, X) / weight  # not BLAS: its sums depend on its threads
     inside = X[w > 0]
     scatter = np.einsum("i,it->t", w, (X - mean) ** 2)
-    return Box(
-        len(X), weight, mean, scatter, inside.min(axis=0), inside.max(axis=0), reach, float(w.max())
-    )
+    ends = inside.min(axis=0), inside.max(axis=0)
+    return Box(len(X), weight, mean, scatter, *ends, reach, float(w.max()))
 
 
 def merge_boxes(a: Box, b: Box) -> Box:
@@ -128,16 +127,10 @@ def merge_boxes(a: Box, b: Box) -> Box:
     weight = a.weight + b.weight
     share = b.weight / weight if weight > 0 else 0.0
     gap = b.mean - a.mean
-    return Box(
-        a.n_rows + b.n_rows,
-        weight,
-        a.mean + gap * share,
-        a.scatter + b.scatter + gap**2 * (a.weight * share),
-        np.minimum(a.low, b.low),
-        np.maximum(a.high, b.high),
-        max(a.reach, b.reach),
-        max(a.heaviest, b.heaviest),
-    )
+    mean, scatter = a.mean + gap * share, a.scatter + b.scatter + gap**2 * (a.weight * share)
+    ends = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
+    most = max(a.reach, b.reach), max(a.heaviest, b.heaviest)
+    return Box(a.n_rows + b.n_rows, weight, mean, scatter, *ends, *most)
 
 
 def limb_grid(box: Box) -> Array:
@@ -281,12 +274,13 @@ class SourceRows:
     def begin(self) -> None:
         self.labels = None
 
+    def _reduce(self, leaf: Callable[[Rows], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        return statistics.reduce_rows(Statistic(leaf, merge), self.source, self.map_)
+
     def assign(self, C: Array, objective: float) -> Assigned:
         """Assign every row to its nearest centre (``objective`` is not needed here)."""
         leaf = partial(leaf_assign, self.space, C, self.origin, self.grid, self.keep_labels)
-        total, value, labels = statistics.reduce_rows(
-            Statistic(leaf, merge_assign), self.source, self.map_
-        )
+        total, value, labels = self._reduce(leaf, merge_assign)
         old, self.labels, changed = self.labels, labels, None
         if self.keep_labels:
             changed = len(labels) if old is None else int((labels != old).sum())
@@ -295,9 +289,7 @@ class SourceRows:
     def farthest(self, C: Array, count: int) -> tuple[Far, ...]:
         """The distinct rows farthest from their centres."""
         leaf = partial(leaf_far, self.space, C, self.grid, count)
-        return statistics.reduce_rows(
-            Statistic(leaf, partial(merge_far, count)), self.source, self.map_
-        )
+        return self._reduce(leaf, partial(merge_far, count))
 
     def relabel(self, far: Far, j: int) -> None:
         """Give a distinct row to centre j."""
@@ -324,7 +316,7 @@ class SourceRows:
     def value(self, C: Array, new: Array) -> float:
         """J at the centres ``new`` with every row where C puts it."""
         leaf = partial(leaf_value, self.space, C, new)
-        return float(statistics.reduce_rows(Statistic(leaf, merge_sum), self.source, self.map_))
+        return float(self._reduce(leaf, merge_sum))
 
     def finish(self, C: Array) -> tuple[float, Array]:
         """J and the weight of each centre once every row is with its nearest one."""

@@ -19,7 +19,7 @@ TILES = LEAF_ROWS // BLOCK  # tiles in a leaf
 
 
 @jit
-def pick_leaf(mass: Any, u: float, largest: bool) -> int:
+def pick_leaf(mass, u, largest):
     """The leaf at the quantile u of the mass, never one of mass 0; or the one of largest mass."""
     total, last, top = 0.0, 0, 0
     for leaf in range(len(mass)):
@@ -37,22 +37,7 @@ def pick_leaf(mass: Any, u: float, largest: bool) -> int:
 
 
 @jit
-def seed_chain(
-    tiles: Any,
-    w: Any,
-    weights: Any,
-    order: Any,
-    u: Any,
-    power: float,
-    near: Any,
-    C: Any,
-    D: Any,
-    after: Any,
-    mass: Any,
-    level: Any,
-    slots: Any,
-    out: Any,
-) -> None:
+def seed_chain(tiles, w, weights, order, u, power, near, C, D, after, mass, level, slots, out):
     """out (k,): the rows of one start; m candidates are drawn for each centre but the first.
 
     tiles (n / BLOCK, d4, BLOCK) and w (n / BLOCK, BLOCK) are the rows and their weights, weights
@@ -95,9 +80,7 @@ def seed_chain(
 
 
 @jit
-def try_candidates(
-    tiles: Any, w: Any, near: Any, C: Any, m: int, power: float, D: Any, after: Any
-) -> int:
+def try_candidates(tiles, w, near, C, m, power, D, after):
     """after (leaves, m) = the mass each column of C would leave; near then counts the best.
 
     Returns which leaves the least, the first of equals.

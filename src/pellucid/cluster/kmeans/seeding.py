@@ -182,14 +182,14 @@ class MemoryField:
         self.small = X.size < SMALL_WORK
         self.orders: dict[int, IntArray] = {}
         self.leaves = range(-(-n // LEAF_ROWS))
-        self._map(self._lay_out, self.leaves)
+        self._map(
+            lambda leaf: kernels.to_tiles(X[self._rows(leaf)], self.tiles[self._tiles(leaf)]),
+            self.leaves,
+        )
 
     def _map(self, function: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call the function for every item, in threads where there is enough to do."""
         list((map if self.small else map_threads)(function, items))
-
-    def _lay_out(self, leaf: int) -> None:
-        kernels.to_tiles(self.X[self._rows(leaf)], self.tiles[self._tiles(leaf)])
 
     @staticmethod
     def _rows(leaf: int) -> slice:

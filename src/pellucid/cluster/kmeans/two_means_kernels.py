@@ -18,8 +18,6 @@ plane), and a round changes this by no more than the way both centres go, the sa
 So one number per row, its margin plus the way gone so far, says until when its side is sure.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.kmeans.kernels import (
@@ -35,7 +33,7 @@ from pellucid.core.runtime.simd import prefetch
 
 
 @jit(reassociate=True)
-def product_and_norm(x: Any, origin: Any, d: Any) -> tuple[float, float]:
+def product_and_norm(x, origin, d):
     """(x - o)'d and |x - o|^2, summed in any order."""
     product, norm = 0.0, 0.0
     for t in range(len(x)):
@@ -46,21 +44,7 @@ def product_and_norm(x: Any, origin: Any, d: Any) -> tuple[float, float]:
 
 
 @jit
-def side_sweep(
-    X: Any,
-    w: Any,
-    C: Any,
-    origin: Any,
-    d: Any,
-    offset: float,
-    spread: float,
-    apart: float,
-    spent: float,
-    grid: Any,
-    side: Any,
-    sure: Any,
-    total: Any,
-) -> int:
+def side_sweep(X, w, C, origin, d, offset, spread, apart, spent, grid, side, sure, total):
     """Bring side (n,), 0 or 1, up to date with the centres C (2, p), where it is not sure.
 
     d = c_1 - c_0, offset = (|c_1 - o|^2 - |c_0 - o|^2) / 2, spread = 2 A, apart the last term of q;
@@ -100,7 +84,7 @@ def side_sweep(
 
 
 @jit
-def side_costs(X: Any, w: Any, C: Any, side: Any, out: Any) -> None:
+def side_costs(X, w, C, side, out):
     """Add w D to the centre of its side, out (2,), for every row."""
     for i in range(X.shape[0]):
         out[side[i]] += w[i] * quick_distance(X[i], C[side[i]])

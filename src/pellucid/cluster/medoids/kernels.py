@@ -13,8 +13,6 @@ R_m = sum_{o of m} d2 - d1, so one pass over a row of D gives the change for eve
 References: Kaufman & Rousseeuw (1990); Schubert & Rousseeuw (2021).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -23,7 +21,7 @@ CHUNK = 64  # rows that are looked at together: most chunks hold none that would
 
 
 @jit(reassociate=True)
-def saving(row: Any, near: Any) -> float:
+def saving(row, near):
     """What a further medoid with these distances would save."""
     total = 0.0
     for o in range(len(near)):
@@ -33,14 +31,14 @@ def saving(row: Any, near: Any) -> float:
 
 
 @jit
-def savings(D: Any, near: Any, a: int, b: int, out: Any) -> None:
+def savings(D, near, a, b, out):
     """``saving`` of rows a to b."""
     for x in range(a, b):
         out[x] = saving(D[x], near)
 
 
 @jit
-def next_medoid(D: Any, near: Any, bound: Any, stale: Any) -> int:
+def next_medoid(D, near, bound, stale):
     """The row that saves most, ties to the lower one.
 
     Savings only fall as medoids are added, so old ones are bounds: only the largest are renewed.
@@ -57,7 +55,7 @@ def next_medoid(D: Any, near: Any, bound: Any, stale: Any) -> int:
 
 
 @jit
-def assign(D: Any, medoids: Any, own: Any, other: Any, d1: Any, d2: Any) -> None:
+def assign(D, medoids, own, other, d1, d2):
     """Nearest and second nearest medoid of every row, lowest number on ties; D is symmetric."""
     for o in range(len(D)):
         d1[o] = d2[o] = np.inf
@@ -73,14 +71,14 @@ def assign(D: Any, medoids: Any, own: Any, other: Any, d1: Any, d2: Any) -> None
 
 
 @jit
-def removal_losses(own: Any, d1: Any, d2: Any, loss: Any) -> None:
+def removal_losses(own, d1, d2, loss):
     loss[:] = 0.0
     for o in range(len(own)):
         loss[own[o]] += d2[o] - d1[o]
 
 
 @jit
-def second_nearest(D: Any, medoids: Any, o: int, own: int) -> Any:
+def second_nearest(D, medoids, o, own):
     low, at = np.inf, -1
     for m in range(len(medoids)):
         d = D[medoids[m], o]
@@ -90,7 +88,7 @@ def second_nearest(D: Any, medoids: Any, o: int, own: int) -> Any:
 
 
 @jit
-def swap(D: Any, medoids: Any, m: int, x: int, own: Any, other: Any, d1: Any, d2: Any) -> None:
+def swap(D, medoids, m, x, own, other, d1, d2):
     """Let row x take the place of medoid m and bring the assignments up to date."""
     medoids[m] = x
     row = D[x]
@@ -112,7 +110,7 @@ def swap(D: Any, medoids: Any, m: int, x: int, own: Any, other: Any, d1: Any, d2
 
 
 @jit
-def moved(row: Any, d2: Any, start: int, stop: int) -> bool:
+def moved(row, d2, start, stop):
     """Whether any of the rows would care for a medoid at these distances."""
     count = 0
     for o in range(start, stop):
@@ -121,7 +119,7 @@ def moved(row: Any, d2: Any, start: int, stop: int) -> bool:
 
 
 @jit
-def changes(row: Any, own: Any, d1: Any, d2: Any, change: Any) -> float:
+def changes(row, own, d1, d2, change):
     """Add to change[m] what rows of m do; what all the others gain is returned."""
     gain = 0.0
     n = len(own)
@@ -140,7 +138,7 @@ def changes(row: Any, own: Any, d1: Any, d2: Any, change: Any) -> float:
 
 
 @jit
-def swap_pass(D: Any, medoids: Any, own: Any, other: Any, d1: Any, d2: Any, tol: float) -> int:
+def swap_pass(D, medoids, own, other, d1, d2, tol):
     """Offer every row as a medoid once, and take it where that helps; how many swaps."""
     n, k = len(D), len(medoids)
     chosen = np.zeros(n, np.bool_)

@@ -17,8 +17,6 @@ A block of rows is copied once, by rows for the sums and by columns for the dist
 tiles of ``core.runtime.simd``.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.compiled.epochs.logistic import exponential
@@ -31,7 +29,7 @@ LOG2 = 0.6931471805599453
 
 
 @jit
-def logarithm(x: float) -> float:
+def logarithm(x):
     """log(x) to a few units in the last place, x > 0; loops over it vectorise.
 
     x = 2^e f with f in [0.7, 1.4], and log f = 2 artanh((f - 1) / (f + 1)) as a series.
@@ -51,7 +49,7 @@ def logarithm(x: float) -> float:
 
 
 @jit
-def fuzzy_block(D: Any, k: int, m: float, U: Any, P: Any, cost: Any, s: Any) -> None:
+def fuzzy_block(D, k, m, U, P, cost, s):
     """U = memberships and P = their m-th powers, (k, BLOCK) both, of squared distances D."""
     a = 1.0 / (m - 1.0)
     for i in range(BLOCK):
@@ -95,7 +93,7 @@ def fuzzy_block(D: Any, k: int, m: float, U: Any, P: Any, cost: Any, s: Any) -> 
 
 
 @jit
-def typical_block(D: Any, k: int, m: float, eta: Any, U: Any, P: Any, cost: Any) -> None:
+def typical_block(D, k, m, eta, U, P, cost):
     """U = typicalities and P = their m-th powers, (k, BLOCK) both, of squared distances D."""
     a = 1.0 / (m - 1.0)
     for i in range(BLOCK):
@@ -120,7 +118,7 @@ def typical_block(D: Any, k: int, m: float, eta: Any, U: Any, P: Any, cost: Any)
 
 
 @jit
-def load_block(X: Any, start: int, stop: int, origin: Any, S: Any, T: Any) -> None:
+def load_block(X, start, stop, origin, S, T):
     """Rows about the origin: S (BLOCK, >= p + 1) by rows with a 1 behind, T (p, BLOCK)."""
     p = X.shape[1]
     for i in range(stop - start):
@@ -135,9 +133,7 @@ def load_block(X: Any, start: int, stop: int, origin: Any, S: Any, T: Any) -> No
 
 
 @jit
-def weigh_block(
-    T: Any, C: Any, k: int, m: float, eta: Any, D: Any, U: Any, P: Any, cost: Any, s: Any
-) -> None:
+def weigh_block(T, C, k, m, eta, D, U, P, cost, s):
     """Distances to the centres C (p, k8), then memberships (no eta) or typicalities."""
     for a in range(0, C.shape[1], TILE_ROWS):
         for b in range(0, BLOCK, 2 * LANES):
@@ -149,9 +145,7 @@ def weigh_block(
 
 
 @jit(reassociate=True)
-def soft_sums(
-    X: Any, w: Any, C: Any, k: int, m: float, eta: Any, origin: Any, total: Any, terms: Any
-) -> Any:
+def soft_sums(X, w, C, k, m, eta, origin, total, terms):
     """Add the sums of the rows to total (k8, width); the cost and sum u^2 are returned.
 
     terms (k, 2): sum w u^m D and sum w u^m per centre are added where eta is empty.
@@ -197,7 +191,7 @@ def soft_sums(
 
 
 @jit
-def soft_values(X: Any, C: Any, k: int, m: float, eta: Any, origin: Any, out: Any) -> None:
+def soft_values(X, C, k, m, eta, origin, out):
     """out (n, k): how much each row belongs to each centre."""
     n, p = X.shape
     k8 = C.shape[1]

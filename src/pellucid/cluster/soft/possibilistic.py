@@ -168,10 +168,8 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         eta = np.asarray(self.scale)
         numbers = eta.dtype.kind in "fiu" and eta.ndim <= 1 and eta.size in (1, self.n_clusters)
         if not (numbers and np.isfinite(eta).all() and (eta > 0).all()):
-            raise ValueError(
-                "scale must be 'fuzzy', a number > 0 or one for each of the "
-                f"{self.n_clusters} centres, got {self.scale!r}"
-            )
+            known = f"'fuzzy', a number > 0 or one for each of the {self.n_clusters} centres"
+            raise ValueError(f"scale must be {known}, got {self.scale!r}")
         return np.full(self.n_clusters, eta, dtype=np.float64) if eta.size == 1 else eta * 1.0
 
     def _start(self, problem: Problem) -> PossibilisticStart:

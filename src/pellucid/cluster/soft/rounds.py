@@ -18,7 +18,6 @@ time. If J is not lower there than it was, the sweep is made at the centres them
 never rises, and the rounds stop where the plain ones would.
 """
 
-import operator
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -31,7 +30,7 @@ from pellucid.cluster.soft import kernels
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration, iterate
-from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, reduce_rows
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, add_records, reduce_rows
 from pellucid.core.runtime.simd import LANES, TILE_ROWS
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
@@ -88,11 +87,6 @@ class Sums(NamedTuple):
     cost: float  # J at the centres of the sweep
     square: float  # sum w u^2
     weight: float  # sum w
-
-
-def merge_sums(a: Sums, b: Sums) -> Sums:
-    """The statistic of two sets of rows."""
-    return Sums(*map(operator.add, a, b))
 
 
 def padded(C: Array, origin: Array) -> Array:
@@ -164,7 +158,7 @@ class TileSweeps:
 
     def sums(self, C: Array, weights: Weights) -> Sums:
         leaf = partial(leaf_sums, self.read, plain_array(C), self.origin, weights)
-        found = reduce_rows(Statistic(leaf, merge_sums), self.problem.source, self.problem.map_)
+        found = reduce_rows(Statistic(leaf, add_records), self.problem.source, self.problem.map_)
         scale = self.space.scale
         return found._replace(cost=scale * found.cost, spread=scale * found.spread)
 

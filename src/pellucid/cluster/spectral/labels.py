@@ -9,6 +9,8 @@ discretize   rows of unit length, X: alternate  labels = argmax (X R)  and the r
 References: Damle, Minden & Ying (2019); Yu & Shi (2003).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import qr, svd
 
@@ -46,14 +48,12 @@ def discretize(X: Array, rng: Rng) -> tuple[IntArray, Iteration]:
         U, s, V = np.linalg.svd(Z.T @ X)
         return (V.T @ U.T, float(s.sum())), abs(float(s.sum()) - before) / n
 
-    run = iterate(
-        step,
-        (orthogonal_rows(X, k, rng), 0.0),
-        max_iter=ROUNDS,
-        tol=1e-15,
-        record=lambda state: {"objective": 2.0 * (n - state[1])},
-        name="discretize",
-    )
+    def record(state: tuple[Array, float]) -> dict[str, float]:
+        return {"objective": 2.0 * (n - state[1])}
+
+    first = orthogonal_rows(X, k, rng), 0.0
+    how: dict[str, Any] = {"max_iter": ROUNDS, "tol": 1e-15, "name": "discretize"}
+    run = iterate(step, first, record=record, **how)
     return (X @ run.state[0]).argmax(axis=1), run
 
 

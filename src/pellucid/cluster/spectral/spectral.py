@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
@@ -63,11 +63,6 @@ def nearest_rows(X: Array, k: int) -> IntArray:
 
     list(map_threads(search, range(0, n, SPAN)))
     return index
-
-
-def both_ways(C: csr_matrix) -> csr_matrix:
-    """(C + C')/2: the mean of both directions of an edge."""
-    return (0.5 * (C + C.T)).tocsr()
 
 
 def known_neighbours(D: Graph, k: int) -> IntArray:
@@ -217,10 +212,8 @@ class SpectralClustering(ClusterMixin, Estimator):
         check.non_negative(gamma=self.gamma, degree=self.degree)
         check.one_of(("kmeans", "discretize", "cluster_qr"), assign_labels=self.assign_labels)
         check.one_of(LAPLACIANS, laplacian=self.laplacian)
-        if self.eigen_solver is not None:
-            check.one_of(("arpack", "lobpcg", "amg"), eigen_solver=self.eigen_solver)
-        if self.n_components is not None:
-            check.whole(n_components=self.n_components)
+        check.one_of(("arpack", "lobpcg", "amg"), **check.given(eigen_solver=self.eigen_solver))
+        check.whole(**check.given(n_components=self.n_components))
         if self.eigen_tol != "auto":
             check.non_negative(eigen_tol=self.eigen_tol)
         if not callable(self.affinity):
@@ -243,7 +236,8 @@ class SpectralClustering(ClusterMixin, Estimator):
                 index = nearest_rows(X.toarray() if issparse(X) else X, self.n_neighbors)
             else:
                 index = known_neighbours(X, self.n_neighbors)
-            return both_ways(knn_weights(index, n))
+            C = knn_weights(index, n)
+            return (0.5 * (C + C.T)).tocsr()  # the mean of both directions of an edge
         if callable(name) or name in OTHERS:
             extra = dict(self.kernel_params or {})
             if name == "chi2":

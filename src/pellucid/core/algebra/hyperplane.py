@@ -103,9 +103,8 @@ class Hyperplane:
         """
         smallest = float(self.margins(X, y).min(initial=np.inf))
         if not 0 < smallest < np.inf:
-            raise ValueError(
-                f"canonical form needs all margins > 0, got a smallest of {smallest:g}"
-            )
+            side = "every row on its right side (all margins > 0)"
+            raise ValueError(f"a canonical hyperplane needs {side}, got a margin of {smallest:g}")
         return Hyperplane(self.coef / smallest, self.intercept / smallest)
 
     def equation(self, feature_names: Sequence[str] | None = None) -> str:

@@ -195,17 +195,12 @@ def leaf_residuals(
     return Residuals(V.sum(axis=0), C.T @ V, E.T @ V)
 
 
-def merge_residuals(a: Residuals, b: Residuals) -> Residuals:
-    """Residual sums of two leaves."""
-    return Residuals(a.total + b.total, a.gradient + b.gradient, a.squares + b.squares)
-
-
 def residual_sums(
     source: Source, map_: Map, shift: Array, targets: IntArray, centre: Array, coef: Array
 ) -> Residuals:
     """Residual sums over all rows."""
     summarise = partial(leaf_residuals, shift, targets, centre, coef)
-    return statistics.reduce_rows(Statistic(summarise, merge_residuals), source, map_)
+    return statistics.reduce_rows(Statistic(summarise, statistics.add_records), source, map_)
 
 
 # --- the whole way ---------------------------------------------------------------------------
@@ -267,10 +262,8 @@ class Engine:
             return self.finish(solved, targets, alpha, route)
 
     def _normal(self, targets: IntArray, alpha: float) -> Solved | None:
-        live = self.live
-        solved = linalg.solve_cholesky(
-            self.system.G[np.ix_(live, live)], self.system.B[np.ix_(live, targets)], alpha
-        )
+        live, (G, B, _) = self.live, self.system
+        solved = linalg.solve_cholesky(G[np.ix_(live, live)], B[np.ix_(live, targets)], alpha)
         return None if solved is None else self.embed(solved)
 
     def embed(self, solved: Solved) -> Solved:
@@ -278,9 +271,8 @@ class Engine:
         q, live = len(self.system.G), self.live
         theta, root = np.zeros((q, solved.theta.shape[1])), np.zeros((q, solved.root.shape[1]))
         theta[live], root[live] = solved.theta, solved.root
-        return solved._replace(
-            theta=theta, root=root, dependent=tuple(int(live[j]) for j in solved.dependent)
-        )
+        dependent = tuple(int(live[j]) for j in solved.dependent)
+        return solved._replace(theta=theta, root=root, dependent=dependent)
 
     def split(self, theta: Array, targets: IntArray) -> tuple[Array, Array]:
         """(prediction at the shift, coef) of a vector of unknowns."""
@@ -310,20 +302,11 @@ class Engine:
         slope = np.abs(B - G @ theta - alpha * theta)
         gradient = float((slope / np.where(scale > 0, scale, 1.0)).max(initial=0.0))
         offset = 1 if self.unknowns == "all" else 0
-        return LinearFit(
-            coef,
-            centre - self.at.shift @ coef if self.at.intercept else 0.0 * centre,
-            root,
-            solved.rank,
-            rss,
-            solved.condition,
-            gradient,
-            route,
-            tuple(j - offset for j in solved.dependent if j >= offset),
-            0.0 * self.at.shift if offset else self.at.shift,
-            self.total.weight,
-            Y,
-        )
+        intercept = centre - self.at.shift @ coef if self.at.intercept else 0.0 * centre
+        dependent = tuple(j - offset for j in solved.dependent if j >= offset)
+        found = coef, intercept, root, solved.rank, rss, solved.condition, gradient, route
+        mean = 0.0 * self.at.shift if offset else self.at.shift
+        return LinearFit(*found, dependent, mean, self.total.weight, Y)
 
     def _correct(
         self, theta: Array, root: Array, alpha: float | Array, sums: Residuals
@@ -388,20 +371,10 @@ def finish_wide(
     offset = 1 if unknowns == "all" else 0
     coef = theta[offset:]
     intercept = theta[0] if offset else wide.y_mean[targets] - wide.mean @ coef
-    return LinearFit(
-        coef,
-        intercept,
-        solved.root,
-        solved.rank,
-        E.T @ E,
-        solved.condition,
-        float(slope.max(initial=0.0)),
-        "svd",
-        tuple(j - offset for j in solved.dependent if j >= offset),
-        wide.mean,
-        wide.weight,
-        V.T @ V,
-    )
+    dependent = tuple(j - offset for j in solved.dependent if j >= offset)
+    found = coef, intercept, solved.root, solved.rank, E.T @ E, solved.condition
+    gradient = float(slope.max(initial=0.0))
+    return LinearFit(*found, gradient, "svd", dependent, wide.mean, wide.weight, V.T @ V)
 
 
 def finite(total: Moments) -> bool:
@@ -465,10 +438,8 @@ def compact_rows(
         if solved is not None and solved.condition <= FACTOR_ABOVE:
             scale = at.scale[live]
             L = np.linalg.cholesky(G[np.ix_(live, live)] / np.outer(scale, scale))
-            A, c = (
-                np.zeros((len(live), p)),
-                solve_triangular(L, B[live] / scale[:, None], lower=True),
-            )
+            A, c = np.zeros((len(live), p)), B[live] / scale[:, None]
+            c = solve_triangular(L, c, lower=True)
             A[:, live] = L.T * scale
             rest = Y - c.T @ c
             kept, squares = np.diag(rest), np.diag(Y)

@@ -63,9 +63,8 @@ def triangle(Z: Array) -> Array:
     array([[5.]])
     """
     if len(Z) >= 2 * TALL:  # the pieces in threads, then their triangles
-        Z = np.vstack(
-            list(map_threads(triangle, np.split(Z, range(TALL, len(Z) - TALL + 1, TALL))))
-        )
+        pieces = np.split(Z, range(TALL, len(Z) - TALL + 1, TALL))
+        Z = np.vstack(list(map_threads(triangle, pieces)))
     R = np.asarray(np.linalg.qr(Z, mode="r"))
     signs = np.where(np.diag(R) < 0, -1.0, 1.0)
     return R * signs[:, None]

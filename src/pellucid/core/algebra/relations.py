@@ -89,10 +89,7 @@ def exact_relations(X: Array, *, intercept: bool, tolerance: float | None = None
         size = np.abs(mean[j]) + np.abs(mean[kept]) @ np.abs(c)
         at_mean = 0.0 if abs(at_mean) <= 1e3 * EPS * size else at_mean
         weights = {k: float(v) for k, v in zip(kept, c, strict=True)}
-        relations.append(Relation(j, at_mean, _drop_small(weights, scale, scale[j])))
+        small = 1e-9 * scale[j]  # a smaller part is rounding error
+        large = {k: part for k, part in weights.items() if abs(part) * scale[k] > small}
+        relations.append(Relation(j, at_mean, large))
     return Independence(kept, relations, left, R)
-
-
-def _drop_small(weights: dict[int, float], scale: Array, size: float) -> dict[int, float]:
-    """Without the columns whose part is rounding error."""
-    return {k: c for k, c in weights.items() if abs(c) * scale[k] > 1e-9 * size}

@@ -13,6 +13,11 @@ def _number(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a number, got {value!r}")
 
 
+def given(**values: Any) -> dict[str, Any]:
+    """The parameters that are not None, for the checks of the others."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def positive(**values: Any) -> None:
     """Refuse anything that is not a number above zero.
 

@@ -72,7 +72,8 @@ def column_vector(series: Any, where: str = "the column") -> Array:
     values = series.to_list()
     texts = [value for value in values if isinstance(value, str)]
     if texts:
-        raise ValueError(f"{where} holds text such as {texts[0]!r}; numbers are needed")
+        what = f"{where} holds text such as {texts[0]!r}"
+        raise ValueError(f"{what}; numbers are needed (encode it first)")
     try:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:

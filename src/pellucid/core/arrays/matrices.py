@@ -23,7 +23,8 @@ def numeric_matrix(X: Any, name: str) -> Array:
         raise ValueError(f"{name} must be a table with rows and columns, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"{name} contains {matrix[row, column]} in column {column}, row {row}")
+        cell = f"{name} contains {matrix[row, column]} in column {column}, row {row}"
+        raise ValueError(f"{cell}; finite numbers only")
     return matrix
 
 

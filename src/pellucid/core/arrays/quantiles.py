@@ -107,10 +107,8 @@ def median_ends(x: Array, w: Array | None = None, axis: int = 0) -> tuple[Array,
     slack = max(1e-12, n * np.finfo(np.float64).eps)  # what adding n weights may lose
     at = (below < half * (1 - slack)), (below <= half * (1 + slack))
     ranks = [np.minimum(less.sum(axis, keepdims=True), n - 1) for less in at]
-    low, high = (
-        np.take_along_axis(x, np.take_along_axis(order, rank, axis), axis).squeeze(axis)
-        for rank in ranks
-    )
+    at_ranks = [np.take_along_axis(order, rank, axis) for rank in ranks]
+    low, high = (np.take_along_axis(x, places, axis).squeeze(axis) for places in at_ranks)
     return low, high
 
 

@@ -34,20 +34,5 @@ Folds: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 Columns: TypeAlias = Sequence[int] | Sequence[str] | NDArray[Any]
 
-__all__ = [
-    "Array",
-    "ArrayLike",
-    "BoolArray",
-    "ClassWeight",
-    "Columns",
-    "Folds",
-    "IntArray",
-    "Map",
-    "Matrix",
-    "MaybeArray",
-    "Model",
-    "Numbers",
-    "Rng",
-    "Seed",
-    "Splitter",
-]
+__all__ = ["Array", "ArrayLike", "BoolArray", "ClassWeight", "Columns", "Folds", "IntArray", "Map"]
+__all__ += ["Matrix", "MaybeArray", "Model", "Numbers", "Rng", "Seed", "Splitter"]

@@ -19,57 +19,33 @@ from collections.abc import Callable
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.core.functions.distances import BLOCK_VALUES, Pairwise
+from pellucid.core.functions.distances import Pairwise, row_blocks
 
-Counts = tuple[Array, Array, Array, Array, int]
+Counts = tuple[Array, Array, Array, Array, Array, int]
 
 
 def truth_counts(A: Array, B: Array) -> Counts:
-    """tt, tf, ft, ff (each (n, m)) and the number of coordinates."""
+    """tt, u, tf, ft, ff (each (n, m)) and the number of coordinates."""
     a, b = (A != 0).astype(np.float64), (B != 0).astype(np.float64)
     tt = a @ b.T
     tf = a.sum(axis=1)[:, None] - tt
     ft = b.sum(axis=1)[None, :] - tt
     p = A.shape[1]
-    return tt, tf, ft, p - tt - tf - ft, p
+    return tt, tf + ft, tf, ft, p - tt - tf - ft, p
 
 
 def _share(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
-def _jaccard(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return _share(tf + ft, tt + tf + ft)
-
-
-def _dice(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return _share(tf + ft, 2 * tt + tf + ft)
-
-
-def _russellrao(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return (p - tt) / p
-
-
-def _rogerstanimoto(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return 2 * (tf + ft) / (tt + ff + 2 * (tf + ft))
-
-
-def _sokalsneath(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return _share(2 * (tf + ft), tt + 2 * (tf + ft))
-
-
-def _yule(tt: Array, tf: Array, ft: Array, ff: Array, p: int) -> Array:
-    return _share(2 * tf * ft, tt * ff + tf * ft)
-
-
 BINARY: dict[str, Callable[..., Array]] = {
-    "jaccard": _jaccard,
-    "dice": _dice,
-    "russellrao": _russellrao,
-    "rogerstanimoto": _rogerstanimoto,
-    "sokalmichener": _rogerstanimoto,
-    "sokalsneath": _sokalsneath,
-    "yule": _yule,
+    "jaccard": lambda tt, u, tf, ft, ff, p: _share(u, tt + u),
+    "dice": lambda tt, u, tf, ft, ff, p: _share(u, 2 * tt + u),
+    "russellrao": lambda tt, u, tf, ft, ff, p: (p - tt) / p,
+    "rogerstanimoto": lambda tt, u, tf, ft, ff, p: 2 * u / (tt + ff + 2 * u),
+    "sokalmichener": lambda tt, u, tf, ft, ff, p: 2 * u / (tt + ff + 2 * u),
+    "sokalsneath": lambda tt, u, tf, ft, ff, p: _share(2 * u, tt + 2 * u),
+    "yule": lambda tt, u, tf, ft, ff, p: _share(2 * tf * ft, tt * ff + tf * ft),
 }
 
 
@@ -83,14 +59,6 @@ def pairwise_binary(A: Array, B: Array, *, name: str) -> Array:
     return BINARY[name](*truth_counts(A, B))
 
 
-def _row_blocks(function: Callable[[Array], Array], A: Array, B: Array) -> Array:
-    out = np.empty((len(A), len(B)))
-    step = max(1, BLOCK_VALUES // max(1, B.size))
-    for start in range(0, len(A), step):
-        out[start : start + step] = function(A[start : start + step, None, :])
-    return out
-
-
 def pairwise_braycurtis(A: Array, B: Array) -> Array:
     """Sum of differences by the sum of sums; 0 where both are zero.
 
@@ -101,7 +69,7 @@ def pairwise_braycurtis(A: Array, B: Array) -> Array:
     def share(a: Array) -> Array:
         return _share(np.abs(a - B).sum(axis=2), np.abs(a + B).sum(axis=2))
 
-    return _row_blocks(share, A, B)
+    return row_blocks(share, A, B)
 
 
 def pairwise_haversine(A: Array, B: Array) -> Array:
@@ -132,7 +100,7 @@ def pairwise_nan_euclidean(A: Array, B: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(A.shape[1] / count * np.einsum("imt,imt->im", total, total))
 
-    return _row_blocks(scaled, A, B)
+    return row_blocks(scaled, A, B)
 
 
 FURTHER: dict[str, Pairwise] = {

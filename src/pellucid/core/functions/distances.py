@@ -42,17 +42,18 @@ class Distance(NamedTuple):
     center: str | None = None
 
 
-def by_blocks(reduce: Callable[[Array], Array], A: Array, B: Array) -> Array:
-    """Apply ``reduce`` to the differences a - b, shape (rows, m, p), a few rows at a time."""
+def row_blocks(function: Callable[[Array], Array], A: Array, B: Array) -> Array:
+    """``function`` of a few rows of A at a time, (rows, 1, p) -> (rows, m)."""
     out = np.empty((len(A), len(B)))
     step = max(1, BLOCK_VALUES // max(1, B.size))
     for start in range(0, len(A), step):
-        out[start : start + step] = reduce(A[start : start + step, None, :] - B)
+        out[start : start + step] = function(A[start : start + step, None, :])
     return out
 
 
-def _sum_of_squares(E: Array) -> Array:
-    return np.einsum("imt,imt->im", E, E)
+def by_blocks(reduce: Callable[[Array], Array], A: Array, B: Array) -> Array:
+    """Apply ``reduce`` to the differences a - b, shape (rows, m, p), a few rows at a time."""
+    return row_blocks(lambda a: reduce(a - B), A, B)
 
 
 def pairwise_sqeuclidean(A: Array, B: Array) -> Array:
@@ -61,7 +62,7 @@ def pairwise_sqeuclidean(A: Array, B: Array) -> Array:
     >>> pairwise_sqeuclidean(np.array([[1e8, 1.0]]), np.array([[1e8, 4.0]]))
     array([[9.]])
     """
-    return by_blocks(_sum_of_squares, A, B)
+    return by_blocks(lambda E: np.einsum("imt,imt->im", E, E), A, B)
 
 
 def pairwise_euclidean(A: Array, B: Array) -> Array:
@@ -106,14 +107,13 @@ def pairwise_canberra(A: Array, B: Array) -> Array:
     >>> pairwise_canberra(np.array([[0.0, 1.0]]), np.array([[0.0, 3.0]]))
     array([[0.5]])
     """
-    out = np.empty((len(A), len(B)))
-    step = max(1, BLOCK_VALUES // max(1, B.size))
-    for start in range(0, len(A), step):
-        a = A[start : start + step, None, :]
+
+    def total(a: Array) -> Array:
         size = np.abs(a) + np.abs(B)
         share = np.divide(np.abs(a - B), size, out=np.zeros_like(size), where=size > 0)
-        out[start : start + step] = share.sum(axis=2)
-    return out
+        return share.sum(axis=2)
+
+    return row_blocks(total, A, B)
 
 
 def pairwise_minkowski(A: Array, B: Array, *, q: float) -> Array:

@@ -47,10 +47,7 @@ class Gower(BaseEstimator):
     """
 
     def __init__(
-        self,
-        categorical: MaybeArray = None,
-        ranges: MaybeArray = None,
-        w: MaybeArray = None,
+        self, categorical: MaybeArray = None, ranges: MaybeArray = None, w: MaybeArray = None
     ) -> None:
         self.categorical = categorical
         self.ranges = ranges
@@ -70,10 +67,8 @@ def column_mask(categorical: MaybeArray, d: int) -> Array:
         return given
     numbers = given.size == 0 or (given.dtype.kind in "iu" and given.ndim == 1)
     if not numbers or (given.size and not (given.min() >= 0 and given.max() < d)):
-        raise ValueError(
-            f"categorical must be a mask or numbers of {d} columns (names need a frame), "
-            f"got {categorical!r}"
-        )
+        what = f"a mask or numbers of {d} columns (names need a frame)"
+        raise ValueError(f"categorical must be {what}, got {categorical!r}")
     mask = np.zeros(d, bool)
     mask[given.astype(np.intp)] = True
     return mask
@@ -115,10 +110,7 @@ def pairwise_gower(A: Array, B: Array, *, categorical: Array, ranges: Array, w: 
         gower_block(A[start : start + step], columns, categorical, ranges, w, out[start:])
 
     starts = range(0, len(A), step)
-    if len(starts) == 1:
-        fill(0)
-    else:
-        list(map_threads(fill, starts))
+    list((map if len(starts) == 1 else map_threads)(fill, starts))
     return out
 
 

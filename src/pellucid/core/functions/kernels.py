@@ -383,7 +383,29 @@ def is_precomputed(kernel: object) -> bool:
     return named or isinstance(kernel, PrecomputedKernel)
 
 
-class SumKernel(Kernel):
+class KernelOfTwo(Kernel):
+    """Base of sums and products."""
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    @property
+    def by_construction(self) -> bool:  # type: ignore[override]
+        return self.left.by_construction and self.right.by_construction
+
+
+class KernelOfOne(Kernel):
+    """Base of the kernels that change another."""
+
+    kernel: Kernel
+
+    @property
+    def by_construction(self) -> bool:  # type: ignore[override]
+        return self.kernel.by_construction
+
+
+class SumKernel(KernelOfTwo):
     """k1 + k2; its features are those of both, side by side.
 
     Parameters
@@ -396,14 +418,6 @@ class SumKernel(Kernel):
     array([[4.]])
     """
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-
-    @property
-    def by_construction(self) -> bool:  # type: ignore[override]
-        return self.left.by_construction and self.right.by_construction
-
     def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.left(X, Z) + self.right(X, Z)
 
@@ -414,7 +428,7 @@ class SumKernel(Kernel):
         return np.hstack([self.left.feature_map(X), self.right.feature_map(X)])
 
 
-class ProductKernel(Kernel):
+class ProductKernel(KernelOfTwo):
     """k1 k2; its features are all products of one of each.
 
     Parameters
@@ -427,14 +441,6 @@ class ProductKernel(Kernel):
     array([[4.]])
     """
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-
-    @property
-    def by_construction(self) -> bool:  # type: ignore[override]
-        return self.left.by_construction and self.right.by_construction
-
     def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.left(X, Z) * self.right(X, Z)
 
@@ -446,7 +452,7 @@ class ProductKernel(Kernel):
         return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
 
-class ScaledKernel(Kernel):
+class ScaledKernel(KernelOfOne):
     """b k, b >= 0.
 
     Parameters
@@ -465,10 +471,6 @@ class ScaledKernel(Kernel):
         self.scale = scale
         self.kernel = kernel
 
-    @property
-    def by_construction(self) -> bool:  # type: ignore[override]
-        return self.kernel.by_construction
-
     def _gram(self, X: Any, Z: MaybeArray) -> Array:
         return self.scale * self.kernel(X, Z)
 
@@ -479,7 +481,7 @@ class ScaledKernel(Kernel):
         return sqrt(self.scale) * self.kernel.feature_map(X)
 
 
-class NormalizedKernel(Kernel):
+class NormalizedKernel(KernelOfOne):
     """k(x, z) / sqrt(k(x, x) k(z, z)); a row with k(x, x) = 0 has no direction and is refused.
 
     Parameters
@@ -494,10 +496,6 @@ class NormalizedKernel(Kernel):
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-
-    @property
-    def by_construction(self) -> bool:  # type: ignore[override]
-        return self.kernel.by_construction
 
     def _lengths(self, X: Any) -> Array:
         squared = self.kernel.diagonal(X)
@@ -519,7 +517,7 @@ class NormalizedKernel(Kernel):
         return self.kernel.feature_map(X) / self._lengths(X)[:, None]
 
 
-class ColumnsKernel(Kernel):
+class ColumnsKernel(KernelOfOne):
     """A kernel of some columns, so that sums and products join different spaces.
 
     Parameters
@@ -536,10 +534,6 @@ class ColumnsKernel(Kernel):
     def __init__(self, kernel: Kernel, columns: Sequence[int]) -> None:
         self.kernel = kernel
         self.columns = columns
-
-    @property
-    def by_construction(self) -> bool:  # type: ignore[override]
-        return self.kernel.by_construction
 
     def _part(self, X: Any) -> Any:
         if X is None:
@@ -582,9 +576,14 @@ def products(X: np.ndarray, Z: Array | None) -> Array:
     """x.z of all pairs."""
     X = rows_of(X)
     Z = X if Z is None else rows_of(Z)
+    same_columns(X, Z)
+    return dense(X @ Z.T)
+
+
+def same_columns(X: Array, Z: Array) -> None:
+    """Refuse two tables of different width."""
     if X.shape[1] != Z.shape[1]:
         raise ValueError(f"both tables need the same columns, got {X.shape[1]} and {Z.shape[1]}")
-    return dense(X @ Z.T)
 
 
 def squared_lengths(X: Any) -> Array:
@@ -608,10 +607,7 @@ def squared_distances(X: Any, Z: Array | None, scale: float = 1.0) -> Array:
         D = -2.0 * products(X, Z) + squared_lengths(X)[:, None] + squared_lengths(Z)
         D *= scale
     else:
-        if X.shape[1] != Z.shape[1]:
-            raise ValueError(
-                f"both tables need the same columns, got {X.shape[1]} and {Z.shape[1]}"
-            )
+        same_columns(X, Z)
         centre = Z.mean(axis=0)
         X, Z = X - centre, Z - centre
         left = np.column_stack([X, squared_lengths(X), np.ones(len(X))])
@@ -696,12 +692,11 @@ def kernel_from(
 
 def gamma_number(gamma: float | str | None, n_features: int, variance: float) -> float:
     """The number that "scale", "auto" or None stands for."""
-    if gamma is None:
-        return 1.0 / n_features
     if isinstance(gamma, str):
         check.one_of(("scale", "auto"), gamma=gamma)
-        if gamma == "auto":
-            return 1.0 / n_features
-        return 1.0 / (n_features * variance) if variance > 0 else 1.0
+        scale = 1.0 / (n_features * variance) if variance > 0 else 1.0
+        return scale if gamma == "scale" else 1.0 / n_features
+    if gamma is None:
+        return 1.0 / n_features
     check.non_negative(gamma=gamma)
     return float(gamma)

@@ -26,13 +26,8 @@ from pellucid.core.functions.distances import pairwise_canberra, pairwise_hammin
 from pellucid.core.functions.gower import Gower, column_mask, known_ranges, pairwise_gower
 from pellucid.core.runtime.warn import warn
 
-ALIASES = {
-    "l1": "manhattan",
-    "cityblock": "manhattan",
-    "l2": "euclidean",
-    "p": "minkowski",
-    "infinity": "chebyshev",
-}
+ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski"}
+ALIASES["infinity"] = "chebyshev"
 ORDERS = {"euclidean": 2.0, "sqeuclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 MAPPED = ("minkowski", "seuclidean", "mahalanobis", "cosine", "correlation", *ORDERS)
 NAMES = (*MAPPED, "hamming", "canberra", "gower", *BINARY, *FURTHER, "precomputed")
@@ -152,14 +147,11 @@ def inverse_root(S: Array) -> Array:
     values, vectors = np.linalg.eigh(0.5 * (S + S.T))
     keep = values > 1e-12 * max(values.max(), 0.0)
     if values.min() < -1e-8 * abs(values).max():
-        raise ValueError(
-            f"covariance must be positive semi-definite, got eigenvalue {values.min():.6g}"
-        )
+        least = f"an eigenvalue {values.min():.6g}"
+        raise ValueError(f"covariance must be positive semi-definite, got {least}")
     if not keep.all():
-        warn(
-            f"the covariance is singular (rank {int(keep.sum())} of {len(S)}): "
-            "mahalanobis uses its pseudo-inverse"
-        )
+        rank = f"rank {int(keep.sum())} of {len(S)}"
+        warn(f"the covariance is singular ({rank}): mahalanobis uses its pseudo-inverse")
     return vectors[:, keep] / np.sqrt(values[keep])
 
 
@@ -263,14 +255,12 @@ def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> 
 def gower(metric: Gower, X: Array) -> Metric:
     """Gower's distance with the ranges of the training rows."""
     d = X.shape[1]
-    kinds = {
-        "categorical": column_mask(metric.categorical, d),
-        "ranges": known_ranges(metric.ranges, X),
-        "w": np.ones(d) if metric.w is None else column_weights(metric.w, d),
-    }
-    if not kinds["w"].any():
+    kinds = {"categorical": column_mask(metric.categorical, d)}
+    kinds["ranges"] = known_ranges(metric.ranges, X)
+    w = np.ones(d) if metric.w is None else column_weights(metric.w, d)
+    if not w.any():
         raise ValueError("gower needs a column of positive weight, all of w are 0")
-    return Metric("gower", None, pairwise=partial(pairwise_gower, **kinds))
+    return Metric("gower", None, pairwise=partial(pairwise_gower, **kinds, w=w))
 
 
 def foreign(metric: object, keywords: dict) -> Metric:
@@ -286,9 +276,8 @@ def foreign(metric: object, keywords: dict) -> Metric:
 def standardised(V: MaybeArray, X: Array) -> Metric:
     V = training_variance(X) if V is None else np.asarray(V, dtype=np.float64)
     if V.shape != (X.shape[1],) or not (V > 0).all():
-        raise ValueError(
-            f"seuclidean needs {X.shape[1]} variances > 0, got {np.round(V, 6).tolist()}"
-        )
+        given = np.round(V, 6).tolist()
+        raise ValueError(f"seuclidean needs {X.shape[1]} variances > 0, got {given}")
     return Metric("seuclidean", 2.0, partial(scale_columns, scale=1 / np.sqrt(V)), 0.5)
 
 

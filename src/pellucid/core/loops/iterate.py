@@ -19,17 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid.core.arrays.typing import MaybeArray
 from pellucid.core.runtime.warn import warn as give_warning
 
-__all__ = [
-    "CallbackSupportMixin",
-    "ConvergenceWarning",
-    "DivergenceWarning",
-    "FitContext",
-    "History",
-    "Iteration",
-    "iterate",
-    "strictly_below",
-    "with_callbacks",
-]
+__all__ = ["CallbackSupportMixin", "ConvergenceWarning", "DivergenceWarning", "FitContext"]
+__all__ += ["History", "Iteration", "iterate", "strictly_below", "with_callbacks"]
 
 State = TypeVar("State")
 ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
@@ -195,9 +186,11 @@ class FitContext:
             return False
         task = self.root.subcontext(task_name=f"step {i}")
         task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
-        return task.call_on_fit_task_end(
-            estimator=self.estimator, **self.data, reconstruction_attributes=self._attributes(state)
-        )
+        return self._end(task, state)
+
+    def _end(self, task: Any, state: Any) -> bool:
+        known = {"estimator": self.estimator, **self.data}
+        return task.call_on_fit_task_end(**known, reconstruction_attributes=self._attributes(state))
 
     def subtask(self, name: str, max_steps: int | None) -> "FitContext":
         """A task below this one with steps of its own, such as one of several restarts."""
@@ -208,9 +201,7 @@ class FitContext:
 
     def end(self, state: Any = None) -> bool:
         """Report the end of the task; True when some callback asks to stop the level above."""
-        return self.root.call_on_fit_task_end(
-            estimator=self.estimator, **self.data, reconstruction_attributes=self._attributes(state)
-        )
+        return self._end(self.root, state)
 
 
 def strictly_below(tol: float) -> float | None:

@@ -77,10 +77,8 @@ def one_standard_error(
     loss = -np.asarray(mean, dtype=np.float64) if greater_is_better else np.asarray(mean, float)
     error, complexity = np.asarray(standard_error, float), np.asarray(complexity, float)
     if not loss.shape == error.shape == complexity.shape or loss.ndim != 1:
-        raise ValueError(
-            "mean, standard_error and complexity must be vectors of one length, got shapes "
-            f"{loss.shape}, {error.shape} and {complexity.shape}"
-        )
+        shapes = f"got shapes {loss.shape}, {error.shape} and {complexity.shape}"
+        raise ValueError(f"mean, standard_error and complexity must be equally long, {shapes}")
     if not np.isfinite(loss).any():
         raise ValueError("no candidate has a finite score")
     best = int(np.nanargmin(np.where(np.isfinite(loss), loss, np.nan)))

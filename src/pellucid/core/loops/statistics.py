@@ -21,6 +21,7 @@ Centred moments are merged by Chan, Golub & LeVeque (1979):
     mean = m1 + (m2 - m1) W2 / W,     S = S1 + S2 + (m2 - m1)(m2 - m1)' W1 W2 / W.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -146,6 +147,15 @@ def reduce_rows(statistic: Statistic, source: Source, map_: Map) -> Any:
     parts = map_(partial(summarise_span, statistic), source.spans())
     with single_threaded_blas():
         return merge_nodes((node for part in parts for node in part), statistic.merge)
+
+
+def add_records(a: Any, b: Any) -> Any:
+    """Two records of sums added field by field.
+
+    >>> add_records(Node(1, 2, 3.0), Node(10, 20, 30.0))
+    Node(level=11, position=22, value=33.0)
+    """
+    return type(a)(*map(operator.add, a, b))
 
 
 def unit_weights(n: int) -> Array:

@@ -16,8 +16,6 @@ def check_backend(backend: object) -> Any:
     foreign = type(backend).__module__.partition(".")[0] == "distributed"  # its map gives futures
     if isinstance(backend, type) or foreign or not callable(getattr(backend, "map", None)):
         hint = "; wrap it: Dask(client)" if foreign else ""
-        raise TypeError(
-            "a backend is Serial(), Joblib(...), Dask(...) or has map(function, items), "
-            f"got {backend!r}{hint}"
-        )
+        known = "Serial(), Joblib(...), Dask(...) or has map(function, items)"
+        raise TypeError(f"a backend is {known}, got {backend!r}{hint}")
     return backend

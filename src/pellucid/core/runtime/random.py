@@ -21,10 +21,8 @@ def generator(random_state: Seed = None) -> Rng:
         return np.random.default_rng()
     if isinstance(random_state, Integral) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
-    raise ValueError(
-        "random_state must be None, a whole number >= 0, a RandomState or a Generator, "
-        f"got {random_state!r}"
-    )
+    known = "None, a whole number >= 0, a RandomState or a Generator"
+    raise ValueError(f"random_state must be {known}, got {random_state!r}")
 
 
 def stream(seed: int, *keys: int) -> Rng:

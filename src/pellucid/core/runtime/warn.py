@@ -86,11 +86,5 @@ def warn(message: Warning | str, category: type[Warning] = UserWarning) -> None:
     """
     frame = _named(sys._getframe(1))
     place = frame.f_globals
-    warnings.warn_explicit(
-        message,
-        category,
-        frame.f_code.co_filename,
-        frame.f_lineno or 1,
-        place.get("__name__") or "<string>",
-        place.setdefault("__warningregistry__", {}),
-    )
+    line = frame.f_code.co_filename, frame.f_lineno or 1, place.get("__name__") or "<string>"
+    warnings.warn_explicit(message, category, *line, place.setdefault("__warningregistry__", {}))

@@ -181,12 +181,7 @@ class NuSVC(PairClassifier):
             + ("" if len(self.classes_) == 2 else "; the votes of one machine per pair of classes"),
             f"1/2 |w|^2 - nu rho + mean max(0, rho - y f): a share nu={self.nu:g} of errors",
             "SMO on the dual with pairs inside a class, certified in double precision",
-            {
-                "nu": self.nu,
-                "support vectors": len(self.support_),
-                "steps": int(np.sum(self.n_iter_)),
-                "duality gap": self.duality_gap_,
-            },
+            {"nu": self.nu, **self._numbers()},
         )
 
 

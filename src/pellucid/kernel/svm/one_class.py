@@ -33,26 +33,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable
-        Default "rbf"; as SVC's, with degree, gamma and coef0.
-    degree : int, default=3
-        Of "poly".
-    gamma : "scale", "auto" or float, default="scale"
-        "scale": 1 / (n_features X.var()); "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter
+        As SVC's; the kernel is "rbf" by default.
     nu : float in (0, 1], default=0.5
         Bounds the share of rows outside from above and of support vectors from below.
-    shrinking : bool, default=True
-        Leave rows out of the search once they stay at a bound.
-    cache_size : float, default=200
-        Megabytes for kernel rows.
-    verbose : bool, default=False
-        Accepted without effect.
-    max_iter : int, default=-1
-        Limit of the steps; -1: none.
 
     Attributes
     ----------

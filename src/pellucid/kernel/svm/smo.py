@@ -72,7 +72,9 @@ class Gram:
         self.whole = whole
         self.columns = np.zeros((1, 1), np.float32)
         if whole is not None:
-            self.code = KernelCode(GIVEN if is_readable(whole) else -1)
+            flags = whole.flags  # a read-only matrix would be compiled anew
+            readable = whole.dtype == np.float64 and flags.c_contiguous and flags.writeable
+            self.code = KernelCode(GIVEN if readable else -1)
             diagonal = np.diagonal(whole)
             self.diagonal = diagonal.copy() if rows is None else diagonal[rows]
             return
@@ -168,11 +170,6 @@ def whole_gram(kernel: Kernel, X: Any) -> Gram:
         return Gram(kernel, K, K)
     slow = kernel.code() is None and X.shape[0] <= MANY
     return Gram(kernel, X, kernel(X) if slow else None)
-
-
-def is_readable(K: Array) -> bool:
-    """Whether compiled code reads a matrix as it is (a read-only one would be compiled anew)."""
-    return bool(K.dtype == np.float64 and K.flags.c_contiguous and K.flags.writeable)
 
 
 class Machine:

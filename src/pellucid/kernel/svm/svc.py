@@ -165,16 +165,11 @@ class SVC(PairClassifier):
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
+        two = len(self.classes_) == 2
         return Card(
             f"sign of sum_i a_i y_i k(x_i, x) + b with k = {self.kernel_!r}"
-            + ("" if len(self.classes_) == 2 else "; the votes of one machine per pair of classes"),
+            + ("" if two else "; the votes of one machine per pair of classes"),
             "1/2 |w|^2 + C sum of hinge losses max(0, 1 - y f); C_i = C times the row's weight",
             "SMO on the dual with second-order pairs and shrinking, certified in double precision",
-            {
-                "C": self.C,
-                "support vectors": len(self.support_),
-                "steps": int(np.sum(self.n_iter_)),
-                "duality gap": self.duality_gap_,
-                **({"margin": self.margin_} if len(self.classes_) == 2 else {}),
-            },
+            {"C": self.C, **self._numbers(), **({"margin": self.margin_} if two else {})},
         )

@@ -166,6 +166,12 @@ class SupportVectorMachine(Estimator):
 
         return np.concatenate(list(map_threads(block, range(0, X.shape[0], step))))
 
+    def _numbers(self) -> dict[str, Any]:
+        """What the cards say of the solution."""
+        steps = int(np.sum(self.n_iter_))
+        found = {"support vectors": len(self.support_), "steps": steps}
+        return {**found, "duality gap": self.duality_gap_}
+
     def _dense_coef(self) -> Array:
         d = self.dual_coef_
         return d.toarray() if issparse(d) else d

@@ -106,13 +106,7 @@ class TubeRegressor(Regressor, SupportVectorMachine):
         return {"dual_coef_": (1, s), "intercept_": (1,)}
 
     def _numbers(self) -> dict[str, Any]:
-        return {
-            "C": self.C,
-            "epsilon": self.epsilon_,
-            "support vectors": len(self.support_),
-            "steps": self.n_iter_,
-            "duality gap": self.duality_gap_,
-        }
+        return {"C": self.C, "epsilon": self.epsilon_, **super()._numbers()}
 
 
 def tube_problem(y: Array, bound: Array, epsilon: float) -> Problem:
@@ -130,28 +124,12 @@ class SVR(TubeRegressor):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable
-        Default "rbf"; as SVC's, with degree, gamma and coef0.
-    degree : int, default=3
-        Of "poly".
-    gamma : "scale", "auto" or float, default="scale"
-        "scale": 1 / (n_features X.var()); "auto": 1 / n_features.
-    coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter
+        As SVC's; the kernel is "rbf" by default.
     C : float, default=1.0
         Price of an error beyond epsilon.
     epsilon : float, default=0.1
         Half-width of the tube in which errors are free.
-    shrinking : bool, default=True
-        Leave rows out of the search once they stay at a bound.
-    cache_size : float, default=200
-        Megabytes for kernel rows.
-    verbose : bool, default=False
-        Accepted without effect.
-    max_iter : int, default=-1
-        Limit of the steps; -1: none.
 
     Attributes
     ----------

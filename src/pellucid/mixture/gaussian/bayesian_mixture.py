@@ -147,8 +147,6 @@ class BayesianGaussianMixture(MixtureModel):
         self.verbose = verbose
         self.verbose_interval = verbose_interval
 
-    # --- fitting -----------------------------------------------------------------------------
-
     @with_callbacks
     def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Find the posterior given the rows of X."""
@@ -225,14 +223,10 @@ class BayesianGaussianMixture(MixtureModel):
         mean = box.mean
         if self.mean_prior is not None:
             mean = checked_means(np.atleast_2d(self.mean_prior), 1, p)[0]
-        return Prior(
-            1.0 / k if a0 is None else float(a0),
-            self.weight_concentration_prior_type == "dirichlet_process",
-            1.0 if b0 is None else float(b0),
-            mean,
-            float(freedom),
-            self._covariance_prior(begin, seen, p),
-        )
+        a0, b0 = 1.0 / k if a0 is None else float(a0), 1.0 if b0 is None else float(b0)
+        process = self.weight_concentration_prior_type == "dirichlet_process"
+        C = self._covariance_prior(begin, seen, p)
+        return Prior(a0, process, b0, mean, float(freedom), C)
 
     def _covariance_prior(self, begin: Beginning, seen: Observed | None, p: int) -> Array:
         one = {"full": "tied", "diag": "tied_diag", "spherical": "tied_spherical"}
@@ -292,19 +286,10 @@ class BayesianGaussianMixture(MixtureModel):
             moved = state_of(state.step + 1, new, spread)
             return moved, abs(moved.value - state.value)
 
-        return iterate(
-            step,
-            state_of(0, post, 0.0),
-            max_iter=self.max_iter,
-            tol=strictly_below(self.tol),
-            record=variational.record,
-            start_row=False,
-            name=type(self).__name__,
-            context=context,
-            warn=False,
-        )
-
-    # --- using -------------------------------------------------------------------------------
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": strictly_below(self.tol)}
+        limits |= {"record": variational.record, "start_row": False, "warn": False}
+        begin, name = state_of(0, post, 0.0), type(self).__name__
+        return iterate(step, begin, name=name, context=context, **limits)
 
     def _posterior(self) -> Posterior:
         check_is_fitted(self)

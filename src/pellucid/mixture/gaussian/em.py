@@ -98,17 +98,16 @@ def climb(
     def explain(state: State) -> str:
         return why or "the log-likelihood is not finite; the parameters before it are kept"
 
-    return iterate(
-        step,
-        State(0, start, expect(start), None),
-        max_iter=task.max_iter,
-        tol=strictly_below(task.tol),
-        record=record,
-        name=task.name,
-        context=context,
-        warn=False,
-        explain=explain,
-    )
+    return run_task(task, step, State(0, start, expect(start), None), record, context, explain)
+
+
+def run_task(
+    task: Climb, step: Any, first: Any, record: Any, context: Any, explain: Callable[[Any], str]
+) -> Iteration:
+    """The loop of a task; tol = 0 runs max_iter rounds."""
+    limits: dict[str, Any] = {"max_iter": task.max_iter, "tol": strictly_below(task.tol)}
+    says = {"record": record, "name": task.name, "context": context, "explain": explain}
+    return iterate(step, first, warn=False, **limits, **says)
 
 
 def lost_components(state: State) -> list[int]:

@@ -26,6 +26,7 @@ from pellucid.cluster.kmeans.kmeans import RAW
 from pellucid.cluster.kmeans.passes import dense_rows
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
+from pellucid.core.loops import statistics
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -183,14 +184,9 @@ def leaf_sums(factors: Factors, rows: Rows) -> Sums:
     return Sums(N[:, 0], M, low + np.tril(low, -1).transpose(0, 2, 1), value)
 
 
-def merge_sums(a: Sums, b: Sums) -> Sums:
-    """The sums of two sets of rows."""
-    return Sums(a.weight + b.weight, a.first + b.first, a.second + b.second, a.value + b.value)
-
-
 def expectation(source: Source, map_: Map, factors: Factors) -> Sums:
     """The E step: one pass over the rows."""
-    return reduce_rows(Statistic(partial(leaf_sums, factors), merge_sums), source, map_)
+    return reduce_rows(Statistic(partial(leaf_sums, factors), statistics.add_records), source, map_)
 
 
 def structured(scatter: Array, N: Array, structure: str, reg: float) -> Array:

@@ -18,13 +18,11 @@ from pellucid.core.loops.iterate import (
     ConvergenceWarning,
     FitContext,
     Iteration,
-    iterate,
-    strictly_below,
 )
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.mixture.gaussian.em import Climb, State, climb, em_update, record
+from pellucid.mixture.gaussian.em import Climb, State, climb, em_update, record, run_task
 from pellucid.mixture.gaussian.gaussian_model import GaussianModel
 from pellucid.mixture.gaussian.gaussians import Gaussians
 from pellucid.mixture.gaussian.starts import MixtureStart
@@ -64,17 +62,12 @@ def ascend(
     solver = GradientDescent(learning_rate, stop="value")
     rate = get_rate(learning_rate, fit, fit.start)
     descent = Descent(solver, fit, rate, generator(0), False)
-    run = iterate(
-        descent.step,
-        descent.begin(fit.start),
-        max_iter=task.max_iter,
-        tol=strictly_below(task.tol),
-        record=reports.record,
-        name=task.name,
-        context=reports,  # type: ignore[arg-type]
-        warn=False,
-        explain=lambda _: fit.why or rate_sentence(descent.last_rate, None),
-    )
+
+    def explain(_: Any) -> str:
+        return fit.why or rate_sentence(descent.last_rate, None)
+
+    first = descent.begin(fit.start)
+    run = run_task(task, descent.step, first, reports.record, reports, explain)
     state = reports.state
     assert state is not None
     if run.reason == "diverged":

@@ -11,8 +11,6 @@ A block of BLOCK rows stays in the first caches for all components. P_k D uses t
 S_k collects only the rows with r_k above NEGLIGIBLE, which for separate groups are few.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.compiled.epochs.logistic import exponential
@@ -32,9 +30,7 @@ UNDERFLOW = -700.0
 
 
 @jit(reassociate=True)
-def joint_full(
-    X: Any, start: int, m: int, mu: Any, PT: Any, const: Any, DT: Any, Y: Any, R: Any
-) -> None:
+def joint_full(X, start, m, mu, PT, const, DT, Y, R):
     """R[k, i] = log pi_k N_k(x_i) of m rows; PT (k or 1, p, d8) holds the transposed P.
 
     DT (p, BLOCK) and Y (d8, BLOCK) are scratch.
@@ -62,9 +58,7 @@ def joint_full(
 
 
 @jit(reassociate=True)
-def joint_diag(
-    X: Any, start: int, m: int, mu: Any, precision: Any, const: Any, DT: Any, R: Any
-) -> None:
+def joint_diag(X, start, m, mu, precision, const, DT, R):
     """R[k, i] = log pi_k N_k(x_i) of m rows; precision (k, p); DT (p, BLOCK) is scratch."""
     k, p = mu.shape
     for t in range(p):
@@ -85,7 +79,7 @@ def joint_diag(
 
 
 @jit(reassociate=True)
-def share(R: Any, w: Any, start: int, m: int, top: Any, total: Any) -> float:
+def share(R, w, start, m, top, total):
     """Turn log joints R[k, i] into w_i r_ik; returns sum_i w_i log p(x_i)."""
     k = R.shape[0]
     for i in range(m):
@@ -116,7 +110,7 @@ def share(R: Any, w: Any, start: int, m: int, top: Any, total: Any) -> float:
 
 
 @jit(reassociate=True)
-def gather(X: Any, start: int, m: int, r: Any, mu: Any, D: Any, W: Any, N: Any, M: Any) -> int:
+def gather(X, start, m, r, mu, D, W, N, M):
     """D = x - mu and W = r D of the rows with a share in the component; N and M grow."""
     p = len(mu)
     count, mass = 0, 0.0
@@ -136,7 +130,7 @@ def gather(X: Any, start: int, m: int, r: Any, mu: Any, D: Any, W: Any, N: Any, 
 
 
 @jit
-def sums_full(X: Any, w: Any, mu: Any, PT: Any, const: Any, N: Any, M: Any, S: Any) -> float:
+def sums_full(X, w, mu, PT, const, N, M, S):
     """Add N (k, 1), M (k, p) and the lower triangle of S (k, d8, d8); returns the log-likelihood.
 
     X (n, p), w (n,), mu (k, p), PT (k or 1, p, d8), const (k,), d8 a multiple of LANES.
@@ -168,7 +162,7 @@ def sums_full(X: Any, w: Any, mu: Any, PT: Any, const: Any, N: Any, M: Any, S: A
 
 
 @jit(reassociate=True)
-def square_sums(DT: Any, m: int, r: Any, mu: Any, N: Any, M: Any, S: Any) -> None:
+def square_sums(DT, m, r, mu, N, M, S):
     """N += sum r, M_t += sum r (x_t - mu_t), S_t += sum r (x_t - mu_t)^2 over one block."""
     mass = 0.0
     for i in range(m):
@@ -188,7 +182,7 @@ def square_sums(DT: Any, m: int, r: Any, mu: Any, N: Any, M: Any, S: Any) -> Non
 
 
 @jit
-def sums_diag(X: Any, w: Any, mu: Any, precision: Any, const: Any, N: Any, M: Any, S: Any) -> float:
+def sums_diag(X, w, mu, precision, const, N, M, S):
     """As ``sums_full`` with precision (k, p) and the diagonals S (k, p) only."""
     n, p = X.shape
     k = len(mu)
@@ -205,7 +199,7 @@ def sums_diag(X: Any, w: Any, mu: Any, precision: Any, const: Any, N: Any, M: An
 
 
 @jit
-def rows_full(X: Any, mu: Any, PT: Any, const: Any, out: Any) -> None:
+def rows_full(X, mu, PT, const, out):
     """out[i, k] = log pi_k N_k(x_i)."""
     n, p = X.shape
     k = len(mu)
@@ -219,7 +213,7 @@ def rows_full(X: Any, mu: Any, PT: Any, const: Any, out: Any) -> None:
 
 
 @jit
-def rows_diag(X: Any, mu: Any, precision: Any, const: Any, out: Any) -> None:
+def rows_diag(X, mu, precision, const, out):
     """out[i, k] = log pi_k N_k(x_i)."""
     n, p = X.shape
     k = len(mu)

@@ -19,10 +19,11 @@ from pellucid.cluster.kmeans.kmeans import RAW
 from pellucid.cluster.kmeans.passes import dense_rows
 from pellucid.core.arrays.gaps import by_pattern
 from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops import statistics
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.threads import map_threads
 from pellucid.mixture.gaussian import missing_kernels as kernels
-from pellucid.mixture.gaussian.gaussians import Factors, Sums, leaf_sums, log_joint, merge_sums
+from pellucid.mixture.gaussian.gaussians import Factors, Sums, leaf_sums, log_joint
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -88,12 +89,14 @@ def leaf_missing(factors: Factors, rows: Rows) -> Sums:
         found = diagonal_sums(factors, X[gaps], w[gaps])
     if gaps.all():
         return found
-    return merge_sums(leaf_sums(factors, Rows(X[~gaps], None, w[~gaps])), found)
+    return statistics.add_records(leaf_sums(factors, Rows(X[~gaps], None, w[~gaps])), found)
 
 
 def expectation_missing(source: Source, map_: Map, factors: Factors) -> Sums:
     """The E step over rows with missing cells."""
-    return reduce_rows(Statistic(partial(leaf_missing, factors), merge_sums), source, map_)
+    return reduce_rows(
+        Statistic(partial(leaf_missing, factors), statistics.add_records), source, map_
+    )
 
 
 def log_joint_observed(X: Array, factors: Factors) -> Array:

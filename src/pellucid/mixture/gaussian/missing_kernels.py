@@ -15,8 +15,6 @@ Rows of one pattern follow each other: Q_uu is factored once for them. O(u^3) a 
 row, for each component; few missing cells cost little.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -25,7 +23,7 @@ HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 @jit
-def factor(Q: Any, gaps: Any, u: int, L: Any) -> float:
+def factor(Q, gaps, u, L):
     """L L' = Q_uu (lower triangle of L); returns log |Q_uu| / 2."""
     value = 0.0
     for a in range(u):
@@ -42,7 +40,7 @@ def factor(Q: Any, gaps: Any, u: int, L: Any) -> float:
 
 
 @jit
-def add_inverse(L: Any, gaps: Any, u: int, mass: float, column: Any, S: Any) -> None:
+def add_inverse(L, gaps, u, mass, column, S):
     """The lower triangle of S grows by mass (L L')^-1 on the missing block."""
     for b in range(u):
         for a in range(b):
@@ -61,7 +59,7 @@ def add_inverse(L: Any, gaps: Any, u: int, mass: float, column: Any, S: Any) -> 
 
 
 @jit(reassociate=True)
-def complete(x: Any, mu: Any, Q: Any, P: Any, L: Any, gaps: Any, u: int, D: Any) -> float:
+def complete(x, mu, Q, P, L, gaps, u, D):
     """D = x - mu with the missing cells filled by their conditional mean; returns |P D|^2."""
     p = len(mu)
     for t in range(p):
@@ -98,7 +96,7 @@ def complete(x: Any, mu: Any, Q: Any, P: Any, L: Any, gaps: Any, u: int, D: Any)
 
 
 @jit
-def normalise(J: Any, R: Any) -> float:
+def normalise(J, R):
     """R = exp(J) / sum exp(J); returns log sum exp(J)."""
     top = J[0]
     for c in range(1, len(J)):
@@ -115,7 +113,7 @@ def normalise(J: Any, R: Any) -> float:
 
 
 @jit(reassociate=True)
-def add_outer(D: Any, r: float, M: Any, S: Any) -> None:
+def add_outer(D, r, M, S):
     """M += r D and the lower triangle of S += r D D'."""
     for a in range(len(D)):
         v = r * D[a]
@@ -126,22 +124,7 @@ def add_outer(D: Any, r: float, M: Any, S: Any) -> None:
 
 
 @jit
-def pattern_rows(
-    X: Any,
-    w: Any,
-    ends: Any,
-    mu: Any,
-    Q: Any,
-    P: Any,
-    const: Any,
-    prior: Any,
-    N: Any,
-    M: Any,
-    S: Any,
-    J: Any,
-    F: Any,
-    adds: bool,
-) -> float:
+def pattern_rows(X, w, ends, mu, Q, P, const, prior, N, M, S, J, F, adds):
     """Log joints J (n, k) of the observed cells, and their log-likelihood as the value.
 
     X (n, p) with NaN, rows of one pattern together; ends (patterns,) where each stops; mu (k, p);

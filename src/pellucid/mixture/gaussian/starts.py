@@ -108,16 +108,10 @@ def leaf_groups(C: Array, rows: Rows) -> list[Moments]:
     """The moments of the rows nearest to each centre; last those of all rows."""
     X, w = dense_rows(RAW, rows)
     labels = nearest(RAW, X, w, C).labels
-    own = [labels == j for j in range(len(C))]
-    return [
-        *(statistics.moments(X[o], w[o]) if o.any() else _nothing(X) for o in own),
-        statistics.moments(X, w),
-    ]
-
-
-def _nothing(X: Array) -> Moments:
-    p = X.shape[1]
-    return Moments(0.0, np.zeros(p), np.zeros((p, p)))
+    own, p = [labels == j for j in range(len(C))], X.shape[1]
+    none = Moments(0.0, np.zeros(p), np.zeros((p, p)))
+    groups = [statistics.moments(X[o], w[o]) if o.any() else none for o in own]
+    return [*groups, statistics.moments(X, w)]
 
 
 def merge_groups(a: list[Moments], b: list[Moments]) -> list[Moments]:
@@ -139,7 +133,10 @@ class Beginning(NamedTuple):
         if init in ("kmeans", "k-means++", "random_from_data"):
             seeding = "random" if init == "random_from_data" else "k-means++"
             for C in self.problem.starts(seeding, self.k, n_init, rng):
-                yield self._from_kmeans(C) if init == "kmeans" else self._around(C)
+                if init == "kmeans":
+                    yield self._from_kmeans(C)
+                else:
+                    yield Gaussians(np.full(self.k, 1 / self.k), np.array(C), self._pooled())
             return
         for own in [np.random.default_rng(rng.integers(2**63, size=2)) for _ in range(n_init)]:
             yield self._random_rows(own) if init == "random" else self._random_parameters(own)
@@ -199,9 +196,6 @@ class Beginning(NamedTuple):
         scatter = every.scatter if self.structure in gaussians.DENSE else np.diag(every.scatter)
         C = gaussians.structured(scatter[None], np.array([every.weight]), self.structure, self.reg)
         return np.array(np.broadcast_to(C, gaussians.shape_of(self.structure, self.k, p)))
-
-    def _around(self, C: Array) -> Gaussians:
-        return Gaussians(np.full(self.k, 1 / self.k), np.array(C), self._pooled())
 
     def _random_rows(self, rng: Rng) -> Gaussians:
         source = self.problem.source

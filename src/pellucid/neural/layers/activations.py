@@ -76,6 +76,14 @@ def _softmax_pullback(z: Array, a: Array, d: Array) -> Array:
     return a * (d - (a * d).sum(axis=-1, keepdims=True))
 
 
+def _leaky_slope(z: Array, a: Array) -> Array:
+    return np.where(z > 0, 1.0, LEAK)
+
+
+def _gelu_slope(z: Array, a: Array) -> Array:
+    return ndtr(z) + z * np.exp(-0.5 * z * z) / ROOT_2PI
+
+
 def power(n: float) -> Activation:
     """z^n.
 
@@ -92,16 +100,8 @@ ACTIVATIONS = {
         Activation("logistic", expit, lambda z, a: a * (1 - a)),
         Activation("tanh", np.tanh, lambda z, a: 1 - a * a),
         Activation("relu", lambda z: np.maximum(z, 0.0), lambda z, a: z > 0),
-        Activation(
-            "leaky_relu",
-            lambda z: np.where(z > 0, z, LEAK * z),
-            lambda z, a: np.where(z > 0, 1.0, LEAK),
-        ),
-        Activation(
-            "gelu",
-            lambda z: z * ndtr(z),
-            lambda z, a: ndtr(z) + z * np.exp(-0.5 * z * z) / ROOT_2PI,
-        ),
+        Activation("leaky_relu", lambda z: np.where(z > 0, z, LEAK * z), _leaky_slope),
+        Activation("gelu", lambda z: z * ndtr(z), _gelu_slope),
         Activation("exp", np.exp, lambda z, a: a),
         Activation("softmax", softmax, None, _softmax_pullback),
         Activation("step", lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0)),

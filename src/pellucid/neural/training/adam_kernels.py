@@ -9,7 +9,6 @@ Reference: Kingma & Ba (2015).
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.jit import jit
 
 STRETCH = 2048  # parameters that stay in the cache between the loops
@@ -18,24 +17,8 @@ TINY = 1e-36  # a mean square below it is nothing beside eps, and would be slow 
 
 @jit(reassociate=True)
 def adam_pass(
-    w: Array,
-    copy: Array,
-    gradients: Array,
-    m: Array,
-    r: Array,
-    mean: Array,
-    edges: IntArray,
-    prices: Array,
-    first: int,
-    last: int,
-    l2: float,
-    part: float,
-    eta: float,
-    a: float,
-    b: float,
-    eps: float,
-    t: int,
-) -> float:
+    w, copy, gradients, m, r, mean, edges, prices, first, last, l2, part, eta, a, b, eps, t
+):
     """One step in place of the pieces ``first`` to ``last``; ``copy`` is w in float32.
 
     The gradient g is the sum of the rows of ``gradients`` (its first row is overwritten); ``mean``

@@ -204,9 +204,8 @@ class Trainer:
         names = ("vector", "states", "memory", "objective", "gradient", "rate")
         state = state._replace(**dict(zip(names, now, strict=True)))
         seen = state.rows_seen + self.data.n
-        return state._replace(
-            norms=self.norms(state.gradient), rows_seen=seen, epoch=state.epoch + 1
-        )
+        norms = self.norms(state.gradient)
+        return state._replace(norms=norms, rows_seen=seen, epoch=state.epoch + 1)
 
     def next_states(self, states: tuple[Any, ...], saved: list[Any]) -> tuple[Any, ...]:
         if not self.plan.couples:

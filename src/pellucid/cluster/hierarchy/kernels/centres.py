@@ -8,8 +8,6 @@ and merged (Müllner's generic algorithm). Centres replace the matrix: O(n p) me
     centroid   c = (m c_a + n c_b) / (m + n)      median   c = (c_a + c_b) / 2
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.hierarchy.kernels.rows import LANES, TILE, first_equal, least, squares_tile
@@ -17,7 +15,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def nearest_after(XT: Any, i: int, width: int, q: Any, tile: Any, lanes: Any) -> Any:
+def nearest_after(XT, i, width, q, tile, lanes):
     """The nearest slot after i, and its squared distance (inf where there is none)."""
     for t in range(len(q)):
         q[t] = XT[t, i]
@@ -32,9 +30,7 @@ def nearest_after(XT: Any, i: int, width: int, q: Any, tile: Any, lanes: Any) ->
 
 
 @jit
-def shrink_slots(
-    XT: Any, size: Any, name: Any, near: Any, value: Any, bound: Any, width: int
-) -> int:
+def shrink_slots(XT, size, name, near, value, bound, width):
     """Move the living slots together, in order; the new width."""
     place = np.empty(width, np.int64)
     new = 0
@@ -53,7 +49,7 @@ def shrink_slots(
 
 
 @jit
-def renew(q: Any, XT: Any, y: int, x: int, near: Any, value: Any, bound: Any, tile: Any) -> None:
+def renew(q, XT, y, x, near, value, bound, tile):
     """Tell the slots before y of its new centre q; x is dead."""
     for start in range(0, y, TILE):
         part = min(TILE, y - start)
@@ -67,7 +63,7 @@ def renew(q: Any, XT: Any, y: int, x: int, near: Any, value: Any, bound: Any, ti
 
 
 @jit
-def centre_merges(XT: Any, median: bool, ends: Any, heights: Any) -> None:
+def centre_merges(XT, median, ends, heights):
     """Merge the two nearest centres until one is left; XT (p, n) is used up.
 
     ends are numbers of clusters: n + k is the one made by merge k; heights are squared.

@@ -13,8 +13,6 @@ Merged slots are dropped, in order, once many are dead.
 References: Murtagh (1983); Müllner (2011), Modern hierarchical, agglomerative clustering.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.hierarchy.kernels.rows import LANES, TILE, first_equal, least
@@ -24,7 +22,7 @@ COMPLETE, AVERAGE, WEIGHTED = 0, 1, 2
 
 
 @jit
-def merge_rows(r: Any, s: Any, width: int, kind: int, m: float, n: float) -> None:
+def merge_rows(r, s, width, kind, m, n):
     """s becomes the distances of the merged cluster, from r and s of its parts of m and n rows."""
     if kind == COMPLETE:
         for j in range(width):
@@ -39,7 +37,7 @@ def merge_rows(r: Any, s: Any, width: int, kind: int, m: float, n: float) -> Non
 
 
 @jit
-def first_alive(size: Any) -> int:
+def first_alive(size):
     j = 0
     while size[j] == 0:
         j += 1
@@ -47,7 +45,7 @@ def first_alive(size: Any) -> int:
 
 
 @jit
-def shrink(D: Any, size: Any, dead: Any, name: Any, chain: Any, length: int, width: int) -> int:
+def shrink(D, size, dead, name, chain, length, width):
     """Move what is alive together, in order, in rows and columns; the new width."""
     place = np.empty(width, np.int64)
     keep = np.empty(width, np.int64)
@@ -69,7 +67,7 @@ def shrink(D: Any, size: Any, dead: Any, name: Any, chain: Any, length: int, wid
 
 
 @jit
-def matrix_chain(D: Any, kind: int, ends: Any, heights: Any) -> None:
+def matrix_chain(D, kind, ends, heights):
     """Merge by complete, average or weighted linkage; D, with inf on the diagonal, is used up."""
     n = len(D)
     size, dead, name = np.ones(n), np.zeros(n), np.arange(n)

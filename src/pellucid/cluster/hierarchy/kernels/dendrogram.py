@@ -1,14 +1,12 @@
 """Trees of merges: numbering their nodes, cutting them, reading distances off them."""
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
 
 
 @jit
-def number_merges(ends: Any, order: Any, children: Any, size: Any) -> None:
+def number_merges(ends, order, children, size):
     """Merges of rows, taken in ``order``, become merges of nodes: merge k makes node n + k."""
     n = len(ends) + 1
     parent, count = np.arange(2 * n - 1), np.ones(2 * n - 1, np.int64)
@@ -26,7 +24,7 @@ def number_merges(ends: Any, order: Any, children: Any, size: Any) -> None:
 
 
 @jit
-def labels_after(children: Any, n: int, n_merges: int, labels: Any) -> int:
+def labels_after(children, n, n_merges, labels):
     """Clusters of n rows after the first merges, numbered by first row; how many."""
     top = np.arange(n + n_merges)
     for k in range(n_merges - 1, -1, -1):
@@ -43,7 +41,7 @@ def labels_after(children: Any, n: int, n_merges: int, labels: Any) -> int:
 
 
 @jit
-def joint_heights(children: Any, heights: Any, chosen: Any, C: Any) -> None:
+def joint_heights(children, heights, chosen, C):
     """C[i, j]: the height at which chosen rows i and j meet."""
     n, m = len(children) + 1, len(chosen)
     head, tail = np.full(2 * n - 1, -1, np.int64), np.full(2 * n - 1, -1, np.int64)

@@ -10,8 +10,6 @@ The splinter starts with the member of largest s_i and takes the one of largest 
 positive; every move costs one row of D. O(m^2) a split.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -20,7 +18,7 @@ ROUNDING = 1e-12  # of the largest distance: a smaller gain is none
 
 
 @jit
-def diameter(D: Any, members: Any, start: int, stop: int) -> float:
+def diameter(D, members, start, stop):
     """The largest distance of two members."""
     high = 0.0
     for a in range(start, stop):
@@ -31,7 +29,7 @@ def diameter(D: Any, members: Any, start: int, stop: int) -> float:
 
 
 @jit
-def splinter(D: Any, members: Any, start: int, stop: int, s: Any, t: Any, least: float) -> int:
+def splinter(D, members, start, stop, s, t, least):
     """Put the members that leave at the end of the range; where they begin."""
     for a in range(start, stop):
         row = D[members[a]]
@@ -67,7 +65,7 @@ def splinter(D: Any, members: Any, start: int, stop: int, s: Any, t: Any, least:
 
 
 @jit
-def split_all(D: Any, bounds: Any, heights: Any, splits: Any, members: Any) -> None:
+def split_all(D, bounds, heights, splits, members):
     """Split until every cluster is one row.
 
     Cluster c is members[bounds[c, 0]:bounds[c, 1]] (its rows before it was split) and split k cuts

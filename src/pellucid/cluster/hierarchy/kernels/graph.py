@@ -9,8 +9,6 @@ neighbours; where both knew a neighbour l,
 and where one did, its value. Neighbours are linked lists whose dead entries are skipped.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -19,13 +17,13 @@ COMPLETE, AVERAGE, WARD = 0, 1, 2
 
 
 @jit
-def before(d: float, a: int, b: int, e: float, f: int, g: int) -> bool:
+def before(d, a, b, e, f, g):
     """Whether edge (d, a, b) comes before (e, f, g)."""
     return d < e or (d == e and (a < f or (a == f and b < g)))
 
 
 @jit
-def push(value: Any, left: Any, right: Any, count: int, d: float, a: int, b: int) -> None:
+def push(value, left, right, count, d, a, b):
     """Put an edge into a heap of ``count`` edges."""
     at = count
     while at > 0:
@@ -38,7 +36,7 @@ def push(value: Any, left: Any, right: Any, count: int, d: float, a: int, b: int
 
 
 @jit
-def pop(value: Any, left: Any, right: Any, count: int) -> None:
+def pop(value, left, right, count):
     """Take the first edge out of a heap that has ``count`` edges left afterwards."""
     d, a, b = value[count], left[count], right[count]
     at = 0
@@ -56,7 +54,7 @@ def pop(value: Any, left: Any, right: Any, count: int) -> None:
 
 
 @jit
-def wider(a: Any, count: int) -> Any:
+def wider(a, count):
     """The same array with room for twice as many."""
     b = np.empty(2 * len(a), a.dtype)
     b[:count] = a[:count]
@@ -64,7 +62,7 @@ def wider(a: Any, count: int) -> Any:
 
 
 @jit
-def ward_gap(S: Any, size: Any, a: int, b: int) -> float:
+def ward_gap(S, size, a, b):
     """Ward's squared height of merging clusters with coordinate sums S."""
     total = 0.0
     for t in range(S.shape[1]):
@@ -74,20 +72,7 @@ def ward_gap(S: Any, size: Any, a: int, b: int) -> float:
 
 
 @jit
-def joined_neighbours(
-    i: int,
-    j: int,
-    size: Any,
-    head: Any,
-    to: Any,
-    cost: Any,
-    after: Any,
-    kind: int,
-    cols: Any,
-    seen: Any,
-    joint: Any,
-    k: int,
-) -> int:
+def joined_neighbours(i, j, size, head, to, cost, after, kind, cols, seen, joint, k):
     """The living neighbours of i and j in cols, their values in joint; how many."""
     count = 0
     for part in (i, j):
@@ -108,7 +93,7 @@ def joined_neighbours(
 
 
 @jit
-def graph_merges(a: Any, b: Any, d: Any, S: Any, kind: int, ends: Any, heights: Any) -> int:
+def graph_merges(a, b, d, S, kind, ends, heights):
     """Merge along the edges (a_e > b_e, d_e); how many merges there were.
 
     S (2n - 1, p) starts with the rows (Ward) or is empty; ends are numbers of nodes.

@@ -5,8 +5,6 @@ inf. Distances are computed a TILE at a time, so that they are compared while st
 cache. Ties go to the lowest slot.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.compiled.distances.brute import reduced_tile
@@ -17,7 +15,7 @@ LANES = 64  # minima kept side by side: a single one would not vectorise
 
 
 @jit(reassociate=True)
-def squares_tile(XT: Any, q: Any, start: int, width: int, out: Any) -> None:
+def squares_tile(XT, q, start, width, out):
     """Squared distances of q to columns start to start + width, four coordinates at a time."""
     p = len(q)
     for j in range(width):
@@ -40,9 +38,7 @@ def squares_tile(XT: Any, q: Any, start: int, width: int, out: Any) -> None:
 
 
 @jit
-def tile_distances(
-    XT: Any, q: Any, start: int, width: int, kind: int, order: float, out: Any
-) -> None:
+def tile_distances(XT, q, start, width, kind, order, out):
     """Reduced distances of q (``compiled.distances.brute``) to ``width`` columns from start on."""
     if kind == 2:
         squares_tile(XT, q, start, width, out)
@@ -51,7 +47,7 @@ def tile_distances(
 
 
 @jit
-def least(v: Any, width: int, lanes: Any) -> float:
+def least(v, width, lanes):
     """The least of v[:width]."""
     whole = width // LANES * LANES
     low = np.inf
@@ -70,7 +66,7 @@ def least(v: Any, width: int, lanes: Any) -> float:
 
 
 @jit
-def first_equal(v: Any, value: float) -> int:
+def first_equal(v, value):
     """The first place that holds the value."""
     j = 0
     while v[j] != value:
@@ -79,7 +75,7 @@ def first_equal(v: Any, value: float) -> int:
 
 
 @jit
-def spanning_tree(XT: Any, kind: int, order: float, ends: Any, heights: Any) -> None:
+def spanning_tree(XT, kind, order, ends, heights):
     """Prim's tree from row 0, without a matrix; XT (p, n) is used up.
 
     Edge k joins ends[k, 0], already in the tree, to ends[k, 1], the nearest row outside it. Rows
@@ -119,7 +115,7 @@ def spanning_tree(XT: Any, kind: int, order: float, ends: Any, heights: Any) -> 
 
 
 @jit
-def drop_dead(XT: Any, index: Any, best: Any, source: Any, width: int) -> int:
+def drop_dead(XT, index, best, source, width):
     """Move the columns with index >= 0 together, in order; how many they are."""
     new = 0
     for j in range(width):
@@ -133,7 +129,7 @@ def drop_dead(XT: Any, index: Any, best: Any, source: Any, width: int) -> int:
 
 
 @jit
-def matrix_spanning_tree(D: Any, ends: Any, heights: Any) -> None:
+def matrix_spanning_tree(D, ends, heights):
     """The same from a matrix of distances, which is only read."""
     n = len(D)
     source = np.zeros(n, np.int64)

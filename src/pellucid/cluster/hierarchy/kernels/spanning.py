@@ -12,8 +12,6 @@ be looked at, and the shortest edge of every component is found for any order of
 Reference: March, Ram & Gray (2010), Fast Euclidean minimum spanning tree.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.density.kernels import root_of
@@ -23,19 +21,7 @@ from pellucid.core.runtime.jit import jit
 
 
 @jit
-def nearest_foreign(
-    XT: Any,
-    row: Any,
-    component: Any,
-    first: Any,
-    whole: Any,
-    own: int,
-    home: int,
-    limit: float,
-    q: Any,
-    bounds: Any,
-    tile: Any,
-) -> Any:
+def nearest_foreign(XT, row, component, first, whole, own, home, limit, q, bounds, tile):
     """Distance and place of the nearest column of another component within ``limit``, and tiles.
 
     Tiles with whole[j] == own are all of our component.
@@ -62,22 +48,8 @@ def nearest_foreign(
 
 @jit
 def search_places(
-    XT: Any,
-    row: Any,
-    component: Any,
-    first: Any,
-    low: Any,
-    high: Any,
-    whole: Any,
-    home: Any,
-    largest: int,
-    best: Any,
-    gap: Any,
-    other: Any,
-    places: Any,
-    a: int,
-    b: int,
-) -> int:
+    XT, row, component, first, low, high, whole, home, largest, best, gap, other, places, a, b
+):
     """Renew gap and other, the nearest place elsewhere, of places[a:b] where it may matter.
 
     best[c]: the shortest edge of component c so far. The number of tiles looked at.
@@ -104,7 +76,7 @@ def search_places(
 
 
 @jit
-def shorter(d: float, a: int, b: int, e: float, u: int, v: int) -> bool:
+def shorter(d, a, b, e, u, v):
     """Whether edge (a, b) of length d comes before edge (u, v) of length e."""
     if d != e:
         return d < e
@@ -113,9 +85,7 @@ def shorter(d: float, a: int, b: int, e: float, u: int, v: int) -> bool:
 
 
 @jit
-def join_nearest(
-    row: Any, component: Any, gap: Any, other: Any, largest: int, k: int, ends: Any, heights: Any
-) -> int:
+def join_nearest(row, component, gap, other, largest, k, ends, heights):
     """Add the shortest edge of every component but the largest; how many edges there are now."""
     n = len(row)
     chosen, parent = np.full(n, -1, np.int64), np.arange(n)
@@ -143,7 +113,7 @@ def join_nearest(
 
 
 @jit
-def next_round(component: Any, first: Any, gap: Any, other: Any, best: Any, whole: Any) -> int:
+def next_round(component, first, gap, other, best, whole):
     """Set best and whole for the components as they are; the largest component."""
     n = len(component)
     count = np.zeros(n, np.int64)

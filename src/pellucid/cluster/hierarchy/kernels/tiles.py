@@ -9,8 +9,6 @@ is at most that to any column in it, but for rounding: compare with SLACK. It is
 tiles at once, which is faster than walking down a tree where columns are more than a few.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.core.runtime.jit import jit
@@ -20,7 +18,7 @@ ROWS = 64  # columns of a tile at most
 
 
 @jit
-def tile_boxes(XT: Any, first: Any, low: Any, high: Any) -> None:
+def tile_boxes(XT, first, low, high):
     """The box of every tile; low and high are (p, tiles)."""
     for j in range(len(first) - 1):
         for t in range(len(XT)):
@@ -32,7 +30,7 @@ def tile_boxes(XT: Any, first: Any, low: Any, high: Any) -> None:
 
 
 @jit(reassociate=True)
-def box_bounds(q: Any, low: Any, high: Any, out: Any) -> None:
+def box_bounds(q, low, high, out):
     """The squared distance of q to every box."""
     m = len(out)
     for j in range(m):
@@ -47,7 +45,7 @@ def box_bounds(q: Any, low: Any, high: Any, out: Any) -> None:
 
 
 @jit
-def at_most(v: Any, width: int, value: float) -> int:
+def at_most(v, width, value):
     """How many of v[:width] are at most the value."""
     found = 0
     for j in range(width):

@@ -12,8 +12,6 @@ after the row it began with, whatever its place.
 References: Murtagh (1983); Müllner (2011), Modern hierarchical, agglomerative clustering.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.cluster.hierarchy.kernels.rows import squares_tile
@@ -24,7 +22,7 @@ SAME = 1.0 + 1e-14  # rounding of centres: distances nearer than that are ties
 
 
 @jit(reassociate=True)
-def ward_scale(v: Any, size: Any, mine: float) -> None:
+def ward_scale(v, size, mine):
     """Ward's factor 2 m n / (m + n) on squared distances; a dead centre stays at inf."""
     for j in range(len(size)):
         s = size[j] if size[j] > 0.0 else 1.0
@@ -32,7 +30,7 @@ def ward_scale(v: Any, size: Any, mine: float) -> None:
 
 
 @jit
-def some_near(v: Any, size: Any, mine: float, limit: float) -> int:
+def some_near(v, size, mine, limit):
     """How many scaled distances may be at most the limit; no division, dead centres are none."""
     found = 0
     for j in range(len(size)):
@@ -41,7 +39,7 @@ def some_near(v: Any, size: Any, mine: float, limit: float) -> int:
 
 
 @jit
-def ward_pair(XT: Any, a: int, b: int, size: Any) -> float:
+def ward_pair(XT, a, b, size):
     total = 0.0
     for t in range(len(XT)):
         e = XT[t, a] - XT[t, b]
@@ -50,9 +48,7 @@ def ward_pair(XT: Any, a: int, b: int, size: Any) -> float:
 
 
 @jit
-def look(
-    XT: Any, q: Any, c: int, a: int, b: int, size: Any, name: Any, low: float, at: int, tile: Any
-) -> Any:
+def look(XT, q, c, a, b, size, name, low, at, tile):
     """The nearest of the places a to b to place c, if nearer than ``low``, the distance of at."""
     squares_tile(XT, q, a, b - a, tile)
     part = size[a:b]
@@ -69,19 +65,7 @@ def look(
 
 
 @jit
-def nearest_centre(
-    XT: Any,
-    c: int,
-    size: Any,
-    name: Any,
-    first: Any,
-    home: int,
-    few: Any,
-    limit: float,
-    q: Any,
-    bounds: Any,
-    tile: Any,
-) -> Any:
+def nearest_centre(XT, c, size, name, first, home, few, limit, q, bounds, tile):
     """The nearest centre that is nearer than ``limit`` (else -1): its own tile first."""
     low, at = look(XT, q, c, first[home], first[home + 1], size, name, limit, -1, tile)
     mine = size[c]
@@ -94,21 +78,8 @@ def nearest_centre(
 
 @jit
 def ward_merges(
-    XT: Any,
-    name: Any,
-    size: Any,
-    first: Any,
-    low: Any,
-    high: Any,
-    few: Any,
-    home: Any,
-    where: Any,
-    chain: Any,
-    state: Any,
-    stop: int,
-    ends: Any,
-    heights: Any,
-) -> None:
+    XT, name, size, first, low, high, few, home, where, chain, state, stop, ends, heights
+):
     """Merge until ``stop`` clusters are left; XT (p, places) holds their centres.
 
     name, size, home: of each place, its slot, rows and tile. few: the smallest cluster of each
