@@ -182,6 +182,16 @@ def test_bytes_without_a_letter_in_windows_are_latin_1(tmp_path):
         assert load(tmp_path / "t.csv")["a"].to_list() == ["café\x81"]
 
 
+def test_commas_that_may_part_thousands_are_left_as_they_are(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1,018;5\n900;6\n")
+    assert load(path).to_dict(as_series=False) == {"a": ["1,018", "900"], "b": [5, 6]}
+    path.write_text("a;b\n1,018;0,5\n900;6\n")  # another column shows what a comma is here
+    assert load(path).to_dict(as_series=False) == {"a": [1.018, 900.0], "b": [0.5, 6.0]}
+    path.write_text("a;b\n1,018;x\n0,500;y\n")
+    assert load(path)["a"].to_list() == [1.018, 0.5]
+
+
 def test_codes_are_not_numbers(tmp_path):
     """Leading zeros, a plus and more digits than a number holds stay as they are written."""
     path = tmp_path / "codes.csv"

@@ -5,13 +5,13 @@ of its cells contradicts; the first kind left, in the order of KINDS, is the col
 out commutes, so the answer does not depend on how the file was cut.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import polars as pl
 
 MISSING = ("", "NA", "N/A", "null", "NaN", "?")
-KINDS = ("int", "float", "comma", "bool", "date", "datetime", "utc")
+KINDS = ("int", "float", "comma", "grouped", "bool", "date", "datetime", "utc")
 NATIVE = {"int": pl.Int64(), "float": pl.Float64(), "empty": pl.Float64()}
 DTYPES = {
     **NATIVE,
@@ -28,6 +28,7 @@ HEAD_ROWS = 200
 # what would be lost in a number: leading zeros, the plus of a phone number, more than 18 digits
 CODES = r"^\s*(?:[+-]?0\d|\+\d{8})"
 LONG = r"^\s*[+-]?\d{19}"
+GROUPED = r"^[+-]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)$"  # a comma may part thousands
 _DAY = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}"
 _TIME = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _ZONE = r" ?(Z|[+-]\d{2}:?\d{2})"
@@ -41,7 +42,23 @@ def kind_of(possible: Possible) -> str:
     """
     if possible == frozenset(KINDS):
         return "empty"  # not one cell holds anything
-    return next((kind for kind in KINDS if kind in possible), "text")
+    return next((kind for kind in KINDS if kind in possible - {"grouped"}), "text")
+
+
+def kinds_of(columns: Sequence[Possible]) -> list[str]:
+    """The kinds of the columns of one file.
+
+    Where every comma may part thousands, it is a decimal comma only if another column shows one.
+
+    >>> both = frozenset({"comma", "grouped"})
+    >>> kinds_of([both]), kinds_of([both, frozenset({"comma"})])
+    (['text'], ['comma', 'comma'])
+    """
+    kinds = [kind_of(possible) for possible in columns]
+    pairs = list(zip(columns, kinds, strict=True))
+    if any(kind == "comma" and "grouped" not in possible for possible, kind in pairs):
+        return kinds
+    return ["text" if kind == "comma" else kind for kind in kinds]
 
 
 def stripped(column: pl.Expr) -> pl.Expr:
@@ -92,6 +109,7 @@ _CONVERT: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
     "float": _number,
     "empty": _number,
     "comma": _comma_number,
+    "grouped": lambda cell: pl.when(cell.str.contains(GROUPED)).then(cell),
     "bool": _truth,
     "date": _day,
     "datetime": partial(_moment, zone=""),
@@ -112,11 +130,11 @@ def strike_out(cells: pl.Series, possible: Possible, *, decimal_comma: bool) -> 
     if not filled.height:
         return possible
     if not decimal_comma:
-        possible = possible - {"comma"}
+        possible = possible - {"comma", "grouped"}
     if "float" in possible and filled["cell"].str.contains(CODES).any():
-        possible = possible - {"int", "float", "comma"}
+        possible = possible - {"int", "float", "comma", "grouped"}
     elif "float" in possible and filled["cell"].str.contains(LONG).any():
-        possible = possible - {"float", "comma"}
+        possible = possible - {"float", "comma", "grouped"}
     if filled.height > HEAD_ROWS:  # a few cells strike out most kinds at little cost
         possible = agreeing(filled.head(HEAD_ROWS), possible)
     return agreeing(filled, possible)

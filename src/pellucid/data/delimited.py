@@ -29,6 +29,7 @@ from pellucid.data.cells import (
     Possible,
     converted,
     kind_of,
+    kinds_of,
     strike_out,
 )
 from pellucid.data.encodings import NotUtf8, wide_encoding
@@ -78,7 +79,7 @@ class CsvTable(NamedTuple):
 
     @property
     def kinds(self) -> list[str]:
-        return [kind_of(possible) for possible in self.possible]
+        return kinds_of(self.possible)
 
     @property
     def schema(self) -> Schema:
@@ -304,7 +305,7 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
     result = []
     for name, old, kind, known in zip(dialect.names, possible, kinds, settled, strict=True):
         if known:  # a column of decimal points is no column of decimal commas
-            result.append(old - {"comma"} if kind == "float" else old)
+            result.append(old - {"comma", "grouped"} if kind == "float" else old)
         else:
             result.append(strike_out(frame[name], old, decimal_comma=dialect.delimiter == ";"))
     return result
@@ -402,7 +403,7 @@ def open_loose(file: File, delimiter: str | None, limit: int | None) -> Any:
             strike_out(frame[name], old, decimal_comma=delimiter == ";")
             for name, old in zip(names, possible, strict=True)
         ]
-    kinds = dict(zip(names, map(kind_of, possible), strict=True))
+    kinds = dict(zip(names, kinds_of(possible), strict=True))
     schema = {name: DTYPES[kind] for name, kind in kinds.items()}
     typed = []
     for part in parts:
