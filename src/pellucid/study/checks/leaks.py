@@ -8,8 +8,9 @@ the table N[fold, cell, class] of counts everything else is small:
     score = (N[other folds, c, k] + p_k) / (N[other folds, c, .] + 1),   AUC_k from (score, N)
 
 The mean of AUC_k over the classes counts; for numbers and two classes also the AUC of the number
-itself, either way up. That a cell is missing is a value like any other. For a numeric target the
-rank correlation of Spearman takes the place of the AUC.
+itself, either way up. That a cell is missing is a value like any other. Where a second measurement
+reaches 0.95, both with some spread within the classes, the classes are only easy. For a numeric
+target the rank correlation of Spearman takes the place of the AUC.
 
 Three more ways to know the answer (301), each far beyond chance:
 
@@ -45,6 +46,7 @@ from pellucid.study.reading.profiles import NUMBERS, Column
 from pellucid.study.records import Finding
 
 AUC, SPEARMAN = 0.995, 0.999
+SECOND, TIGHT = 0.95, 0.03  # AUC of a second column; spread within classes of a copy
 EXACT = 1e-8  # of the variance of the target may be left over
 INTERVALS, FOLDS = 64, 5
 LEAST = 20  # rows
@@ -88,16 +90,30 @@ def _for_classes(columns: Sequence[Column], rows: IntArray, y: IntArray) -> dict
     if len(counts) < 2 or len(counts) > MOST_CLASSES or _chance(counts, len(columns)):
         return {}
     fold = folds_of(columns, rows, y)
-    found = {}
+    found, loose = {}, {}
     for column in columns:
         cell = cells_of(column, rows)
         score = 0.0 if cell is None else coded_auc(cell, fold, y)
         near = score > 0.9 or len(y) < 5_000  # 64 intervals lose little of an AUC near 1
         if len(counts) == 2 and column.numbers is not None and score < AUC and near:
             score = max(score, plain_auc(column.numbers[rows], y == 1))
+        if score >= SECOND and not is_tight(column, rows, y):
+            loose[column.name] = score
         if score >= AUC:
             found[column.name] = score
-    return found
+    # measurements that tell the classes each by itself: the folds decide (``suspicion``)
+    return {n: s for n, s in found.items() if n not in loose or len(loose) == 1}
+
+
+def is_tight(column: Column, rows: IntArray, y: IntArray) -> bool:
+    """Not a measurement, or one with hardly any spread within the classes, as a copy has."""
+    if column.kind != "number" or column.numbers is None:
+        return True
+    x = column.numbers[rows]
+    seen = np.isfinite(x)
+    x, k = x[seen] - x[seen].mean(), y[seen]
+    mean = np.bincount(k, x) / np.maximum(np.bincount(k), 1)
+    return bool(((x - mean[k]) ** 2).sum() <= TIGHT * (x @ x))
 
 
 def folds_of(columns: Sequence[Column], rows: IntArray, y: Any) -> IntArray:

@@ -35,7 +35,7 @@ from pellucid.study.candidates.leaderboard import usual_parameters
 from pellucid.study.candidates.training import Choice, Outcome, Workshop, run_candidate
 from pellucid.study.checks.data import spaced
 from pellucid.study.checks.findings import finding
-from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of
+from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of, is_tight
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.reading.profiles import NUMBERS, Column, read_columns
 from pellucid.study.records import Finding, Plan, Suspicion
@@ -189,9 +189,16 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
             found.append(name)
     if not found or len(found) > max(1, p // 3):
         return None
-    one = next(c for c in columns if c.name == found[0])
+    one, *more = (c for c in columns if c.name in found)
+    classes = bench.shop.scorer.task.kind != "regression"
+    if (
+        classes
+        and more
+        and not any(is_tight(c, np.arange(len(y)), _codes(y)) for c in (one, *more))
+    ):
+        return None  # several measurements that tell easy classes, none of them a copy
     target = bench.shop.scorer.task.target[0]
-    how, clause = _how(one, y, target, classes=bench.shop.scorer.task.kind != "regression")
+    how, clause = _how(one, y, target, classes=classes)
     if len(found) > 1:
         clause = f"each of which gives {target} away by itself"
     return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}, {clause}")
@@ -206,8 +213,7 @@ def _screened(column: Column, columns: list[Column], y: Any, bench: Bench) -> fl
     if cell is None:
         return 0.0
     if bench.shop.scorer.task.kind != "regression":
-        codes = np.unique(y, return_inverse=True)[1]
-        return coded_auc(cell, folds_of(columns, n, codes), codes)
+        return coded_auc(cell, folds_of(columns, n, _codes(y)), _codes(y))
     said = coded_means(cell, folds_of(columns, n, y), y)
     scores = [np.corrcoef(said, y)[0, 1] ** 2 if np.ptp(said) > 0 else 0.0]
     if column.numbers is not None and column.distinct > 1:
@@ -215,6 +221,10 @@ def _screened(column: Column, columns: list[Column], y: Any, bench: Bench) -> fl
         if seen.mean() > 0.9 and np.ptp(column.numbers[seen]) > 0:
             scores.append(np.corrcoef(column.numbers[seen], y[seen])[0, 1] ** 2)
     return float(max(scores))
+
+
+def _codes(y: Any) -> IntArray:
+    return np.unique(y, return_inverse=True)[1]
 
 
 def _how(column: Column, y: Any, target: str, *, classes: bool) -> tuple[str, str]:

@@ -189,7 +189,9 @@ def one_target_each(columns: dict[str, Column], y: Array, task: Task) -> Owner |
         g = _levels(column, np.arange(len(y)))
         L = int(g.max()) + 1
         tie = _tie(View(column, numbers, classes), g)
-        codes = MANY_LEVELS <= L >= len(y) / MOST_PER_LEVEL and _are_codes(column, L, [tie])
+        codes = MANY_LEVELS <= L >= len(y) / MOST_PER_LEVEL and _are_codes(
+            column, [tie], np.zeros(L, dtype=np.intp)
+        )
         if codes and tie.share >= OWN:
             return Owner(name, L, "blocks", task.target)
     return None
@@ -312,7 +314,8 @@ def _judged(
     fixed = [other for other in others if ties[other].share >= OWN]
     goal = None if target is None else _tie(target, g)
     varying = [tie for other, tie in ties.items() if other not in fixed]
-    if not _are_codes(columns[name], L, varying + ([] if goal is None else [goal])):
+    profile = _profiles([ties[other].told for other in fixed], L)
+    if not _are_codes(columns[name], varying + ([] if goal is None else [goal]), profile):
         return None
     own = [other for other in fixed if ties[other].rough >= ROUGH]
     if own and _distinct([ties[other].told for other in own]) >= TOLD_APART * L:
@@ -320,7 +323,9 @@ def _judged(
     if target is None or goal is None:
         return None
     for other in others:
-        if _is_occasion(views[other], g) and _has_effect(target, g, views[other], bool(fixed)):
+        if _is_occasion(views[other], g) and _has_effect(
+            target, g, views[other], profile, fixed=bool(fixed)
+        ):
             return Owner(name, L, "occasion", tuple(fixed), other)
     if goal.rough < ROUGH or L < MANY_LEVELS:
         return None
@@ -354,14 +359,31 @@ def _alias(view: View, g: IntArray) -> bool:
     return min(L, K) >= 0.8 * max(L, K) >= 0.7 * len(np.unique(g * K + codes))
 
 
-def _are_codes(column: Column, L: int, varying: list[Tie]) -> bool:
+def _profiles(told: list[IntArray], L: int) -> IntArray:
+    """A number for what each level has fixed, all 0 where that is nothing or tells most apart.
+
+    Codes are often given out in the order of a treatment or a site; what is to be rough or
+    unrelated to the code is compared within these.
+    """
+    if not told:
+        return np.zeros(L, dtype=np.intp)
+    found = np.unique(np.column_stack(told), axis=0, return_inverse=True)[1].ravel()
+    return found if found.max() < L / 6 else np.zeros(L, dtype=np.intp)
+
+
+def _within(mean: Array, profile: IntArray) -> Array:
+    return mean - (np.bincount(profile, mean) / np.bincount(profile))[profile]
+
+
+def _are_codes(column: Column, varying: list[Tie], profile: IntArray) -> bool:
     """Names, or numbers whose size says little about what varies within them."""
     if column.kind != "whole" or column.order is None:
         return True
+    L = len(profile)
     running = column.order.high - column.order.low < 2 * L
     limit = max(RELATED[running], LUCK / np.sqrt(L - 1))
     sizes = [tie.mean for tie in varying if len(tie.mean) == L and tie.share > 0.05]
-    return all(abs(_rank_correlation(mean)) < limit for mean in sizes)
+    return all(abs(_rank_correlation(_within(mean, profile))) < limit for mean in sizes)
 
 
 def _rank_correlation(mean: Array) -> float:
@@ -381,7 +403,9 @@ def _is_occasion(view: View, g: IntArray) -> bool:
     return len(np.unique(g * T + value)) >= 0.98 * n
 
 
-def _has_effect(target: View, g: IntArray, occasion: View, fixed: bool) -> bool:
+def _has_effect(
+    target: View, g: IntArray, occasion: View, profile: IntArray, *, fixed: bool
+) -> bool:
     """Does the level matter for the target beside the occasion, and not as a quantity does?"""
     if target.numbers is None:
         tie = _tie(target, g)
@@ -393,4 +417,7 @@ def _has_effect(target: View, g: IntArray, occasion: View, fixed: bool) -> bool:
     L, n = int(g.max()) + 1, len(g)
     between = (n - 1 - (n - L) * (1 - tie.share)) / (L - 1)  # mean square, in total variances
     strong = L > CALENDAR and between >= EFFECT * (1 - tie.share)
-    return tie.rough >= ROUGH and (fixed or strong)
+    rough = tie.rough
+    if len(tie.mean) == L:
+        rough = _roughness(_within(tie.mean, profile)[:, None])
+    return rough >= ROUGH and (fixed or strong)
