@@ -6,12 +6,12 @@ Answer       P(y = 1 | x) = E sigma(theta.d) over the posterior of theta
 map          theta at the mode only (plug-in): the boundary is a plane at any distance equally
              sure
 laplace      theta ~ N(mode, H^-1), so theta.d ~ N(m.d, d'H^-1 d): one integral per row
-metropolis   draws of the posterior itself by random walks (compiled.walks), steps of covariance
+metropolis   draws of the posterior itself by random walks (walk_kernels), steps of covariance
              (2.38^2/q) H^-1; the average over the draws
 
 Far from the data theta.d is uncertain, and the averaged probability comes back towards 1/2 where
 the plug-in one goes to 0 or 1. The prior makes the posterior proper: separable data need nothing
-special. Mode and curvature: linear.posterior_mode; the integral: linear.averaged_sigmoid.
+special. Mode and curvature: ``posterior_mode.py``; the integral: ``averaged_sigmoid.py``.
 
 References: MacKay (1992); Spiegelhalter & Lauritzen (1990); Roberts & Rosenthal (2001); Bishop,
 PRML, sections 4.4 and 4.5.
@@ -215,9 +215,12 @@ class BayesianLogisticRegression(Classifier):
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight, max_steps=MAX_STEPS)
         context.attributes = self._normal
         normal = self._normal(self._climb(rows, prior, context))
-        self.__dict__.update(normal)
+        self.map_, self.posterior_mean_ = normal["map_"], normal["posterior_mean_"]
+        self.posterior_covariance_ = normal["posterior_covariance_"]
+        self.log_evidence_ = normal["log_evidence_"]
+        self.coef_, self.intercept_ = normal["coef_"], normal["intercept_"]
         if self.method == "metropolis":
-            self._walk(rows, prior, normal["posterior_covariance_"])
+            self._walk(rows, prior)
         return self
 
     def _check_parameters(self) -> None:
@@ -256,10 +259,10 @@ class BayesianLogisticRegression(Classifier):
         intercept = table[:, 0].copy() if self.fit_intercept else np.zeros(len(table))
         return {"coef_": table[:, int(self.fit_intercept) :].copy(), "intercept_": intercept}
 
-    def _walk(self, rows: Rows, prior: Prior, covariance: Array) -> None:
+    def _walk(self, rows: Rows, prior: Prior) -> None:
         K, q = len(self.classes_), len(prior.mean)
         seed = int(generator(self.random_state).integers(2**62))
-        root = lower_root(covariance, "the posterior covariance")
+        root = lower_root(self.posterior_covariance_, "the posterior covariance")
         auto = isinstance(self.step, str)
         move = root * (2.38 / np.sqrt(q)) if auto else scaled(np.eye(q), self.step).T  # move z
         noise = np.stack([stream(seed, c, 2).standard_normal(q) for c in range(self.n_chains)])
@@ -276,7 +279,7 @@ class BayesianLogisticRegression(Classifier):
         self.ess_ = effective_sample_size(self.draws_, "bulk")
         self.posterior_mean_ = mean
         self.posterior_covariance_ = (flat - mean).T @ (flat - mean) / len(flat)
-        self.__dict__.update(self._by_feature(mean))
+        self.coef_, self.intercept_ = self._by_feature(mean).values()
         self._warn_of_chains()
 
     def _warn_of_chains(self) -> None:

@@ -84,19 +84,18 @@ class LeastAngle(LinearModel):
             coef[t] = path.coefs[:, -1]
         if walk is not None and len(done) < len(coef):
             coef[len(done)] = least_angle.last_coefficient(walk, rule)
-        return {**self._line(found, coef), "n_observations_": self.n_observations_}
+        coef, b = self._line(found, coef)
+        return {"coef_": coef, "intercept_": b, "n_observations_": self.n_observations_}
 
-    def _line(self, found: Problems, coef: Array) -> dict[str, Any]:
+    def _line(self, found: Problems, coef: Array) -> tuple[Array, Any]:
         """``coef_`` and ``intercept_`` of coefficients (k, p)."""
         intercept = found.intercept(coef) if self.fit_intercept else np.zeros(len(coef))
-        if len(coef) == 1:
-            return {"coef_": coef[0], "intercept_": float(intercept[0])}
-        return {"coef_": coef, "intercept_": intercept}
+        return (coef[0], float(intercept[0])) if len(coef) == 1 else (coef, intercept)
 
     def _set(self, paths: list[LarsPath], found: Problems) -> None:
         pick = (lambda values: values[0]) if len(paths) == 1 else (lambda values: values)
         coef = np.array([path.coefs[:, -1] for path in paths])
-        self.__dict__.update(self._line(found, coef))
+        self.coef_, self.intercept_ = self._line(found, coef)
         self.alphas_ = pick([path.alphas for path in paths])
         self.active_ = pick([path.active for path in paths])
         self.moves_ = pick([path.moves for path in paths])

@@ -26,6 +26,8 @@ from pellucid.linear.solver_fit import LinearDescent
 FEW_COLUMNS = 500  # up to which one fit takes all cross-products; a path (many fits) up to
 MANY_COLUMNS = 2000
 
+MakeSums = Callable[[], Moments]
+
 
 class TargetFit(NamedTuple):
     """The fit of one target."""
@@ -41,9 +43,6 @@ class TargetFit(NamedTuple):
     weight: float  # n, the sum of the sample weights
     budget: tuple[float, float] = (np.nan, np.nan)  # sum v w^2, sum v |w|
     budget_ols: tuple[float, float] = (np.nan, np.nan)
-
-
-MakeSums = Callable[[], Moments]
 
 
 def penalised_problem(

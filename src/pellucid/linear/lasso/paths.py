@@ -198,10 +198,9 @@ def enet_path(
         alphas = max(grids, key=lambda grid: grid[0])  # one grid for all targets
     first = np.zeros((count, problem.p)) if coef_init is None else np.atleast_2d(coef_init)
     starts = [np.array(first[t], dtype=np.float64) for t in range(count)]
-    fits = [
-        solve_path(problem, t, alphas, l1_ratio, tol=tol, max_iter=max_iter, start=start)
-        for t, start in enumerate(starts)
-    ]
+    how: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+    pairs = enumerate(starts)
+    fits = [solve_path(problem, t, alphas, l1_ratio, start=start, **how) for t, start in pairs]
     coefs = np.array([fit.coefs.T for fit in fits])  # (k, p, L)
     gaps = np.array([fit.gaps for fit in fits]) / problem.n
     sweeps = [fit.sweeps.tolist() for fit in fits]

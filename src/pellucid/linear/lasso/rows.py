@@ -343,7 +343,7 @@ class RowsProblem:
 
 
 def certificate(
-    problem: RowsProblem, t: int, inside: WorkingSet, at: Any, l1: Array, l2: Array
+    problem: RowsProblem, t: int, inside: WorkingSet, at: tuple[Array, ...], l1: Array, l2: Array
 ) -> tuple[Array, Array]:
     """(gap, F) at S, R, C: coefficients (m, b), their residuals (n, b) and C = X'R (p, b)."""
     S, R, C = at

@@ -272,7 +272,7 @@ class FirthLogisticRegression(LinearClassifier):
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
         limits["record"] = lambda s: {"objective": -s.value, "log_likelihood": s.likelihood}
         run = self._iterate(partial(firth_step, data, free), start, **limits)
-        self.__dict__.update(self._in_units(run.state.theta, kept, scale))
+        self.coef_, self.intercept_ = self._in_units(run.state.theta, kept, scale).values()
         self.log_likelihood_ = run.state.likelihood
         self.penalized_log_likelihood_ = run.state.value + float(np.log(scale).sum())
         self._converged = run.converged

@@ -29,6 +29,8 @@ from pellucid.linear.logistic.rule import LogisticRule, log_probabilities
 
 ABSENT = -30.0  # log-odds of a class without training rows
 
+Along = tuple[Array, Array, IntArray, bool]  # coefficients, intercepts, rounds, all converged
+
 
 class FoldPath(NamedTuple):
     """One fold and one l1_ratio."""
@@ -65,9 +67,6 @@ class FoldRule(LogisticRule):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         return Card("log-odds linear in x", "log-loss", "a point of a path")
-
-
-Along = tuple[Array, Array, IntArray, bool]  # coefficients, intercepts, rounds, all converged
 
 
 def weights_along(

@@ -32,6 +32,8 @@ from pellucid.linear.penalty_scales import check_share
 STRONG = 0.25  # share of the fall of r/C by which a gradient is expected to grow at most
 RIDGE_SHARE = 1e-3  # the l1_ratio that stands in for 0 when a grid is made
 
+Data = tuple[Any, IntArray, int, Array]  # X, codes of the classes, how many, weights
+
 
 class LogisticPath(NamedTuple):
     """Coefficients along a grid of C; unpacks as (Cs, coefs, intercepts, gaps, n_iter)."""
@@ -41,9 +43,6 @@ class LogisticPath(NamedTuple):
     intercepts: Array  # (L,) or (L, K)
     gaps: Array  # (L,) how far the objective is from its minimum, at most
     n_iter: IntArray  # (L,) rounds
-
-
-Data = tuple[Any, IntArray, int, Array]  # X, codes of the classes, how many, weights
 
 
 def make_grid(problem: ProximalNewton, l1_ratio: float, count: int, eps: float) -> Array:

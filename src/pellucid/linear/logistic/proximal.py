@@ -286,8 +286,6 @@ class ProximalNewton:
         gap = max(value - self.bound(self.dual(state.rows), state.gradient), 0.0)
         return state._replace(value=value, gap=gap)
 
-    # --- one round -------------------------------------------------------------------------
-
     def step(self, state: State) -> tuple[State, float]:
         """Solve on the working set, then look at all columns; the gap is relative to F(0)."""
         with single_threaded_blas():

@@ -28,6 +28,8 @@ from pellucid.core.runtime.threads import map_threads
 
 PIECE = 1024  # rows of a leaf that BLAS takes at a time: they stay in the second-level cache
 
+At = tuple[Array, Array, float, bool]  # theta, shift, 1 or 0 for the intercept, with curvature
+
 
 class Sums(NamedTuple):
     """Sums over rows at one theta (K', q): K' = 1 for two classes."""
@@ -124,7 +126,7 @@ def _binary_leaf(
     return Sums(loss, wrong, g[None, :q], G[:q, :q])
 
 
-def _dense_piece(at: Any, X: Array, y: Array, w: Array, weighted: bool) -> Sums:
+def _dense_piece(at: At, X: Array, y: Array, w: Array, weighted: bool) -> Sums:
     theta, shift, ones, curved = at
     W, b = theta[:, 1:], ones * theta[:, 0] - theta[:, 1:] @ shift
     Z = X @ W.T + b

@@ -130,7 +130,9 @@ class GroupLasso(LinearModel):
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
         run = self._iterate(problem.step(self.tol), problem.start(), context=context, **limits)
-        self.__dict__.update(attributes(run.state))
+        found = attributes(run.state)
+        self.coef_, self.intercept_ = found["coef_"], found["intercept_"]
+        self.dual_gap_, self.active_groups_ = found["dual_gap_"], found["active_groups_"]
         pull = problem.group_norms(problem.Q) / problem.t
         self.alpha_max_ = float(self.alpha * pull.max(initial=0.0))
         self.n_observations_ = n

@@ -128,7 +128,7 @@ class MultiTaskLasso(LinearModel):
         limits: dict[str, Any] = {"max_iter": limit, "tol": self.tol, "start_row": False}
         limits["record"] = lambda state: {"objective": (state.objective + rest / 2) / n}
         run = self._iterate(problem.step(self.tol), start, context=context, **limits)
-        self.__dict__.update(attributes(run.state))
+        self.coef_, self.intercept_, self.dual_gap_ = attributes(run.state).values()
         self.eps_, self.n_observations_ = self.tol * problem.scale / n, n
 
     @property

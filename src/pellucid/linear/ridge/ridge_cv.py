@@ -147,7 +147,7 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
     alphas, decomposed = problem.alphas[part], (problem.U, problem.found)
     if not live.all():
         decomposed = loo.decompose_wide(wide, float(alphas.min()), svd=svd)
-    how = {"intercept": problem.unknowns == "centred", "gcv": gcv}
+    how: dict[str, Any] = {"intercept": problem.unknowns == "centred", "gcv": gcv}
     found = loo.wide_errors(wide, rows.w[live], alphas, *decomposed, **how).errors
     if live.all():
         return found, rows.w
@@ -257,9 +257,8 @@ class RidgeCV(RidgeModel):
             self._search_scored(problem)
         self._finish(problem)
 
-    # --- the three searches set criterion_ and criterion_se_ ---------------------------------
-
     def _search_rows(self, problem: Problem) -> None:
+        """Set criterion_ and criterion_se_, as the other two searches do."""
         how = {"svd": self.gcv_mode == "svd", "gcv": self.cv == "gcv"}
         separate = self.alpha_per_target
         if self.store_cv_results:
@@ -318,8 +317,6 @@ class RidgeCV(RidgeModel):
         self.criterion_ = loss.mean(axis=0)
         spread = loss.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(problem.alphas))
         self.criterion_se_ = spread / np.sqrt(len(folds))
-
-    # --- the choice --------------------------------------------------------------------------
 
     def _choose(self, loss: Array, error: Array, alphas: Array) -> int:
         if not np.isfinite(loss).any():

@@ -319,7 +319,7 @@ class HuberRegressor(Regressor):
         step, record = partial(huber_step, data), partial(_record, data)
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "context": context}
         run = self._iterate(step, start_state(data, total, at), record=record, **limits)
-        self.__dict__.update(attributes(run.state))
+        self.coef_, self.intercept_, self.scale_, self.outliers_ = attributes(run.state).values()
         self.objective_, self._converged = run.state.objective, run.converged
         return self
 

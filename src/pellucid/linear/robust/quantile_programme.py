@@ -183,7 +183,8 @@ def start(rows: Rows, tau: float, intercept: bool) -> tuple[State, IntArray]:
     n, q = rows.n_data, rows.D.shape[1]
     size = max(FIRST, 50 * q)
     sampled = n > 4 * size
-    order, size = (np.random.default_rng(0).permutation(n), size) if sampled else (np.arange(n), n)
+    order = np.random.default_rng(0).permutation(n) if sampled else np.arange(n)
+    size = size if sampled else n
     basis = first_basis(rows, order[:size], tau, intercept)
     theta: Array = np.asarray(np.linalg.solve(rows.D[basis], rows.y[basis]), dtype=np.float64)
     active = np.zeros(len(rows.y), dtype=bool)

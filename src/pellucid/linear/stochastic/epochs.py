@@ -209,7 +209,7 @@ def record_row(joint: Joint) -> dict[str, Any]:
     """The row of the history; with several targets sums, means and a row of parameters each."""
     states = joint.states
     parameters = np.array([np.append(state.intercept, state.coef) for state in states])
-    row = {"objective": sum(state.objective for state in states)}
+    row: dict[str, Any] = {"objective": sum(state.objective for state in states)}
     row["parameters"] = parameters[0] if len(states) == 1 else parameters
     row["learning_rate"] = max(state.rate for state in states)
     return {**row, "validation_score": float(np.mean([state.score for state in states]))}

@@ -40,9 +40,7 @@ SAME_NAME = ("hinge", "squared_hinge", "perceptron", "modified_huber", "huber")
 INSENSITIVE = ("epsilon_insensitive", "squared_epsilon_insensitive")
 LOSSES = {name: (name, 1.0) for name in SAME_NAME + INSENSITIVE}  # our name, and the factor
 LOSSES |= {"log_loss": ("logistic", 1.0), "squared_error": ("squared", 0.5)}
-BOUNDED = frozenset(
-    {"hinge", "perceptron", "log_loss", "modified_huber", "huber", "epsilon_insensitive"}
-)
+BOUNDED = frozenset(LOSSES) - {"squared_hinge", "squared_error", "squared_epsilon_insensitive"}
 
 
 def class_targets(codes: IntArray, K: int, low: float, weights: Array) -> Targets:
