@@ -59,25 +59,24 @@ def levels(column: np.ndarray) -> tuple[list[str | None], IntArray]:
     return list(place), codes
 
 
-def numbers(column: np.ndarray, name: str, form: str = "") -> Array:
+def numbers(column: Column, name: str, form: str = "") -> Array:
     """Cells as float64, missing ones as NaN.
 
     Text is read in the ``form`` of the training rows, as plain numbers or, where that leaves no
     doubt, in a form of its own: whichever reads the most cells. Other cells count as missing;
     several cells without a single number are refused by the name of their column.
     """
-    if isinstance(column, Coded):
-        column = plain_column(column)
     if isinstance(column, Text):
         return _read_numbers(column.series.cast(pl.String), name, form)
-    kind = column.dtype.kind
+    cells: np.ndarray = plain_column(column)
+    kind = cells.dtype.kind
     if kind in "fiub":
-        return column.astype(np.float64, copy=False)
+        return cells.astype(np.float64, copy=False)
     if kind in "mM":
-        seconds = column.astype("m8[us]" if kind == "m" else "M8[us]").astype(np.float64) / 1e6
-        seconds[np.isnat(column)] = np.nan
+        seconds = cells.astype("m8[us]" if kind == "m" else "M8[us]").astype(np.float64) / 1e6
+        seconds[np.isnat(cells)] = np.nan
         return seconds
-    return _read_numbers(_as_text(column), name, form)
+    return _read_numbers(_as_text(cells), name, form)
 
 
 def _as_text(column: np.ndarray) -> pl.Series:

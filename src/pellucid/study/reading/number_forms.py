@@ -119,10 +119,10 @@ def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
     if doubt:  # every mark stands before three digits
         commas = written["number"].str.contains(",", literal=True).any()
         small, money = _small_without_mark(written), bool(re.search(f"{_MONEY}|{_CODES}", unit))
-        plain = commas and (small or money)  # no currency has three decimals
-        if not plain and ((small and money) or (decimal and best[0] != decimal)):
+        sure = commas and (small or money)  # no currency has three decimals
+        if not sure and ((small and money) or (decimal and best[0] != decimal)):
             best = rivals[0]  # 900 € and 1.200 €, or as the other columns show
-        doubt = not plain and not decimal
+        doubt = not sure and not decimal
     grouped = of_unit.filter(_is_written(Marks(*best, unit)))["number"]
     group = best[1] if grouped.str.contains(best[1], literal=True).any() else ""
     marks = Marks(best[0], group, unit)
