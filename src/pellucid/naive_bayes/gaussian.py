@@ -382,7 +382,8 @@ class GaussianNB(NaiveBayes):
 
     def _linear_rule(self) -> tuple[Array, Array]:
         if not (self.shared_variance and self.__sklearn_is_fitted__()):
-            raise AttributeError("coef_ and intercept_ exist after fit with shared_variance=True")
+            only = "coef_ and intercept_ exist after fit with shared_variance=True only"
+            raise AttributeError(f"{only}: with a variance per class the rule is quadratic")
         mean, h, _, log_prior = self._density()
         coef = 2 * h * mean
         intercept = log_prior - (h * mean**2).sum(axis=1)

@@ -227,7 +227,7 @@ def draw_count(max_samples: float | None, n: int) -> int:
 
 
 def make_sampler(
-    sampling: Any, seed: int, w: Array, members: int, order: IntArray, codes: Any = None
+    sampling: Any, seed: int, w: Array, members: int, order: IntArray, codes: IntArray | None = None
 ) -> Sampler:
     """The sampler of a value object (None: all rows)."""
     n = len(w)

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator, check_weights
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.meta import read_table
 from pellucid.ensemble.labels.meta_classifier import refuse_nonfinite
 
@@ -105,7 +105,7 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
         return X
 
     def _routed(
-        self, names: list[str], X: ArrayLike, sample_weight: Any, params: dict[str, Any]
+        self, names: list[str], X: ArrayLike, sample_weight: MaybeArray, params: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """The keywords of every member's ``fit``."""
         _raise_for_params(params, self, "fit")

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid import base
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.arrays.typing import ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, read_table, route
 from pellucid.core.runtime.warn import warn
@@ -43,7 +43,7 @@ class MetaClassifier(MetaEstimatorMixin, base.Classifier):
         return read_table(self, X, self.estimator, reset=reset)
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any], **door: bool
+        self, X: ArrayLike, y: Any, sample_weight: MaybeArray, params: dict[str, Any], **door: bool
     ) -> tuple[Any, int, dict[str, Any], FitContext]:
         """The table, its number of rows, the keywords of the inner fits, and the context."""
         X = self._open(X)
@@ -70,7 +70,7 @@ class MetaClassifier(MetaEstimatorMixin, base.Classifier):
         return np.searchsorted(self.classes_, labels)
 
     def _route(
-        self, method: str, sample_weight: Any, params: dict[str, Any], n: int, **door: bool
+        self, method: str, sample_weight: MaybeArray, params: dict[str, Any], n: int, **door: bool
     ) -> dict[str, Any]:
         """The keywords of the inner fits; weights are checked here, where rows have their place."""
         if sample_weight is not None:

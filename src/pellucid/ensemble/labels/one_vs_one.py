@@ -222,7 +222,7 @@ class Pair(NamedTuple):
 
 
 def fit_pairs(
-    owner: MetaClassifier, X: Any, codes: IntArray, pairs: list[Pair], params: dict[str, Any]
+    owner: MetaClassifier, X: ArrayLike, codes: IntArray, pairs: list[Pair], params: dict[str, Any]
 ) -> list[Any]:
     """A copy for every pair, ``n_jobs`` at a time."""
     fit = delayed(fit_pair)
@@ -231,7 +231,7 @@ def fit_pairs(
 
 
 def fit_pair(
-    estimator: BaseEstimator, X: Any, codes: IntArray, pair: Pair, params: dict[str, Any]
+    estimator: BaseEstimator, X: ArrayLike, codes: IntArray, pair: Pair, params: dict[str, Any]
 ) -> Any:
     """A copy fitted to the rows of two classes."""
     part = _safe_split(estimator, X, None, indices=pair.rows)[0]

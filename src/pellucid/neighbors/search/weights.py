@@ -53,7 +53,7 @@ def similar(
 
 
 def neighbour_weights(
-    rule: Rule, metric: MetricLike, Q: Any, X: Any, distance: Array, index: IntArray
+    rule: Rule, metric: MetricLike, Q: Any, X: np.ndarray, distance: Array, index: IntArray
 ) -> Array | None:
     """Weights (m, k), or None where all are equal; Q None are the training rows X."""
     if rule is None or (isinstance(rule, str) and rule == "uniform"):
