@@ -280,3 +280,36 @@ def test_kinds():
     assert kind_of(texts) == "text"
     tags = np.array(["a;b", "b;c", "a", "a;c", "b"] * 9, dtype=object)
     assert kind_of(tags) == "list"
+
+
+def test_new_rows_are_read_in_the_form_of_the_training_rows():
+    days = ["01/31/2024", "02/01/2024", "02/03/2024"]
+    table = pl.DataFrame({"price": ["1.018,84 €", "5,50 €", "26.316 €"], "day": days})
+    model = TableFeatures({"price": "number", "day": "date"}, scale=False).fit(table)
+    assert model.forms_ == ["1.234,5 €", "M/D/Y"]
+
+    def price(*cells):
+        day = ["02/01/2024"] * len(cells)
+        Z = model.transform(pl.DataFrame({"price": cells, "day": day}, strict=False))
+        assert (Z[:, 1] == 1).all()  # one day after the first, not eleven months before
+        return Z[:, 0].tolist()
+
+    assert price("1.018 €") == [1018]  # alone it would be in doubt
+    assert price(1018.5, 3.0) == [1018.5, 3]
+    with pytest.warns(DataWarning, match="1 cell of the column 'price'"):
+        assert price("1234.56", "7.5", "0.25", "forty")[:3] == [1234.56, 7.5, 0.25]  # plain numbers
+    with pytest.warns(DataWarning, match="1 cell of the column 'price'.*'5 kg'"):
+        assert price("3 €", "5 kg")[0] == 3
+    found = model.drift(pl.DataFrame({"price": ["5,50 €", "forty"], "day": ["soon", "02/01/2024"]}))
+    assert (found.unread, found.examples) == ((1, 1), ("forty", "soon"))
+
+
+def test_forms_that_are_given_and_models_of_before_there_were_forms():
+    table = pl.DataFrame({"x": ["1,018", "2,500"]})
+    for form, value in (("1,234.5", 1018), ("1234,5", 1.018)):
+        model = TableFeatures({"x": "number"}, scale=False, forms={"x": form})
+        assert model.fit_transform(table)[0, 0] == value
+    old = TableFeatures({"x": "number"}, scale=False).fit(pl.DataFrame({"x": ["0,5", "1,018"]}))
+    old.treatments_[0] = old.treatments_[0]._replace(comma=True)
+    del old.forms_
+    assert old.transform(pl.DataFrame({"x": ["1,018"]})).tolist() == [[1.018]]

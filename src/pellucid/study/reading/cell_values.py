@@ -189,21 +189,14 @@ def _numbered_days(column: np.ndarray, name: str) -> Any:
 
 
 def _read_dates(series: pl.Series, form: str) -> Any:
+    """In the form of the training rows, a form of its own or ISO: what reads the most cells."""
     filled = series.drop_nulls().unique()
-    known = dates_of_form(series, form) if form else None
-    if known is not None and 2 * (known.null_count() - series.null_count()) < len(filled):
-        return known.to_numpy().astype("M8[us]")
-    found = read_dates(series, filled) if len(filled) else None
-    if found is not None:
-        return found.cells.to_numpy().astype("M8[us]")
-    series = series.cast(pl.String).str.replace_all("/", "-", literal=True)
-    series = series.str.replace("T", " ", literal=True)
-    moments = series.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
-    minutes = series.str.to_datetime("%Y-%m-%d %H:%M", strict=False)
-    days = series.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
-    frame = pl.DataFrame({"a": moments, "b": minutes.cast(pl.Datetime("us")), "c": days})
-    joined = frame.select(pl.coalesce(pl.col("a").cast(pl.Datetime("us")), "b", "c"))
-    return joined.to_series().to_numpy().astype("M8[us]")
+    known = dates_of_form(series, form or "ISO")
+    if known.null_count() > series.null_count():
+        found = read_dates(series, filled)
+        ways = (known, known if found is None else found.cells, dates_of_form(series, "ISO"))
+        known = max(ways, key=lambda cells: cells.count())
+    return known.to_numpy().astype("M8[us]")
 
 
 def texts(column: Column) -> list[str]:
