@@ -211,3 +211,22 @@ def test_hostile_names_are_harmless(pellucid, tmp_path):
     page = (tmp_path / "pellucid-t" / "report.html").read_text("utf-8")
     assert "<img" not in page
     compile((tmp_path / "pellucid-t" / "repeat.py").read_text("utf-8"), "repeat.py", "exec")
+
+
+def test_groups_are_found_and_can_be_refused(pellucid, tmp_path):
+    """Repeated measures are split by person; --groups none and --drop a,b are obeyed."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(20), 5)
+    x = rng.normal(size=100)
+    table = {"who": [f"p{k}" for k in who], "age": who**2 % 61, "x": x, "y": who % 3 + x}
+    write(tmp_path, "visits.csv", table)
+    call = ["learn", "visits.csv", "--target", "y", "--effort", "quick", "--candidates", "ridge"]
+    kinds = {}
+    for more in ((), ("--groups", "none"), ("--drop", "who,age")):
+        record = pellucid(*call, *more, "--json", "--overwrite").json
+        codes = {f["code"]: f["where"] for f in record["findings"]}
+        kinds[more] = (record["split"]["kind"], codes.get("PEL308"))
+    assert kinds[()] == ("groups", ["who"])
+    assert kinds["--groups", "none"] == ("random", None)
+    assert kinds["--drop", "who,age"] == ("random", None)
+    assert record["reproduction"]["plan"]["drop"] == ["who", "age"]

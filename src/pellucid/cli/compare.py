@@ -15,7 +15,7 @@ from pellucid.cli.shared.options import (
     print_json,
 )
 from pellucid.cli.shared.outputs import keep_json, with_command
-from pellucid.cli.shared.tables import check_columns, read_table
+from pellucid.cli.shared.tables import check_roles, read_table
 
 if TYPE_CHECKING:
     from pellucid.evaluation import Comparison
@@ -33,7 +33,7 @@ WIDE = 7  # models whose names fit above a significance matrix
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
-@click.option("--groups", help="Column of rows that belong together.")
+@click.option("--groups", help="Column of rows that belong together; none: look for none.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--cv", type=click.IntRange(2), default=10, show_default=True, help="Folds.")
 @click.option(
@@ -89,7 +89,7 @@ def compare(
 
     names = model_list(models)
     frame = read_table(data, sql)
-    check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
+    check_roles(frame, [target, *drop], groups, time_column)
     found = compare_candidates(
         frame,
         target,

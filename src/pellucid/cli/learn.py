@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
-from pellucid.cli.shared.tables import check_columns, read_costs, read_table
+from pellucid.cli.shared.tables import check_roles, read_costs, read_table
 from pellucid.report.folders import check_folder
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def learn(
     if not targets:
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     drop, keep = columns_of(drop, frame.columns), columns_of(keep, frame.columns)
-    owner = None if groups == "none" and "none" not in frame.columns else groups
-    named = [*targets, *drop, *keep, *(c for c in (time_column, owner, query) if c)]
-    check_columns(frame, named)
+    check_roles(frame, [*targets, *drop, *keep], groups, time_column, query)
     from pellucid.cli.shared.ahead import compiling_ahead
     from pellucid.cli.shared.outputs import command_line
     from pellucid.data.sql import without_password

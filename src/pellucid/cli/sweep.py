@@ -14,7 +14,7 @@ from pellucid.cli.shared.options import (
     print_json,
 )
 from pellucid.cli.shared.outputs import keep_json, with_command
-from pellucid.cli.shared.tables import check_columns, read_table
+from pellucid.cli.shared.tables import check_roles, read_table
 
 if TYPE_CHECKING:
     from pellucid.study.tables.parameter_sweep import SweptParameter
@@ -31,7 +31,7 @@ BAR = 24  # columns of a bar
 @click.option("--task", default="auto", show_default=True, help="Kind of task.")
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
-@click.option("--groups", help="Column of rows that belong together.")
+@click.option("--groups", help="Column of rows that belong together; none: look for none.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option("--cv", type=click.IntRange(2), default=10, show_default=True, help="Folds.")
 @click.option("--bias-variance", "parts", is_flag=True, help="Split the error into its parts.")
@@ -65,7 +65,7 @@ def sweep(
         check_json(out)
         check_output(out, overwrite)
     frame = read_table(data, sql)
-    check_columns(frame, [target, *drop, *(c for c in (time_column, groups) if c)])
+    check_roles(frame, [target, *drop], groups, time_column)
     from pellucid.study.tables.parameter_sweep import sweep_parameter
 
     found = sweep_parameter(

@@ -85,6 +85,15 @@ def check_columns(frame: "pl.DataFrame", names: Sequence[str]) -> None:
             raise Stop(Code.DATA, text if len(text) < 400 else f"{text[:397]}...")
 
 
+def check_roles(
+    frame: "pl.DataFrame", names: Sequence[str], groups: str | None, *others: str | None
+) -> None:
+    """``check_columns``, with columns that may be missing; ``--groups none`` names none."""
+    if groups == "none" and groups not in frame.columns:
+        groups = None
+    check_columns(frame, [*names, *(name for name in (groups, *others) if name)])
+
+
 def read_costs(path: Path, classes: Sequence[Any]) -> list[list[float]]:
     """A cost matrix from CSV: rows are the truth, columns the decision.
 

@@ -1,6 +1,6 @@
 r"""Folds for rows that are not exchangeable: groups stay together, nobody learns from the future.
 
-``compare`` and ``sweep`` split as ``pellucid learn`` does: by ``--groups``, by ``--time``, or by
+``compare`` and ``sweep`` split as ``pellucid learn`` does: by groups named or found, by time, or by
 the date column in whose order the rows lie. The unit of a row (its group, or the rank of its
 moment) travels with the rows in a column of its own, so that tuning inside a fold divides them the
 same way.
