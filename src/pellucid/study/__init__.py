@@ -35,6 +35,7 @@ _HOME = {
     "SplitRecord": "records",
     "Study": "learning",
     "StudyRecord": "records",
+    "Suspicion": "records",
     "SweptParameter": "tables.parameter_sweep",
     "TableFeatures": "columns.table_features",
     "Task": "records",

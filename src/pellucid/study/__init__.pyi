@@ -24,6 +24,7 @@ from pellucid.study.records import LeaderboardRow as LeaderboardRow
 from pellucid.study.records import Plan as Plan
 from pellucid.study.records import SplitRecord as SplitRecord
 from pellucid.study.records import StudyRecord as StudyRecord
+from pellucid.study.records import Suspicion as Suspicion
 from pellucid.study.records import Task as Task
 from pellucid.study.records import Verdict as Verdict
 from pellucid.study.splits.split import make_split as make_split
