@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Model
+from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.planes import MOST_CLASSES
 from pellucid.plots.panels.style import GREY, Axes, colour
@@ -47,17 +48,10 @@ def the_tree(E: Model) -> Any:
     check_is_fitted(E)
     model = getattr(E, "estimator_", E)
     if not isinstance(getattr(model, "tree_", None), Tree | MultiwayTree):
-        raise ValueError(f"a fitted tree of pellucid.tree is needed, got {type(E).__name__}")
+        raise ValueError(f"it needs a fitted tree of pellucid.tree, got {type(E).__name__}")
     if model.tree_.value.shape[1] > 1:
         raise ValueError(f"the picture needs one target, got {model.tree_.value.shape[1]}")
     return model
-
-
-def tree_names(model: Model) -> tuple[str, ...]:
-    """The names of the features that the tree was fitted on."""
-    found = getattr(model, "feature_names_in_", None)
-    p = model.n_features_in_
-    return tuple(f"x{j}" for j in range(p)) if found is None else tuple(map(str, found))
 
 
 def _depths(model: Model, names: tuple[str, ...]) -> tuple[IntArray, list[list[tuple[int, str]]]]:
@@ -85,7 +79,7 @@ def deepest(depth: IntArray, inner: BoolArray) -> int:
 
 def layout(model: Model, max_depth: int | None = None) -> Diagram:
     """Where the nodes of a fitted tree stand, down to a level."""
-    names, tree = tree_names(model), model.tree_
+    names, tree = model_names(model), model.tree_
     depth, children = _depths(model, names)
     inner = np.asarray(tree.feature) >= 0
     last = deepest(depth, inner) if max_depth is None else max_depth

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.inputs import last_step
 from pellucid.plots.panels.planes import View
 from pellucid.plots.panels.style import GREY, colour, marker
-from pellucid.plots.panels.sweeps import last_step
 
 NOISE = -1  # rows that belong to no group
 MOST_NAMED = 10  # groups in a legend
@@ -68,11 +68,8 @@ def original_units(E: Model, centers: Array) -> Array | None:
     if not isinstance(E, Pipeline) or len(E) == 1:
         return centers
     before = E[:-1]
-    return np.asarray(before.inverse_transform(centers)) if _goes_back(before) else None
-
-
-def _goes_back(steps: Any) -> bool:
-    return all(hasattr(step, "inverse_transform") for _, step in steps.steps)
+    goes_back = all(hasattr(step, "inverse_transform") for _, step in before.steps)
+    return np.asarray(before.inverse_transform(centers)) if goes_back else None
 
 
 def style_of(k: int) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from scipy.special import ndtri, stdtrit
 
 from pellucid.core.arrays.typing import Array, Model, Seed
 from pellucid.core.runtime.random import generator
-from pellucid.plots.panels.inputs import model_names
-from pellucid.plots.panels.sweeps import last_step
+from pellucid.plots.panels.inputs import last_step, model_names
 
 
 class Posterior(NamedTuple):

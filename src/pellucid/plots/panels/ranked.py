@@ -53,16 +53,8 @@ def area_interval(
 ) -> Interval:
     """The interval of an area under the curve, by the methods of ``metric_interval``."""
     y, score, weight = rows_behind(curve)
-    return metric_interval(
-        metric,
-        y,
-        score,
-        sample_weight=weight,
-        confidence=confidence,
-        method=method,
-        n_resamples=n_resamples,
-        positive=1.0,
-    )
+    how: Any = {"confidence": confidence, "method": method, "n_resamples": n_resamples}
+    return metric_interval(metric, y, score, sample_weight=weight, positive=1.0, **how)
 
 
 def roc_band(curve: ThresholdCurve, grid: Array, confidence: float) -> tuple[Array, Array]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.inputs import last_step, with_last
 from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.style import Picture, panels
-from pellucid.plots.panels.sweeps import last_step, with_last
 
 PANELS = 6  # steps shown where the user does not say which
 

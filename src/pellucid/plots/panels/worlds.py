@@ -46,14 +46,11 @@ def actions_of(mdp: MDP, policy: Any) -> IntArray:
 
     ``policy`` holds (S,) actions, or (S, A) chances of which the likeliest counts.
     """
-    found = np.asarray(policy)
-    if found.shape == (mdp.n_states, mdp.n_actions):
+    found, S = np.asarray(policy), mdp.n_states
+    if found.shape == (S, mdp.n_actions):
         found = found.argmax(axis=1)
-    if found.shape != (mdp.n_states,):
-        raise ValueError(
-            f"policy must hold an action for each of the {mdp.n_states} states, got shape "
-            f"{found.shape}"
-        )
+    if found.shape != (S,):
+        raise ValueError(f"policy needs an action for each of the {S} states, got {found.shape}")
     actions = found.astype(np.intp)
     if ((actions < 0) | (actions >= mdp.n_actions)).any():
         raise ValueError(f"policy must hold actions 0 to {mdp.n_actions - 1}")

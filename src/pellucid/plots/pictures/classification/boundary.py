@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Model
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import STYLES, isolines, key_below, thinned, words
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, predicted_codes, view_of
 from pellucid.plots.panels.steps import Steps, stages
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 LEVELS = (0.1, 0.5, 0.9)
 ASPECT = 0.8  # height over width of the axes, fixed so that normals look perpendicular

@@ -11,19 +11,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.plots.panels import planes
+from pellucid.plots.panels.inputs import labelled, read_table
 from pellucid.plots.panels.marks import key_below, thinned, words
-from pellucid.plots.panels.planes import (
-    draw_points,
-    grid_of,
-    labels_of,
-    light,
-    paint_regions,
-    predicted_codes,
-    view_of,
-)
 from pellucid.plots.panels.steps import Steps, stages
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, marker, panels
-from pellucid.plots.panels.sweeps import labelled, read_table
 
 
 class DecisionRegions(Picture):
@@ -63,8 +55,8 @@ class DecisionRegions(Picture):
     def _panel(self, ax: Axes, i: int) -> None:
         wrong = self.predicted[i] != self.codes
         if len(self.lines) == 2:
-            paint_regions(ax, self.lines, self.regions[i], len(self.classes))
-            draw_points(ax, self.at, self.codes, self.classes, wrong)
+            planes.paint_regions(ax, self.lines, self.regions[i], len(self.classes))
+            planes.draw_points(ax, self.at, self.codes, self.classes, wrong)
             ax.set(xlabel=self.names[0], ylabel=self.names[1])
         else:
             self._strip(ax, i, wrong)
@@ -75,7 +67,7 @@ class DecisionRegions(Picture):
         cuts = np.flatnonzero(np.diff(self.regions[i])) + 1
         ends = [0, *cuts.tolist(), len(x) - 1]
         for a, b in pairwise(ends):
-            ax.axvspan(x[a], x[b], color=light(int(self.regions[i][a])), lw=0, zorder=0)
+            ax.axvspan(x[a], x[b], color=planes.light(int(self.regions[i][a])), lw=0, zorder=0)
         for edge in (x[cuts - 1] + x[cuts]) / 2:
             ax.axvline(edge, color="#6B7280", lw=1)
         for height, codes in ((2.0, self.codes), (1.0, self.predicted[i])):
@@ -129,12 +121,12 @@ def decision_regions(
         if not np.array_equal(np.asarray(model.classes_), known):
             raise ValueError(f"the models must know the same classes: {label} knows others")
     table = read_table(X, pairs[0][1])
-    labels = labels_of(y, len(table.X), known)
-    view = view_of(table.X, table.names, columns)
-    lines, places, shape = grid_of(view.at)
+    labels = planes.labels_of(y, len(table.X), known)
+    view = planes.view_of(table.X, table.names, columns)
+    lines, places, shape = planes.grid_of(view.at)
     rows = table.like(view.rows(places))
-    regions = tuple(predicted_codes(m, rows, known).reshape(shape) for _, m in pairs)
-    predicted = np.stack([predicted_codes(m, table.given, known) for _, m in pairs])
+    regions = tuple(planes.predicted_codes(m, rows, known).reshape(shape) for _, m in pairs)
+    predicted = np.stack([planes.predicted_codes(m, table.given, known) for _, m in pairs])
     errors = tuple(float(v) for v in (predicted != labels.codes).mean(axis=1))
     kept = thinned(len(table.X))
     said = words([f"{name} {e:.1%}" for (name, _), e in zip(pairs, errors, strict=True)])

@@ -3,10 +3,10 @@
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.inputs import last_step, read_table
 from pellucid.plots.panels.marks import beside, margin, stroke, thinned, words
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend, marker
-from pellucid.plots.panels.sweeps import last_step, read_table
 
 
 class DiscriminantCoordinates(Panel, size=(6.8, 4.8)):

@@ -18,10 +18,10 @@ from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.plots.panels.drawing import framed_legend
+from pellucid.plots.panels.inputs import last_step, read_table
 from pellucid.plots.panels.marks import margin, stroke, thinned
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import Axes, Picture, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import last_step, read_table
 
 
 class Projection(NamedTuple):
@@ -134,7 +134,8 @@ def discriminant_projection(
     >>> bool(picture.discriminant.error < picture.centroid.error)
     True
     """
-    if last_step(E) is not E or np.ndim(getattr(E, "covariance_", 0)) != 2:
+    known = hasattr(E, "means_") and np.ndim(getattr(E, "covariance_", 0)) == 2
+    if last_step(E) is not E or not known:
         raise ValueError(
             "discriminant_projection needs a fitted LinearDiscriminantAnalysis with covariance_ "
             f"(any solver of ours, or store_covariance=True), got {type(E).__name__}"

@@ -13,10 +13,10 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.linear.least_squares.indicator import LeastSquaresClassifier, MaskingWarning
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import margin, stroke, thinned, words
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import Picture, colour, heading, marker, panels, together
-from pellucid.plots.panels.sweeps import read_table
 
 
 class Panel(NamedTuple):

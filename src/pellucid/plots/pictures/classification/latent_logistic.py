@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import expit
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
-from pellucid.plots.panels.inputs import same_kind
+from pellucid.plots.panels.inputs import last_step, read_table, same_kind
 from pellucid.plots.panels.marks import band, words
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import last_step, read_table
 
 MOST = 6  # rows that can be told apart
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression
+from pellucid.plots.panels.inputs import last_step, read_table, with_last
 from pellucid.plots.panels.marks import isolines, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import Picture, heading, panels, together
-from pellucid.plots.panels.sweeps import last_step, read_table, with_last
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 SIDE = 71

@@ -4,10 +4,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model, Seed
+from pellucid.plots.panels.inputs import features_of, last_step, read_table
 from pellucid.plots.panels.marks import isolines, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import features_of, last_step, read_table
 
 SIDE = 61  # enough for lines
 

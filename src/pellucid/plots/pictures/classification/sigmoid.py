@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray, MaybeArray, Model
+from pellucid.plots.panels.inputs import last_step, read_table
 from pellucid.plots.panels.marks import ring, thinned
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend, marker
-from pellucid.plots.panels.sweeps import last_step, read_table
 
 
 class Sigmoid(Panel, size=(6.6, 4.0)):
@@ -57,7 +57,7 @@ def sigmoid(E: Model, X: MaybeArray = None, y: MaybeArray = None) -> Sigmoid:
     model = last_step(E)
     if not hasattr(model, "decision_function") or len(getattr(model, "classes_", ())) != 2:
         kind = type(model).__name__
-        raise ValueError(f"sigmoid needs a classifier of two classes with scores, got {kind}")
+        raise ValueError(f"sigmoid needs two classes with a decision_function, got {kind}")
     classes = tuple(str(v) for v in np.asarray(model.classes_).tolist())
     scores, codes = np.empty(0), np.empty(0, dtype=np.intp)
     if X is not None:

@@ -8,20 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
-from pellucid.plots.panels.groups import (
-    MOST_NAMED,
-    draw_centers,
-    draw_groups,
-    group_centers,
-    group_labels,
-    original_units,
-    plane_of,
-)
+from pellucid.plots.panels import groups
+from pellucid.plots.panels.inputs import label_of, last_step, read_table, with_last
 from pellucid.plots.panels.marks import thinned, words
 from pellucid.plots.panels.planes import grid_of, paint_regions, view_of
 from pellucid.plots.panels.steps import Steps, chosen_steps
 from pellucid.plots.panels.style import GREY, Picture, axes, heading, legend
-from pellucid.plots.panels.sweeps import label_of, last_step, read_table, with_last
 
 MOST_LINES = 600  # rows up to which lines to the centres can be told apart
 
@@ -40,7 +32,7 @@ class Clusters(Picture):
         ax = axes(ax, figsize=(6.4, 4.6) if self.at.shape[1] == 2 else (6.4, 3.0))
         if self.regions is not None:
             paint_regions(ax, self.lines, self.regions, int(self.regions.max()) + 1)
-        draw_groups(ax, self.at, self.labels, sizes=not given)
+        groups.draw_groups(ax, self.at, self.labels, sizes=not given)
         if self.centers is not None:
             self._centers(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "group")
@@ -48,7 +40,9 @@ class Clusters(Picture):
             ax.set_yticks(np.unique(self.labels))
             ax.margins(y=0.25)
         heading(ax, self.title, self.note)
-        if len(np.unique(self.labels)) <= MOST_NAMED and not (given and self.before is not None):
+        if len(np.unique(self.labels)) <= groups.MOST_NAMED and not (
+            given and self.before is not None
+        ):
             if given:
                 legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
             else:
@@ -76,7 +70,7 @@ class Clusters(Picture):
                 ax.annotate("", new, old, zorder=5, arrowprops=look)
             white = {"facecolors": "white", "edgecolors": "black", "linewidths": 1.2}
             ax.scatter(*before.T, s=60, **white, zorder=5, label="centre before")
-        draw_centers(ax, C)
+        groups.draw_centers(ax, C)
 
 
 def clusters(E: Model, X: ArrayLike, *, columns: Any = None, steps: Any = None) -> Clusters | Steps:
@@ -110,7 +104,7 @@ def clusters(E: Model, X: ArrayLike, *, columns: Any = None, steps: Any = None) 
     if steps is not None:
         return _rounds(E, X, columns, steps)
     table = read_table(X, E)
-    labels = group_labels(E, table.given, len(table.X))
+    labels = groups.group_labels(E, table.given, len(table.X))
     found = [k for k in np.unique(labels).tolist() if k >= 0]
     title = f"{label_of(E)}: {len(found)} group{'s' if len(found) != 1 else ''}"
     noise = int((labels < 0).sum())
@@ -123,8 +117,8 @@ def _picture(
     E: Model, table: Any, labels: IntArray, columns: Any, title: str, before: Any = None
 ) -> Clusters:
     view = view_of(table.X, table.names, columns)
-    plane = plane_of(view, table.X)
-    centers = group_centers(E)
+    plane = groups.plane_of(view, table.X)
+    centers = groups.group_centers(E)
     lines: tuple[Array, ...] = ()
     regions = None
     if hasattr(E, "predict") and len(view.names) == 2:
@@ -153,13 +147,16 @@ def _rounds(E: Model, X: ArrayLike, columns: Any, steps: Any) -> Steps:
     if len(history[0]["labels"]) != len(table.X):
         n = len(history[0]["labels"])
         raise ValueError(f"steps= needs the {n} rows of the fit, got {len(table.X)}")
+    start = None if isinstance(model.init, str) or callable(model.init) else model.init
     pictures, titles = [], []
     for i in chosen_steps(steps, len(known)):
         row, there = history[i], copy(model)
         there.cluster_centers_ = row["centers"]
         E_there = with_last(E, there)
-        old = history[i - 1]["centers"] if i else _given_start(model)
-        before = None if old is None else original_units(E, np.asarray(old, dtype=np.float64))
+        old = history[i - 1]["centers"] if i else start
+        before = (
+            None if old is None else groups.original_units(E, np.asarray(old, dtype=np.float64))
+        )
         title = (
             f"round {row['step']}: J {row['after_assignment']:.4g} after assignment, "
             f"{row['after_update']:.4g} after update"
@@ -169,8 +166,3 @@ def _rounds(E: Model, X: ArrayLike, columns: Any, steps: Any) -> Steps:
         pictures.append(_picture(E_there, table, labels, columns, title, before))
     alt = f"Rounds of {label_of(E)} on {len(table.X)} rows: {words(titles)}."
     return Steps(alt, tuple(pictures), tuple(titles))
-
-
-def _given_start(model: Model) -> Array | None:
-    given = not isinstance(model.init, str) and not callable(model.init)
-    return np.asarray(model.init, dtype=np.float64) if given else None

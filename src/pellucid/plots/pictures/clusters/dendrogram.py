@@ -10,9 +10,9 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Model
+from pellucid.plots.panels.inputs import label_of, last_step
 from pellucid.plots.panels.marks import beside
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading
-from pellucid.plots.panels.sweeps import label_of, last_step
 
 MOST_LEAVES = 60
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, Model
+from pellucid.plots.panels.inputs import label_of, last_step
 from pellucid.plots.panels.style import Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, last_step
 
 
 class HalfSteps(Panel):

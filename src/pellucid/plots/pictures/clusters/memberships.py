@@ -7,6 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.plots.panels.groups import group_centers, plane_of, style_of
+from pellucid.plots.panels.inputs import label_of, last_step, read_table
 from pellucid.plots.panels.marks import isolines, ring, thinned, words
 from pellucid.plots.panels.planes import LINE, grid_of, view_of
 from pellucid.plots.panels.style import (
@@ -19,7 +20,6 @@ from pellucid.plots.panels.style import (
     panels,
     together,
 )
-from pellucid.plots.panels.sweeps import label_of, last_step, read_table
 
 LEVELS = np.linspace(0, 1, 11)
 MOST_PANELS = 9

@@ -11,10 +11,10 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray
 from pellucid.plots.panels.groups import draw_groups
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import Picture, heading, legend, panels, together
-from pellucid.plots.panels.sweeps import read_table
 
 KINDS = ("by proximity: k-means", "by transitivity: single linkage")
 

@@ -124,10 +124,8 @@ def mdp_graph(mdp: Any) -> MdpGraph:
     mdp = check_world(mdp)
     S, A, P = mdp.n_states, mdp.n_actions, mdp.transitions
     if S > MOST_STATES or P.nnz > MOST_OUTCOMES:
-        raise ValueError(
-            f"the picture shows up to {MOST_STATES} states and {MOST_OUTCOMES} outcomes, got {S} "
-            f"and {P.nnz}"
-        )
+        most = f"{MOST_STATES} states and {MOST_OUTCOMES} outcomes"
+        raise ValueError(f"the picture shows up to {most}, got {S} and {P.nnz}")
     at, ring = places_of(mdp)
     turns = None if cells_of(mdp) is None else turns_of(mdp)
     actions: list[Any] = []
@@ -145,13 +143,10 @@ def mdp_graph(mdp: Any) -> MdpGraph:
             x, y = at[s] + 0.82 * np.array([np.cos(angle), np.sin(angle)])
             k = len(actions)
             actions.append((s, str(mdp.actions[a]), float(mdp.rewards[s, a]), float(x), float(y)))
-            outcomes += [
-                (k, int(t), float(p)) for t, p in zip(P.indices[some], P.data[some], strict=True)
-            ]
-    states = tuple(
-        (str(mdp.states[s]), float(at[s, 0]), float(at[s, 1]), bool(mdp.terminal[s]))
-        for s in range(S)
-    )
+            found = zip(P.indices[some], P.data[some], strict=True)
+            outcomes += [(k, int(t), float(p)) for t, p in found]
+    ends = mdp.terminal.tolist()
+    states = tuple((str(mdp.states[s]), *at[s].tolist(), ends[s]) for s in range(S))
     alt = (
         f"Decision process of {S} states, {int(mdp.terminal.sum())} of them ends, with "
         f"{len(actions)} actions in all and {len(outcomes)} outcomes."

@@ -47,9 +47,8 @@ class QTable(Picture):
             ax.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, **look))
         for (s, a), v in np.ndenumerate(self.q):
             dark = np.isfinite(v) and v - low > 0.6 * (high - low)
-            write(
-                ax, a, s, number(v) if np.isfinite(v) else "–", color="white" if dark else "black"
-            )
+            text, ink = number(v) if np.isfinite(v) else "–", "white" if dark else "black"
+            write(ax, a, s, text, color=ink)
 
 
 def q_table(Q: Any, mdp: Any = None) -> QTable:
@@ -83,9 +82,8 @@ def q_table(Q: Any, mdp: Any = None) -> QTable:
     if mdp is not None:
         mdp = check_world(mdp)
         if (mdp.n_states, mdp.n_actions) != (S, A):
-            raise ValueError(
-                f"Q has {S} states and {A} actions, the MDP {mdp.n_states} and {mdp.n_actions}"
-            )
+            there = f"{mdp.n_states} and {mdp.n_actions}"
+            raise ValueError(f"Q has {S} states and {A} actions, the MDP {there}")
         states, actions = tuple(map(str, mdp.states)), tuple(map(str, mdp.actions))
         best[mdp.terminal | nothing_to_choose(mdp)] = -1
     top = np.unravel_index(int(np.nanargmax(q)), q.shape)

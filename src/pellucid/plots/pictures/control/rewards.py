@@ -39,9 +39,8 @@ class Rewards(Panel, size=(6.8, 4.2)):
             ax.plot(episode[keep], learner.smooth[keep], lw=1.8, label=learner.name, **stroke(k))
         ax.set(xlabel="episode", ylabel="return")
         seeds = f", mean and interval over {self.n_seeds} seeds" if self.n_seeds > 1 else ""
-        average = (
-            f"average of the last {self.window} episodes" if self.window > 1 else "each episode"
-        )
+        average = f"average of the last {self.window} episodes"
+        average = average if self.window > 1 else "each episode"
         heading(ax, "Return per episode", average + seeds)
         legend(ax)
 

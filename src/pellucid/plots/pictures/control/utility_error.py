@@ -87,10 +87,8 @@ def one_run(name: str, agent: Any, mdp: Any, stops: IntArray, seed: int) -> list
     if policy is None:
         raise ValueError(f"{name!r} must be a passive agent, with a policy whose values it learns")
     if agent.discount != mdp.discount:
-        raise ValueError(
-            f"{name!r} has the discount {agent.discount:g}, the MDP {mdp.discount:g}: their "
-            "utilities differ"
-        )
+        both = f"{agent.discount:g}, the MDP {mdp.discount:g}"
+        raise ValueError(f"{name!r} has the discount {both}: their utilities differ")
     truth = mdp.evaluate(policy)
     live = ~mdp.terminal
     run, done, errors = clone(agent).set_params(random_state=seed), 0, []

@@ -6,19 +6,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.plots.panels import worlds
 from pellucid.plots.panels.marks import arrow, beside, write
 from pellucid.plots.panels.steps import Steps, chosen_steps
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
-from pellucid.plots.panels.worlds import (
-    Plan,
-    cells_of,
-    check_world,
-    drawn_ends,
-    met,
-    number,
-    plan_of,
-    turns_of,
-)
 
 WRITTEN = 150  # cells up to which the numbers are written in
 BARS = 40
@@ -41,14 +32,12 @@ class Values(Picture):
         at = np.arange(len(self.states))
         tints = [colour(6) if end else colour(0) for end in self.terminal]
         ax.barh(at, self.values, color=tints, height=0.65)
-        labels = [
-            f"{s}: {a}" if a else s + " (end)" * end
-            for s, a, end in zip(self.states, self.actions, self.terminal, strict=True)
-        ]
+        found = zip(self.states, self.actions, self.terminal, strict=True)
+        labels = [f"{s}: {a}" if a else s + " (end)" * end for s, a, end in found]
         ax.set_yticks(at, labels)
         ax.invert_yaxis()
         for i, v in enumerate(self.values):
-            beside(ax, number(v), (max(v, 0.0), i), (4, 0), va="center")
+            beside(ax, worlds.number(v), (max(v, 0.0), i), (4, 0), va="center")
         ax.margins(x=0.12)
         ax.set(xlabel="utility", ylabel="state: action" if any(self.actions) else "state")
         heading(ax, self.title)
@@ -91,7 +80,7 @@ class Values(Picture):
             dx, dy = step * turn[0], -step * turn[1]
             arrow(ax, (x + dx, y + dy), (x - dx, y - dy), ink, 1.6, zorder=4)
         if written:
-            text = number(self.values[s])
+            text = worlds.number(self.values[s])
             if self.actions[s] and self.turns is None:
                 text += f"\n{self.actions[s]}"
             write(ax, column, row - (0.2 if moves else 0.0), text, color=ink, zorder=4)
@@ -100,9 +89,8 @@ class Values(Picture):
 def _frame(column: int, row: int) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle(
-        (column - 0.42, row - 0.42), 0.84, 0.84, fill=False, ec=colour(1), lw=2.2, zorder=3
-    )
+    look: Any = {"fill": False, "ec": colour(1), "lw": 2.2, "zorder": 3}
+    return Rectangle((column - 0.42, row - 0.42), 0.84, 0.84, **look)
 
 
 def values(
@@ -142,8 +130,8 @@ def values(
     >>> picture.actions[:4], picture.values[:2].round(3)
     (('right', 'right', 'right', ''), array([0.812, 0.868]))
     """
-    mdp = check_world(mdp)
-    plan = plan_of(mdp, V, policy)
+    mdp = worlds.check_world(mdp)
+    plan = worlds.plan_of(mdp, V, policy)
     if steps is None:
         return _record(mdp, plan, shape, directions, _limits(plan.values), "")
     history = getattr(V, "history_", None)
@@ -153,7 +141,7 @@ def values(
     limits = _limits(np.concatenate([row["values"] for row in rows]))
     titles = tuple(f"after sweep {row['step']}: change {row['change']:.2g}" for row in rows)
     pictures = tuple(
-        _record(mdp, Plan(row["values"], None), shape, directions, limits, title)
+        _record(mdp, worlds.Plan(row["values"], None), shape, directions, limits, title)
         for row, title in zip(rows, titles, strict=True)
     )
     alt = f"Utilities after {len(rows)} sweeps: {'; '.join(titles)}."
@@ -165,26 +153,28 @@ def _limits(V: Array) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _record(mdp: Any, plan: Plan, shape: Any, directions: Any, limits: Any, title: str) -> Values:
-    cells, turns = cells_of(mdp, shape), turns_of(mdp, directions)
+def _record(
+    mdp: Any, plan: worlds.Plan, shape: Any, directions: Any, limits: Any, title: str
+) -> Values:
+    cells, turns = worlds.cells_of(mdp, shape), worlds.turns_of(mdp, directions)
     if cells is None and mdp.n_states > BARS:
         raise ValueError(f"without shape= up to {BARS} states can be shown, got {mdp.n_states}")
     names = [str(a) for a in (mdp.actions if directions is None else directions)]
     chosen = [-1] * mdp.n_states if plan.policy is None else plan.policy.tolist()
     if shape is not None:  # a table of Gymnasium also has cells that nobody gets to
-        chosen = np.where(met(mdp), chosen, -1).tolist()
+        chosen = np.where(worlds.met(mdp), chosen, -1).tolist()
     actions = tuple(names[a] if a >= 0 else "" for a in chosen)
     points = None
     if turns is not None:
         points = np.array([turns[a] if a >= 0 else (0, 0) for a in chosen], dtype=np.float64)
     best, worst = int(plan.values.argmax()), int(plan.values.argmin())
     alt = (
-        f"Utilities of {mdp.n_states} states, from {number(plan.values[worst])} in "
-        f"{mdp.states[worst]} to {number(plan.values[best])} in {mdp.states[best]}"
+        f"Utilities of {mdp.n_states} states, from {worlds.number(plan.values[worst])} in "
+        f"{mdp.states[worst]} to {worlds.number(plan.values[best])} in {mdp.states[best]}"
         + (", with the action chosen in each." if plan.policy is not None else ".")
     )
     said = title or ("Utilities and policy" if plan.policy is not None else "Utilities")
-    states, terminal = tuple(map(str, mdp.states)), tuple(drawn_ends(mdp).tolist())
+    states, terminal = tuple(map(str, mdp.states)), tuple(worlds.drawn_ends(mdp).tolist())
     return Values(
         alt, states, plan.values.copy(), actions, cells, points, terminal, limits, title=said
     )

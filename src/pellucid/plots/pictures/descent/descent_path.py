@@ -4,7 +4,6 @@ Paths on the same inputs share a panel; raw and scaled inputs have contours of t
 the lesson: on scaled inputs they are nearly circles and the gradient points at the minimum.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,18 +11,10 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.core.functions.penalties import L1, L1L2, L2
+from pellucid.plots.panels import inputs as reading
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
-from pellucid.plots.panels.inputs import response, two_columns
 from pellucid.plots.panels.marks import thinned
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, marker, panels
-from pellucid.plots.panels.sweeps import (
-    features_of,
-    label_of,
-    labelled,
-    last_step,
-    read_table,
-    with_note,
-)
+from pellucid.plots.panels.style import Axes, Picture, Record, axes, colour, marker, panels
 from pellucid.solvers import CoordinateDescent, LinearObjective, Minimum
 
 MOST_MARKS = 120  # beyond, a path is a line without a mark per step
@@ -40,8 +31,7 @@ class Trace(NamedTuple):
     along_axes: bool
 
 
-@dataclass(frozen=True)
-class DescentPanel:
+class DescentPanel(Record):
     """Contours over two parameters and the paths on them."""
 
     first: Array  # (g,)
@@ -123,7 +113,7 @@ def descent_path(
     (array([[0.    , 0.    ],
            [0.2333, 0.3333]]), array([0.8333, 1.5   ]))
     """
-    traces = [trace(label, item, X, y, objective) for label, item in labelled(E)]
+    traces = [trace(label, item, X, y, objective) for label, item in reading.labelled(E)]
     groups: dict[str, list[Trace]] = {}
     for one in traces:
         groups.setdefault(one.inputs, []).append(one)
@@ -141,25 +131,25 @@ def trace(label: str, item: Any, X: ArrayLike, y: ArrayLike, objective: Any) -> 
     if isinstance(item, Minimum):
         return trace_minimum(label, item, X, y, objective)
     model, inputs = item, ""
-    table = None if X is None else read_table(X, model)
+    table = None if X is None else reading.read_table(X, model)
     if table is None or y is None:
         raise ValueError("descent_path needs the X and y of an estimator's fit")
     Z, names = table.X, table.names
     if isinstance(model, Pipeline):
-        Z = features_of(model, table.like(table.X))
+        Z = reading.features_of(model, table.like(table.X))
         inputs = " + ".join(type(step).__name__ for _, step in model.steps[:-1])
         names = names if Z.shape[1] == len(names) else tuple(f"z{j}" for j in range(Z.shape[1]))
-    model = last_step(model)
+    model = reading.last_step(model)
     if hasattr(model, "regressor_"):
         Z, inputs = np.asarray(model.scaler_.transform(Z)), type(model.scaler_).__name__
         model = model.regressor_
     history = getattr(model, "history_", None)
     if history is None or "parameters" not in history.columns or "target" in history.columns:
         raise ValueError(
-            f"{label_of(item)} keeps no path of one target's parameters; fit it with a solver "
-            "object such as solver=GradientDescent(...)"
+            f"{reading.label_of(item)} keeps no path of one target's parameters; fit it with a "
+            "solver object such as solver=GradientDescent(...)"
         )
-    y, _ = response(y, len(Z))
+    y, _ = reading.response(y, len(Z))
     f = objective if objective is not None else fitted_objective(model, Z, y)
     names = ("intercept", *names) if model.fit_intercept else names
     solver = getattr(model, "solver", None)
@@ -174,13 +164,13 @@ def trace_minimum(label: str, found: Minimum, X: ArrayLike, y: ArrayLike, object
     q = points.shape[1]
     names = tuple(f"x{j}" for j in range(q))
     if X is not None:
-        table = read_table(X)
+        table = reading.read_table(X)
         intercept = q == len(table.names) + 1
         if q not in (len(table.names), len(table.names) + 1):
             raise ValueError(f"the path has {q} parameters, X has {len(table.names)} columns")
         names = ("intercept", *table.names) if intercept else table.names
         if objective is None:
-            y, _ = response(y, len(table.X))
+            y, _ = reading.response(y, len(table.X))
             objective = LinearObjective(table.X, y, scale="half_mean", intercept=intercept)
     if objective is None:
         raise ValueError("descent_path of a Minimum needs X and y, or the objective")
@@ -220,7 +210,7 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     if any(one.names != names for one in group):
         raise ValueError("paths on the same inputs need the same parameters")
     first = 1 if names[0] == "intercept" and len(names) > 2 else 0
-    j, k = two_columns((first, first + 1) if columns is None else columns, names)
+    j, k = reading.two_columns((first, first + 1) if columns is None else columns, names)
     paths = tuple(drawn_path(one, j, k) for one in group)
     ends = [
         one.points[np.argmin([f.value(w) for w in one.points[-50:]]) - min(len(one.points), 50)]
@@ -235,7 +225,7 @@ def panel(group: list[Trace], columns: Any, n: int) -> DescentPanel:
     if group[0].names[0] == "x0" and not isinstance(f, LinearObjective):
         shown, inputs = names, "descent on the contours of the objective"
     labels, minimum = tuple(one.label for one in group), centre[[j, k]]
-    title = with_note(inputs, note)
+    title = reading.with_note(inputs, note)
     return DescentPanel(across, up, values, (shown[j], shown[k]), labels, paths, minimum, title)
 
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns
 from pellucid.plots.panels.drawing import draw_contours, framed_legend
-from pellucid.plots.panels.inputs import response, two_columns
+from pellucid.plots.panels.inputs import read_table, response, two_columns, with_note
 from pellucid.plots.panels.style import Panel, colour
-from pellucid.plots.panels.sweeps import read_table, with_note
 
 FLAT = 1e-10  # of the largest curvature
 
@@ -41,13 +40,11 @@ class LossSurface(Panel):
             draw_contours(ax, self.first, self.second, self.rss, "residual sum of squares")
             if self.trough is not None:
                 ax.plot(*self.trough.T, color=colour(1), lw=2.5, label="flat floor: equal RSS")
-            ax.plot(*self.minimum, "*", color="gold", ms=12, mec="black", label=self._where())
+            kind = "least-norm minimum" if self.trough is not None else "minimum"
+            label = f"{kind}, RSS {self.rss_minimum:.4g}"
+            ax.plot(*self.minimum, "*", color="gold", ms=12, mec="black", label=label)
             framed_legend(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=self.title)
-
-    def _where(self) -> str:
-        kind = "least-norm minimum" if self.trough is not None else "minimum"
-        return f"{kind}, RSS {self.rss_minimum:.4g}"
 
 
 def loss_surface(

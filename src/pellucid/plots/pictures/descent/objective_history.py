@@ -6,9 +6,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import History
+from pellucid.plots.panels.inputs import labelled, last_step
 from pellucid.plots.panels.marks import words
 from pellucid.plots.panels.style import Axes, Panel, colour, legend, marker
-from pellucid.plots.panels.sweeps import labelled, last_step
 from pellucid.solvers import Minimum
 
 

@@ -10,18 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Model
+from pellucid.plots.panels import planes
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import dots, thinned
-from pellucid.plots.panels.planes import (
-    grid_of,
-    labels_of,
-    light,
-    paint_regions,
-    predicted_codes,
-    view_of,
-)
 from pellucid.plots.panels.steps import chosen_steps
 from pellucid.plots.panels.style import Axes, Picture, heading, panels
-from pellucid.plots.panels.sweeps import read_table
 
 SIDE = 121
 
@@ -49,16 +42,14 @@ class BoostingWeights(Picture):
             self._panel(ax, i)
         handles, labels = grid[0].get_legend_handles_labels()
         figure = grid[0].figure
-        figure.suptitle(
-            "Tint: the member of the round; black line: all members so far; point size: weight",
-            fontsize="medium",
-        )
+        title = "Tint: the member of the round; black line: all members so far; point size: weight"
+        figure.suptitle(title, fontsize="medium")
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
         return figure
 
     def _panel(self, ax: Axes, i: int) -> None:
         if len(self.lines) == 2:
-            paint_regions(ax, self.lines, self.members[i], len(self.classes))
+            planes.paint_regions(ax, self.lines, self.members[i], len(self.classes))
             for k in range(len(self.classes)):
                 inside = (self.committees[i] == k).astype(np.float64)
                 if 0 < inside.mean() < 1:
@@ -69,7 +60,7 @@ class BoostingWeights(Picture):
             x, cuts = self.lines[0], np.flatnonzero(np.diff(self.members[i]))
             ends = [0, *(cuts + 1).tolist(), len(x) - 1]
             for a, b in pairwise(ends):
-                ax.axvspan(x[a], x[b], color=light(int(self.members[i][a])), lw=0, zorder=0)
+                ax.axvspan(x[a], x[b], color=planes.light(int(self.members[i][a])), lw=0, zorder=0)
             for cut in np.flatnonzero(np.diff(self.committees[i])):
                 ax.axvline((x[cut] + x[cut + 1]) / 2, color="black", lw=1.8)
             at = np.column_stack([self.at[:, 0], self.codes])
@@ -105,9 +96,9 @@ def boosting_weights(
     if not hasattr(E, "estimator_weights_") or not hasattr(E, "classes_"):
         raise ValueError(f"boosting_weights needs AdaBoostClassifier, got {type(E).__name__}")
     table = read_table(X, E)
-    labels = labels_of(y, len(table.X), E.classes_)
-    view = view_of(table.X, table.names, columns)
-    lines, places, shape = grid_of(view.at, SIDE)
+    labels = planes.labels_of(y, len(table.X), E.classes_)
+    view = planes.view_of(table.X, table.names, columns)
+    lines, places, shape = planes.grid_of(view.at, SIDE)
     rows = view.rows(places)
     total = len(E.estimators_)
     chosen = range(min(steps, total)) if isinstance(steps, int) else chosen_steps(steps, total)
@@ -147,7 +138,7 @@ def boosting_weights(
 def _codes(member: Any, X: Array, E: Model) -> IntArray:
     """What a member says, as codes of the classes of the committee."""
     known = getattr(member, "classes_", E.classes_)
-    codes = predicted_codes(member, X, known)
+    codes = planes.predicted_codes(member, X, known)
     if np.array_equal(known, E.classes_):
         return codes
     places = {label: k for k, label in enumerate(np.asarray(E.classes_).tolist())}

@@ -150,7 +150,5 @@ def diversity(E: Model, X: ArrayLike, y: ArrayLike) -> Diversity:
     )
     pairs = (report.disagreement, report.error_correlation)
     better, shares = np.asarray(report.better_than_chance), weights / weights.sum()
-    accuracies = report.accuracies
-    return Diversity(
-        alt, tuple(names), accuracies, better, chance, shares, *pairs, together, metric
-    )
+    scores = (report.accuracies, better, chance, shares)
+    return Diversity(alt, tuple(names), *scores, *pairs, together, metric)

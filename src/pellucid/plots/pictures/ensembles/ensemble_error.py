@@ -50,10 +50,8 @@ def _answers(E: Model, X: ArrayLike) -> Iterator[Any]:
 def _members(E: Model) -> list[Any]:
     members = getattr(E, "estimators_", None)
     if members is None or not hasattr(E, "oob_permutation_importance"):
-        raise ValueError(
-            f"{type(E).__name__} cannot be read member by member: give a random "
-            "forest or a boosting model"
-        )
+        kind = type(E).__name__
+        raise ValueError(f"{kind} cannot be read member by member: give a forest or boosting")
     return list(members)
 
 

@@ -37,9 +37,8 @@ class ProximityMap(Picture):
         """Heat map and map; the figure."""
         left, right = panels(2, columns=2, size=(5.0, 4.4))
         image = left.imshow(self.proximity, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
-        left.figure.colorbar(
-            image, ax=left, label="share of trees that put both in one leaf", shrink=0.85
-        )
+        label = "share of trees that put both in one leaf"
+        left.figure.colorbar(image, ax=left, label=label, shrink=0.85)
         left.grid(False)
         left.set(xlabel=f"rows, sorted by {self.target}", ylabel="")
         if self.classes:

@@ -51,8 +51,7 @@ def variance_of_average(
         raise ValueError(f"rho must hold 1 to 8 correlations, got {len(correlations)}")
     members = np.unique(np.geomspace(1, B, 200).round().astype(np.intp))
     curves = np.array([[formula(variance, int(b), r) for b in members] for r in correlations])
-    said = ", ".join(
-        f"{c[-1]:.3g} at correlation {r:g}" for r, c in zip(correlations, curves, strict=True)
-    )
+    ends = zip(correlations, curves, strict=True)
+    said = ", ".join(f"{c[-1]:.3g} at correlation {r:g}" for r, c in ends)
     alt = f"Variance of the average of 1 to {B} members, each {variance:g}: with {B} it is {said}."
     return VarianceOfAverage(alt, members, correlations, curves, float(variance))

@@ -39,9 +39,8 @@ class BiasVarianceCurve(Panel, size=(6.2, 4.4)):
         at = x[self.best]
         y = self.total[self.best]
         spot(ax, at, y, "*", colour(4), size=16, ls="none", zorder=5, label="least total")
-        ax.set(
-            xlabel=self.parameter, ylabel=f"{self.loss.replace('_', '-')} error", ylim=self._ends()
-        )
+        error = f"{self.loss.replace('_', '-')} error"
+        ax.set(xlabel=self.parameter, ylabel=error, ylim=self._ends())
         title = f"least total {self.total[self.best]:.4g} at {self.values[self.best]}"
         heading(ax, title, "; ".join(self.notes))
         legend(ax)

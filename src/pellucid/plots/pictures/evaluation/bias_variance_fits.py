@@ -13,10 +13,9 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Model, Seed
 from pellucid.evaluation.validation.bias_variance_parts import SimulatedDraw, decompose_squared
 from pellucid.evaluation.workers import root_seed, seeded, task_stream
-from pellucid.plots.panels.inputs import predicted
+from pellucid.plots.panels.inputs import labelled, predicted, read_table, with_note
 from pellucid.plots.panels.marks import key_below, thinned
 from pellucid.plots.panels.style import GREY, Axes, Picture, colour, panels
-from pellucid.plots.panels.sweeps import labelled, read_table, with_note
 
 MOST_CURVES = 60  # drawn; all of them count
 
@@ -51,17 +50,15 @@ class BiasVarianceFits(Picture):
                 panel.plot(self.grid, self.truth, "k--", lw=2, label="truth")
             panel.plot(self.grid, self.mean[i], color=colour(1), lw=2.4, label="mean of the fits")
             panel.set_ylim(low - room, high + room)
-            panel.set_title(f"{self.labels[i]}\n{self._parts(i)}", fontsize="medium")
+            bias = "" if self.bias2 is None else f"bias² {self.bias2[i]:.3g}, "
+            title = f"{self.labels[i]}\n{bias}variance {self.variance[i]:.3g}"
+            panel.set_title(title, fontsize="medium")
             panel.set_xlabel(with_note(self.names[0], self.note))
             panel.set_ylabel(self.names[1] if i % 3 == 0 else "")
         handles, labels = drawn[0].get_legend_handles_labels()
         figure = drawn[0].figure
         key_below(figure, handles, labels, 2 if len(drawn) == 1 else 4)
         return figure
-
-    def _parts(self, i: int) -> str:
-        bias = "" if self.bias2 is None else f"bias² {self.bias2[i]:.3g}, "
-        return f"{bias}variance {self.variance[i]:.3g}"
 
 
 def bias_variance_fits(
@@ -131,9 +128,8 @@ def bias_variance_fits(
     points = np.column_stack([rows_of_one[kept], np.asarray(target)[kept]])
     alt = f"Fits to {n_models} training sets along {sweep.name}; {'; '.join(parts)}."
     names = (sweep.name, str(getattr(target, "name", None) or "y"))
-    return BiasVarianceFits(
-        alt, labels, sweep.grid, curves, mean, f, bias2, variance, points, names, note=sweep.note
-    )
+    drawn = (labels, sweep.grid, curves, mean, f, bias2, variance, points)
+    return BiasVarianceFits(alt, *drawn, names, note=sweep.note)
 
 
 def _curve(model: Model, draw: Any, rows: np.ndarray, seed: int, b: int) -> Array:

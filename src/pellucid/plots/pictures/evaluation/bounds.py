@@ -96,10 +96,8 @@ def bounds(
     classes = [] if sizes is None else sorted(sizes)
     if against == "size" and not classes:
         raise ValueError("against='size' needs sizes")
-    if classes:
-        values = np.array([[float(bound(m, size)) for m in rows] for size in classes])
-    else:
-        values = np.array([[float(bound(m)) for m in rows]])
+    arguments: list[tuple[Any, ...]] = [(size,) for size in classes] or [()]
+    values = np.array([[float(bound(m, *size)) for m in rows] for size in arguments])
     if np.isnan(values).any():
         raise ValueError("the bound is NaN for some n")
     needed = tuple(

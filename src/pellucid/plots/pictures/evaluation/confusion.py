@@ -33,7 +33,8 @@ class Confusion(Picture):
         if K <= MOST_TEXT:
             for i, j in np.ndindex(K, K):
                 self._cell(ax, i, j)
-        ax.set_xticks(range(K), self.labels, rotation=0 if self._short() else 45)
+        short = K * max(map(len, self.labels)) <= 40
+        ax.set_xticks(range(K), self.labels, rotation=0 if short else 45)
         ax.set_yticks(range(K), self.labels)
         ax.set_xticks(np.arange(K + 1) - 0.5, minor=True)
         ax.set_yticks(np.arange(K + 1) - 0.5, minor=True)
@@ -43,9 +44,6 @@ class Confusion(Picture):
         ax.set(xlabel="predicted", ylabel="true")
         heading(ax, f"{self.accuracy:.1%} of {self.counts.sum():g} right", width=60)
         return ax
-
-    def _short(self) -> bool:
-        return len(self.labels) * max(map(len, self.labels)) <= 40
 
     def _cell(self, ax: Axes, i: int, j: int) -> None:
         small = len(self.labels) > 8

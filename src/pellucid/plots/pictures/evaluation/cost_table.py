@@ -55,10 +55,8 @@ def matrix_and_names(L: Any, labels: Any, decisions: Any) -> tuple[Array, Any, A
         extra = ["other"] if D == K + 1 else [f"other {i + 1}" for i in range(D - K)]
         decisions = [*labels, *extra][:D]
     if len(labels) != K or len(list(decisions)) != D:
-        raise ValueError(
-            f"a {K} x {D} table needs {K} labels and {D} decisions, got {len(labels)} and "
-            f"{len(list(decisions))}"
-        )
+        found = f"got {len(labels)} and {len(list(decisions))}"
+        raise ValueError(f"a {K} x {D} table needs {K} labels and {D} decisions, {found}")
     return C, tuple(map(str, labels)), tuple(map(str, decisions))
 
 

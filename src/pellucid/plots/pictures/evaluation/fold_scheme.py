@@ -75,10 +75,8 @@ class FoldScheme(Picture):
 
         once = self._times() == 1
         word = "trains" if once else "trains (darker:\ndrawn more often)"
-        handles = [
-            Patch(color=_blue(0.65 if once else 0.8), label=word),
-            Patch(color=colour(1), label="tests"),
-        ]
+        blue = Patch(color=_blue(0.65 if once else 0.8), label=word)
+        handles = [blue, Patch(color=colour(1), label="tests")]
         if (self.use == IDLE).any():
             handles.append(Patch(color=(UNUSED, UNUSED, UNUSED), label="not used"))
         legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))

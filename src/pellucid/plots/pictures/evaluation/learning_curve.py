@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.evaluation.validation.curves import SizeCurve
-from pellucid.plots.panels.marks import band, tone
+from pellucid.plots.panels.marks import band, stroke, tone
 from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend
 
 
@@ -31,9 +31,8 @@ class LearningCurve(Panel, size=(6.4, 4.4)):
             ax.plot(self.sizes, mean, marker=shape, color=tint, ls=style, lw=2, ms=6, label=label)
         x = np.broadcast_to(self.sizes[:, None], self.folds.shape)
         fine = ~self.collapsed
-        ax.plot(
-            x[fine], self.folds[fine], ".", color=colour(0), ms=4, alpha=0.4, label="single folds"
-        )
+        look: Any = {"color": colour(0), "ms": 4, "alpha": 0.4, "label": "single folds"}
+        ax.plot(x[fine], self.folds[fine], ".", **look)
         if self.collapsed.any():
             y = self.folds[~fine]
             ax.plot(x[~fine], y, "x", color="black", ms=6, label="collapsed: predicts a constant")
@@ -57,14 +56,12 @@ class LearningCurves(Panel, size=(6.4, 4.4)):
     sentence: str
 
     def _draw(self, ax: Axes) -> None:
-        for i, (label, sizes, values) in enumerate(
-            zip(self.labels, self.sizes, self.test, strict=True)
-        ):
+        curves = zip(self.labels, self.sizes, self.test, strict=True)
+        for i, (label, sizes, values) in enumerate(curves):
             mean, low, high = values.T
             ax.fill_between(sizes, low, high, color=colour(i), alpha=0.13, lw=0)
-            ax.plot(
-                sizes, mean, lw=2, ms=6, label=label, ls=("-", "--", "-.", ":")[i % 4], **tone(i)
-            )
+            look: Any = {**tone(i), **stroke(i)}
+            ax.plot(sizes, mean, lw=2, ms=6, label=label, **look)
         if np.isfinite(self.crossing):
             ax.axvline(self.crossing, color="black", lw=1, ls=":", label="the lead changes")
         means = np.concatenate([values[:, 0] for values in self.test])
@@ -134,7 +131,7 @@ def learning_curve(size_curve: Any) -> LearningCurve | LearningCurves:
     if kinds == {SizeCurve}:
         return several(size_curve)
     if not isinstance(size_curve, SizeCurve):
-        raise ValueError(f"size_curve must come from evaluation, got {type(size_curve).__name__}")
+        raise ValueError(f"must come from evaluation.size_curve, got {type(size_curve).__name__}")
     c = size_curve
     alt = f"Test and training {c.metric} for {c.sizes[0]} to {c.sizes[-1]} rows. {c.sentence}"
     train, test = limits_of(c.train_summary), limits_of(c.test_summary)

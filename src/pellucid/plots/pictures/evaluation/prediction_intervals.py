@@ -6,10 +6,9 @@ from sklearn.pipeline import Pipeline
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
-from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.inputs import predicted, read_table, response
 from pellucid.plots.panels.marks import band, thinned
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import read_table
 
 MOST_BARS = 300  # rows drawn as bars; of more, a fixed sample
 
@@ -31,7 +30,8 @@ class PredictionIntervals(Panel, size=(6.8, 4.4)):
 
     def _draw(self, ax: Axes) -> None:
         if self.ranked:
-            ax.vlines(self.x, self.low, self.high, color=colour(0), alpha=0.3, lw=self._thick())
+            thick = float(np.clip(300 / len(self.x), 0.8, 6.0))
+            ax.vlines(self.x, self.low, self.high, color=colour(0), alpha=0.3, lw=thick)
             ax.plot([], [], color=colour(0), alpha=0.4, lw=4, label="interval")
         else:
             band(ax, self.x, self.low, self.high, colour(0), 0.22, label="interval")
@@ -49,9 +49,6 @@ class PredictionIntervals(Panel, size=(6.8, 4.4)):
         note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
         heading(ax, self._verdict(), note)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
-
-    def _thick(self) -> float:
-        return float(np.clip(300 / len(self.x), 0.8, 6.0))
 
     def _verdict(self) -> str:
         c = self.coverage

@@ -75,8 +75,6 @@ def reliability_diagram(r: Any) -> ReliabilityDiagram:
     fields = ("probability", "observed", "low", "high", "counts")
     parts = [tuple(np.asarray(getattr(one, field)) for one in records) for field in fields]
     labels, ece = tuple(str(label) for label, _ in pairs), np.array([one.ece for one in records])
-    confidence = records[0].confidence
     alt = f"Observed share of positives against predicted probability; {'; '.join(said)}."
-    return ReliabilityDiagram(
-        alt, labels, parts[0], parts[1], parts[2], parts[3], parts[4], ece, outside, confidence
-    )
+    bins = (parts[0], parts[1], parts[2], parts[3], parts[4])
+    return ReliabilityDiagram(alt, labels, *bins, ece, outside, records[0].confidence)

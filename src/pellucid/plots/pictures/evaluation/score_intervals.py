@@ -35,9 +35,8 @@ class ScoreIntervals(Picture):
         if self.folds is not None:
             for i in range(m):
                 x, tint = self.folds[i], colour(0)
-                ax.plot(
-                    x, np.full(len(self.folds[i]), y[i] - 0.22), ".", color=tint, alpha=0.35, ms=5
-                )
+                under = np.full(len(self.folds[i]), y[i] - 0.22)
+                ax.plot(x, under, ".", color=tint, alpha=0.35, ms=5)
         sure = np.isfinite(self.low)
         ax.hlines(y[sure], self.low[sure], self.high[sure], color=colour(0), lw=2.4)
         for ends in (self.low, self.high):
@@ -112,16 +111,12 @@ def score_intervals(table: Any, *, names: Sequence[str] | None = None) -> ScoreI
         what = f"{unknown[0]!r} is not in the table" if unknown else "no score is defined"
         raise ValueError(f"{what}; it holds {', '.join(found) or 'nothing'}")
     numbers = np.array([found[name] for name in names], dtype=np.float64)
-    said = [
-        f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})"
-        for name, v in zip(names, numbers, strict=True)
-    ]
-    low, high = numbers[:, 1], numbers[:, 2]
-    shown_folds = None if folds is None else np.array([folds[k] for k in names])
+    rows = zip(names, numbers, strict=True)
+    said = [f"{name} {v[0]:.4g} ({v[1]:.4g} to {v[2]:.4g})" for name, v in rows]
+    shown = None if folds is None else np.array([folds[k] for k in names])
     alt = f"Scores with intervals: {'; '.join(said)}."
-    return ScoreIntervals(
-        alt, tuple(names), numbers[:, 0], low, high, shown_folds, label, title=title
-    )
+    estimate, low, high = numbers.T
+    return ScoreIntervals(alt, tuple(names), estimate, low, high, shown, label, title=title)
 
 
 def _three(value: Any) -> tuple[float, float, float]:

@@ -38,7 +38,8 @@ class Significance(Picture):
             tint = {1: colour(0), -1: colour(1), 0: "#F3F4F6"}[sign]
             cells[i, j] = to_rgb(tint)
             word = {1: "▲ better", -1: "▼ worse", 0: "no proof"}[sign]
-            text = f"{word}\np {_p(float(self.adjusted[i, j]))}"
+            p = float(self.adjusted[i, j])
+            text = f"{word}\np {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
             write(ax, j, i, text, color="white" if sign else GREY)
         ax.imshow(cells, aspect="auto")
         ax.grid(False)
@@ -54,10 +55,6 @@ class Significance(Picture):
         how = f"{self.test.replace('_', ' ')} test, {self.correction.replace('_', '-')} correction"
         heading(ax, self.sentence, f"{how}, level {self.alpha:g}", width=max(54, 24 + 9 * m))
         return ax
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def significance(comparison: Any) -> Significance:

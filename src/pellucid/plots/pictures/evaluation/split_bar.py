@@ -44,9 +44,8 @@ class SplitBar(Panel, size=(7.0, 2.6)):
         heading(ax, f"{n:,} rows in {int((self.counts > 0).sum())} parts")
         if (self.counts < ROOM * n).any():  # too narrow for words
             said = [f"{a}: {c:,}" for a, c in zip(self.names, self.counts, strict=True)]
-            handles = [
-                Patch(color=tint, label=text) for tint, text in zip(tints, said, strict=True)
-            ]
+            pairs = zip(tints, said, strict=True)
+            handles = [Patch(color=tint, label=text) for tint, text in pairs]
             legend(ax, handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -82,6 +81,5 @@ def split_bar(split: Any) -> SplitBar:
     kept = order[thinned(len(every))]
     code = np.repeat(np.arange(len(rows)), counts)
     said = [f"{name} {c}" for name, c in zip(names, counts.tolist(), strict=True)]
-    return SplitBar(
-        f"{len(every)} rows in parts: {', '.join(said)}.", names, counts, every[kept], code[kept]
-    )
+    alt = f"{len(every)} rows in parts: {', '.join(said)}."
+    return SplitBar(alt, names, counts, every[kept], code[kept])

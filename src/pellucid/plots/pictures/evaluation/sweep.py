@@ -31,10 +31,8 @@ class Sweep(Panel, size=(6.6, 4.2)):
             ax.set_xscale("log")
         if not numbers:
             ax.set_xticks(x, [str(v) for v in self.values])
-        for scores, i, style, label in (
-            (self.train, 1, "s--", "training rows"),
-            (self.test, 0, "o-", "new rows"),
-        ):
+        kinds = ((self.train, 1, "s--", "training rows"), (self.test, 0, "o-", "new rows"))
+        for scores, i, style, label in kinds:
             y = scores.ravel()
             ax.plot(np.repeat(x, scores.shape[1]), y, style[0], color=colour(i), ms=3, alpha=0.45)
             ax.plot(x, scores.mean(axis=1), style, color=colour(i), lw=1.8, ms=6, label=label)

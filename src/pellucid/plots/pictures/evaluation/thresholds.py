@@ -27,14 +27,8 @@ class Thresholds(Panel, size=(6.6, 4.4)):
         few = len(self.threshold) <= 20
         for i, name in enumerate(self.names):
             look = {"lw": 1.8, "ms": 5, "color": colour(i), "ls": STYLES[i]}
-            ax.step(
-                self.threshold,
-                self.rates[i],
-                where="pre",
-                label=name,
-                marker=marker(i) if few else None,
-                **look,
-            )
+            look["marker"] = marker(i) if few else None
+            ax.step(self.threshold, self.rates[i], where="pre", label=name, **look)
         handles, labels = ax.get_legend_handles_labels()
         if self.cost is not None:
             side = ax.twinx()

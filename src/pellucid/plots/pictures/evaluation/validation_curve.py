@@ -60,13 +60,12 @@ class ValidationCurve(Picture):
     def _marks(self, ax: Axes, bx: float, by: float, ox: float, oy: float) -> None:
         spot(ax, bx, by, "*", colour(2), size=16, mew=0.8, ls="none", zorder=5, label="best")
         label = "simplest within one standard error"
-        ax.plot(
-            ox, oy, "o", ms=14, mfc="none", mec="black", mew=1.8, ls="none", zorder=5, label=label
-        )
+        look: Any = {"ms": 14, "mfc": "none", "mec": "black", "mew": 1.8, "ls": "none"}
+        ax.plot(ox, oy, "o", zorder=5, label=label, **look)
 
     def _places(self, ax: Axes) -> Array:
         values = list(self.values)
-        if not _numeric(values):
+        if not all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
             ax.set_xticks(range(len(values)), [str(v) for v in values])
             return np.arange(len(values), dtype=np.float64)
         x = np.array(values, dtype=np.float64)
@@ -91,10 +90,6 @@ class ValidationCurve(Picture):
         heading(ax, self.sentence, width=60)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.7)
         return ax
-
-
-def _numeric(values: list[Any]) -> bool:
-    return all(isinstance(v, Real) and not isinstance(v, bool) for v in values)
 
 
 def validation_curve(complexity_curve: Any) -> ValidationCurve:

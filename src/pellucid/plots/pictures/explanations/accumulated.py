@@ -44,9 +44,8 @@ class Accumulated(Panel):
             ax.fill_between(self.grid, self.low[k], self.high[k], color=colour(k), alpha=0.18, lw=0)
             ax.plot(self.grid, curve, lw=2.2, label=label, **stroke(k))
         x, y, transform = self.grid, np.zeros(len(self.grid)), ax.get_xaxis_transform()
-        ax.plot(
-            x, y, "|", color="black", ms=7, mew=0.7, alpha=0.6, transform=transform, clip_on=False
-        )
+        look: Any = {"color": "black", "ms": 7, "mew": 0.7, "alpha": 0.6, "clip_on": False}
+        ax.plot(x, y, "|", transform=transform, **look)
 
     def _points(self, ax: Axes) -> None:
         K, places = len(self.effect), np.arange(len(self.grid))

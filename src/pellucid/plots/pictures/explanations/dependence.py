@@ -7,11 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
-from pellucid.plots.panels.inputs import predicted
+from pellucid.plots.panels.inputs import predicted, read_table
 from pellucid.plots.panels.marks import stroke, thinned
 from pellucid.plots.panels.planes import MOST_CLASSES
 from pellucid.plots.panels.style import GREY, Axes, Panel, heading, legend
-from pellucid.plots.panels.sweeps import read_table
 
 MOST_ROWS, SINGLE = 1000, 40  # rows averaged; rows drawn one by one
 
@@ -36,9 +35,8 @@ class Dependence(Panel):
             label = self.classes[k] if len(self.mean) > 1 else "mean over the rows"
             ax.plot(self.grid, curve, lw=2.4, label=label, **stroke(k))
         x, y, transform = self.values, np.zeros(len(self.values)), ax.get_xaxis_transform()
-        ax.plot(
-            x, y, "|", color="black", ms=7, mew=0.6, alpha=0.5, transform=transform, clip_on=False
-        )
+        look: Any = {"color": "black", "ms": 7, "mew": 0.6, "alpha": 0.5, "clip_on": False}
+        ax.plot(x, y, "|", transform=transform, **look)
         ax.set(xlabel=self.name, ylabel=self.target)
         legend(ax)
         heading(ax, f"What changes when only {self.name} changes", "the other inputs as they are")
@@ -71,9 +69,7 @@ def dependence(E: Model, X: ArrayLike, column: Any, *, n: int = 60) -> Dependenc
     if hasattr(E, "predict_proba"):
         classes = tuple(map(str, np.asarray(E.classes_).tolist()))
         if len(classes) > MOST_CLASSES:
-            raise ValueError(
-                f"the picture tells at most {MOST_CLASSES} classes apart, got {len(classes)}"
-            )
+            raise ValueError(f"at most {MOST_CLASSES} classes are told apart, got {len(classes)}")
     curves = []
     for value in grid:
         rows = kept.copy()

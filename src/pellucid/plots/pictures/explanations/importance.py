@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Model
 from pellucid.core.runtime.random import stream
-from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.inputs import model_names, read_table
 from pellucid.plots.panels.marks import words
 from pellucid.plots.panels.style import Picture, colour, heading, panels
-from pellucid.plots.panels.sweeps import read_table
 
 Z = 1.96  # of a 95 % interval
 MOST = 20  # inputs drawn
@@ -132,9 +131,8 @@ def importance(
     mean, error, rows = np.full(d, np.nan), np.full(d, np.nan), "no rows"
     if X is not None and y is not None:
         if hasattr(E, "oob_permutation_importance") and oob is not False:
-            found = E.oob_permutation_importance(
-                X, y, n_repeats=n_repeats, random_state=random_state
-            )
+            how = {"n_repeats": n_repeats, "random_state": random_state}
+            found = E.oob_permutation_importance(X, y, **how)
             mean, rows = found.mean, "out-of-bag rows"
             error = Z * found.std / np.sqrt(len(found.per_tree))
         else:
@@ -147,7 +145,5 @@ def importance(
     metric = "share wrong" if is_classifier(E) else "squared error"
     first = words([f"{names[j]} {sort_by[j]:.3g}" for j in order[:3]])
     alt = f"Importance of {d} inputs in {type(E).__name__} ({rows} shuffled), the first: {first}."
-    shown_names, impurity_error = tuple(names[j] for j in order), impurity_error[order]
-    return Importance(
-        alt, shown_names, impurity[order], impurity_error, mean[order], error[order], rows, metric
-    )
+    bars = (impurity[order], impurity_error[order], mean[order], error[order])
+    return Importance(alt, tuple(names[j] for j in order), *bars, rows, metric)

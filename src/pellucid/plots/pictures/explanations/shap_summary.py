@@ -37,9 +37,8 @@ class ShapSummary(Picture):
             place = y + 0.36 * spread(x)
             ax.scatter(x[~known], place[~known], s=9, color=GREY, marker="x", lw=0.7)
             c = self.ranks[known, j]
-            points = ax.scatter(
-                x[known], place[known], s=9, c=c, cmap=shade, vmin=0, vmax=1, linewidths=0
-            )
+            look: Any = {"s": 9, "cmap": shade, "vmin": 0, "vmax": 1, "linewidths": 0}
+            points = ax.scatter(x[known], place[known], c=c, **look)
         ax.axvline(0, color="black", lw=0.8)
         names = [f"{n} ({s:.3g})" for n, s in zip(self.names, self.size, strict=True)]
         ax.set_yticks(np.arange(k)[::-1], names)

@@ -112,9 +112,8 @@ def target_bars(X: ArrayLike, y: ArrayLike, *, classes: bool | None = None) -> T
     if not classes and not np.isfinite(values).all():
         raise ValueError("y must hold finite numbers, got NaN or infinity")
     seen = np.isfinite(M)
-    found = np.array(
-        [one_column(M[seen[:, j], j], values[seen[:, j]], classes) for j in range(M.shape[1])]
-    )
+    columns = ((M[rows, j], values[rows]) for j, rows in enumerate(seen.T))
+    found = np.array([one_column(*pair, classes) for pair in columns])
     counts = seen.sum(axis=0).astype(np.float64)
     nothing = np.full(len(found), np.nan)
     low, high = (nothing, nothing) if classes else interval(found, counts)

@@ -137,7 +137,7 @@ def unrolled(N: Any, data: Any, *, copies: int = 3) -> Unrolled:
     check.whole(copies=copies)
     dag = graph_of(N)
     if len(dag.nodes) > MOST_VARIABLES:
-        raise ValueError(f"up to {MOST_VARIABLES} variables can be shown, got {len(dag.nodes)}")
+        raise ValueError(f"it shows up to {MOST_VARIABLES} variables, got {len(dag.nodes)}")
     names = tuple(str(v) for v in dag.nodes)
     cells, n = cells_of(data, names, copies)
     wide = max(

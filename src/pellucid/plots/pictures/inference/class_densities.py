@@ -61,9 +61,7 @@ class ClassDensities(Picture):
             ax.set(xlabel=column.name, ylabel="p(class) · p(x | class)", ylim=(0, None))
             heading(ax, f"{column.name} alone: {column.error:.1%} wrong", width=44)
         figure = grid[0].figure
-        figure.suptitle(
-            f"{self.title}\n{self.note}" if self.note else self.title, fontsize="medium"
-        )
+        figure.suptitle("\n".join(filter(None, (self.title, self.note))), fontsize="medium")
         keys, texts = grid[0].get_legend_handles_labels()
         key_below(figure, keys, texts, len(keys))
         return figure
@@ -83,9 +81,8 @@ class ClassDensities(Picture):
                 ax.plot(x, column.plain[k], color=colour(k), ls=":", lw=1)
         overlap = total - column.joint.max(axis=0)
         said = "overlap = error"
-        ax.fill_between(
-            x, 0, overlap, facecolor="none", edgecolor="#6B7280", hatch="////", lw=0, label=said
-        )
+        look: Any = {"facecolor": "none", "edgecolor": "#6B7280", "hatch": "////", "lw": 0}
+        ax.fill_between(x, 0, overlap, label=said, **look)
         ax.set_xlim(x[0], x[-1])
 
     def _bars(self, ax: Axes, column: Column) -> None:
@@ -245,9 +242,8 @@ def _column(
         numbers = np.asarray(cells, dtype=np.float64)
         numbers = numbers[np.isfinite(numbers)]
         values = np.linspace(*margin(numbers, 0.25), 401)
-        places = np.concatenate(
-            [np.linspace(*margin(numbers, 3.0), GRID), numbers[:: len(numbers) // GRID + 1]]
-        )
+        fine = np.linspace(*margin(numbers, 3.0), GRID)
+        places = np.concatenate([fine, numbers[:: len(numbers) // GRID + 1]])
         wide = np.unique(places)  # the cells themselves too: a peak may be narrow
     joint = priors[:, None] * np.exp(log_densities(E, X, j, values))
     rough = None if plain is None else priors[:, None] * np.exp(log_densities(plain, X, j, values))

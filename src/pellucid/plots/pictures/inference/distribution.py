@@ -40,9 +40,8 @@ class Distribution(Picture):
         else:
             left.plot(self.x, self.density, color=colour(0), lw=1.8)
             label = f"{self.confidence:.0%} interval"
-            left.fill_between(
-                self.x, self.density, where=inside, color=colour(5), alpha=0.25, lw=0, label=label
-            )
+            look: Any = {"color": colour(5), "alpha": 0.25, "lw": 0}
+            left.fill_between(self.x, self.density, where=inside, label=label, **look)
             right.plot(self.x, self.cdf, color=colour(0), lw=1.8)
         self._marks(left)
         left.set(xlabel="x", ylabel="probability" if self.discrete else "density", ylim=(0, None))
@@ -78,9 +77,8 @@ def grid_of_law(d: Any) -> Array:
     if getattr(d, "discrete", False):
         least, most = d.support
         x = np.arange(max(low - 1, least), min(high + 1, most) + 1)
-        return (
-            x if len(x) <= MOST_STEMS else np.unique(np.linspace(x[0], x[-1], MOST_STEMS).round())
-        )
+        few = np.unique(np.linspace(x[0], x[-1], MOST_STEMS).round())
+        return x if len(x) <= MOST_STEMS else few
     middle, wide = float(d.quantile(0.5)), float(d.quantile(0.75) - d.quantile(0.25))
     low, high = max(low, middle - 8 * wide), min(high, middle + 8 * wide)  # heavy tails
     room = 0.03 * (high - low)
@@ -117,14 +115,10 @@ def distribution(d: Any, *, confidence: float = 0.95) -> Distribution:
         + ("" if std is None else f", standard deviation {std:.4g}")
         + f", {confidence:.0%} between {low:.4g} and {high:.4g}."
     )
-    given = ", ".join(
-        f"{k} = {v:.4g}"
-        for k, v in d.parameters.items()
-        if np.ndim(v) == 0 and isinstance(v, int | float)
-    )
+    plain = {k: v for k, v in d.parameters.items() if isinstance(v, int | float)}
+    given = ", ".join(f"{k} = {v:.4g}" for k, v in plain.items())
     name = f"{type(d).__name__}({given})"
     density, cdf = np.asarray(d.density(x)), np.asarray(d.cdf(x))
     discrete = bool(getattr(d, "discrete", False))
-    return Distribution(
-        alt, x, density, cdf, discrete, mean, std, mode, (low, high), float(confidence), name
-    )
+    middle = (mean, std, mode, (low, high), float(confidence))
+    return Distribution(alt, x, density, cdf, discrete, *middle, name)

@@ -60,9 +60,8 @@ class Gaussian(Picture):
             raise ValueError("surface=True needs axes with projection='3d', got flat ones")
         x, y, density = self.grid
         X, Y = np.meshgrid(x, y)
-        ax.plot_surface(
-            X, Y, density, cmap="Blues", rcount=SIDE, ccount=SIDE, lw=0.2, edgecolor="#6B7280"
-        )
+        look: Any = {"cmap": "Blues", "rcount": SIDE, "ccount": SIDE, "lw": 0.2}
+        ax.plot_surface(X, Y, density, edgecolor="#6B7280", **look)
         ax.set(xlabel="x₁", ylabel="x₂", zlabel="density")
         ax.set_title("Density of a normal distribution", loc="left", fontsize="medium")
         return ax

@@ -17,12 +17,11 @@ from pellucid.core.loops.statistics import Rows
 from pellucid.inference.estimation.laplace import LaplaceApproximation
 from pellucid.linear.bayes.bayesian_logistic import BayesianLogisticRegression, Walker, check_prior
 from pellucid.linear.bayes.posterior_mode import kernel_rows, label_pull
-from pellucid.plots.panels.inputs import given_names, two_columns
+from pellucid.plots.panels.inputs import given_names, read_table, two_columns
 from pellucid.plots.panels.marks import isolines
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.posteriors import parameter_label
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import read_table
 
 SHARES = (0.5, 0.8, 0.95)  # of the normal approximation inside each ellipse
 REACH = 4.5  # standard deviations shown
@@ -45,9 +44,8 @@ class Laplace(Picture):
         if len(self.lines) == 1:
             x = self.lines[0]
             ax.plot(x, np.exp(self.exact), color=colour(0), lw=2.2, label="posterior")
-            ax.plot(
-                x, np.exp(self.normal), color=colour(1), lw=2, ls="--", label="normal approximation"
-            )
+            label = "normal approximation"
+            ax.plot(x, np.exp(self.normal), color=colour(1), lw=2, ls="--", label=label)
             ax.axvline(self.mode[0], color="black", lw=1, ls=":", label="mode (MAP)")
             ax.set(xlabel=parameter_label(self.names[0]), ylabel="density over that of the mode")
             legend(ax)
@@ -55,9 +53,8 @@ class Laplace(Picture):
             levels = sorted(np.log1p(-s) for s in SHARES)  # exp(-r^2/2) of the ellipse of share s
             top = max(self.exact.max(), 0.0)
             tints = [colour(5), colour(0), "#003f66"]
-            ax.contourf(
-                *self.lines, self.exact, levels=[*levels, top + 1e-9], alpha=0.35, colors=tints
-            )
+            look: Any = {"alpha": 0.35, "colors": tints}
+            ax.contourf(*self.lines, self.exact, levels=[*levels, top + 1e-9], **look)
             isolines(ax, *self.lines, self.exact, levels=levels, tint=colour(0), lw=1.2, ls="-")
             isolines(ax, *self.lines, self.normal, levels=levels, tint=colour(1), lw=1.8, ls="--")
             ax.plot([], [], color=colour(0), lw=5, alpha=0.5, label="posterior")
@@ -95,17 +92,9 @@ def logistic_posterior(
     if off > 1e-2 * (1 + np.sqrt(len(codes))):
         raise ValueError("X and y must be those of the fit: its mode is no mode of their posterior")
     again = BayesianLogisticRegression(prior=E.prior, fit_intercept=E.fit_intercept)
-    cov = (
-        again.fit(table.given, y).posterior_covariance_
-        if E.method == "metropolis"
-        else (E.posterior_covariance_)
-    )
+    model = again.fit(table.given, y) if E.method == "metropolis" else E
+    cov = model.posterior_covariance_
     return walker.values, np.asarray(E.map_), np.asarray(cov)
-
-
-def row_by_row(log_density: Any) -> Callable[[Array], Array]:
-    """A log density of one point, for rows of points."""
-    return lambda theta: np.array([float(log_density(t)) for t in theta])
 
 
 def slope(values: Callable[[Array], Array], theta: Array) -> Array:
@@ -113,6 +102,11 @@ def slope(values: Callable[[Array], Array], theta: Array) -> Array:
     h = 1e-5 * np.maximum(1.0, np.abs(theta))
     steps = np.diag(h)
     return (values(theta + steps) - values(theta - steps)) / (2 * h)
+
+
+def row_by_row(log_density: Any) -> Callable[[Array], Array]:
+    """A log density of one point, for rows of points."""
+    return lambda theta: np.array([float(log_density(t)) for t in theta])
 
 
 def laplace(
@@ -167,18 +161,13 @@ def laplace(
 
 
 def _record(
-    values: Callable[[Array], Array],
-    mode: Array,
-    cov: Array,
-    labels: tuple[str, ...],
-    shown: list[int],
+    values: Callable[[Array], Array], mode: Array, cov: Array, labels: Any, shown: list[int]
 ) -> Laplace:
     S = conditional(mode, cov, shown)
     sd = np.sqrt(np.diag(S))
-    lines = tuple(
-        np.linspace(mode[j] - REACH * s, mode[j] + REACH * s, 401 if len(shown) == 1 else SIDE)
-        for j, s in zip(shown, sd, strict=True)
-    )
+    side = 401 if len(shown) == 1 else SIDE
+    ends = ((mode[j] - REACH * s, mode[j] + REACH * s) for j, s in zip(shown, sd, strict=True))
+    lines = tuple(np.linspace(low, high, side) for low, high in ends)
     places = np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, len(shown))
     shape = (len(lines[0]),) if len(lines) == 1 else (len(lines[1]), len(lines[0]))
     theta = np.tile(mode, (len(places), 1))
@@ -195,14 +184,5 @@ def _record(
         f"Posterior of {' and '.join(names)} with Laplace's normal approximation at the mode "
         f"({said}); {off:.1%} of the probability lies elsewhere."
     )
-    return Laplace(
-        alt,
-        lines,
-        exact.reshape(shape),
-        normal.reshape(shape),
-        mode[shown],
-        S,
-        off,
-        names,
-        note=note,
-    )
+    densities = (exact.reshape(shape), normal.reshape(shape))
+    return Laplace(alt, lines, *densities, mode[shown], S, off, names, note=note)

@@ -57,9 +57,8 @@ class MetropolisSteps(Panel, size=(6.6, 4.8)):
         ax.step(t, self.places[:, 0], where="post", color=colour(0), lw=1.5, label="chain")
         no = ~self.accepted
         for i in np.flatnonzero(no):
-            ax.plot(
-                [i, i + 1], [self.places[i, 0], self.tried[i, 0]], color=colour(1), ls="--", lw=0.8
-            )
+            y = [self.places[i, 0], self.tried[i, 0]]
+            ax.plot([i, i + 1], y, color=colour(1), ls="--", lw=0.8)
         ax.plot(t[1:][no], self.tried[no, 0], "x", color=colour(1), label="rejected proposal")
         if self.density is not None:
             width = 0.18 * len(t)

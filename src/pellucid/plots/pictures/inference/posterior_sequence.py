@@ -9,18 +9,11 @@ from sklearn.base import clone
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model, Seed
 from pellucid.linear import BayesianLinearRegression, InverseGamma
+from pellucid.plots.panels import posteriors
 from pellucid.plots.panels.drawing import ellipse
-from pellucid.plots.panels.inputs import response, two_columns
+from pellucid.plots.panels.inputs import read_table, response, two_columns
 from pellucid.plots.panels.marks import thinned
-from pellucid.plots.panels.posteriors import (
-    Posterior,
-    lines_of,
-    make_posterior,
-    parameter_label,
-    posterior_of,
-)
 from pellucid.plots.panels.style import GREY, Axes, Picture, colour, quiet
-from pellucid.plots.panels.sweeps import read_table
 
 DRAWS = 8
 
@@ -63,7 +56,7 @@ class PosteriorSequence(Picture):
             top.plot(*stage.curve.T, color=colour(0), lw=1.6)
             top.plot(*stage.mean, "P", ms=8, color=colour(1), mec="white", mew=0.5)
             name = "prior" if stage.rows == 0 else f"after {stage.rows} row{'s'[: stage.rows > 1]}"
-            top.set(title=name, xlabel=parameter_label(self.names[0]))
+            top.set(title=name, xlabel=posteriors.parameter_label(self.names[0]))
             bottom.plot(self.grid, stage.lines.T, color=colour(0), lw=0.8, alpha=0.7)
             kept = thinned(stage.rows)
             bottom.plot(self.x[kept], self.y[kept], "o", ms=4, color=GREY)
@@ -71,7 +64,7 @@ class PosteriorSequence(Picture):
         pad = 0.05 * np.maximum(np.ptp(spread, axis=0), 1e-12)
         grid[0, 0].set(xlim=(spread[:, 0].min() - pad[0], spread[:, 0].max() + pad[0]))
         grid[0, 0].set(ylim=(spread[:, 1].min() - pad[1], spread[:, 1].max() + pad[1]))
-        grid[0, 0].set_ylabel(parameter_label(self.names[1]))
+        grid[0, 0].set_ylabel(posteriors.parameter_label(self.names[1]))
         grid[1, 0].set_ylabel(self.axes_names[1])
         figure.suptitle(self.note)
         return figure
@@ -132,14 +125,16 @@ def posterior_sequence(
         rows = slice(seen, seen + size)
         model.partial_fit(table.like(table.X[rows]), target[rows])
         seen += size
-        beliefs.append((seen, posterior_of(model)))
+        beliefs.append((seen, posteriors.posterior_of(model)))
     stages = tuple(
         Stage(
             k,
             b.mean[pair],
             b.scale[np.ix_(pair, pair)],
             ellipse(b.mean[pair], b.scale[np.ix_(pair, pair)], b.radius(0.95)),
-            lines_of(b.draw(DRAWS, random_state), sweep.rows, intercept=bool(E.fit_intercept)),
+            posteriors.lines_of(
+                b.draw(DRAWS, random_state), sweep.rows, intercept=bool(E.fit_intercept)
+            ),
         )
         for k, b in beliefs
     )
@@ -175,7 +170,7 @@ def batch_sizes(batches: Any, n: int) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def prior_of(E: Model, names: tuple[str, ...]) -> Posterior | None:
+def prior_of(E: Model, names: tuple[str, ...]) -> posteriors.Posterior | None:
     """The prior where it is a proper distribution that is given, else None."""
     V = E.prior_covariance
     if isinstance(V, str) or not (isinstance(E.noise_variance, Real | InverseGamma)):
@@ -188,5 +183,5 @@ def prior_of(E: Model, names: tuple[str, ...]) -> Posterior | None:
     mean = np.broadcast_to(np.asarray(E.prior_mean, dtype=np.float64), q).copy()
     noise = E.noise_variance
     if isinstance(noise, InverseGamma):
-        return make_posterior(names, mean, V * noise.b / noise.a, 2 * noise.a)
-    return make_posterior(names, mean, V, np.inf)
+        return posteriors.make_posterior(names, mean, V * noise.b / noise.a, 2 * noise.a)
+    return posteriors.make_posterior(names, mean, V, np.inf)

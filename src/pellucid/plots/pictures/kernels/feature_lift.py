@@ -11,10 +11,10 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.kernel.functions.algebra import Kernel
 from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifier, NotSeparableError
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import dots, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
 from pellucid.plots.panels.style import Axes, Picture, heading, legend
-from pellucid.plots.panels.sweeps import read_table
 
 SIDE, MOST = 121, 600
 
@@ -132,9 +132,8 @@ def feature_lift(X: ArrayLike, y: ArrayLike, map: Any) -> FeatureLift:
         raise ValueError(f"feature_lift shows two classes, got {len(labels.classes)}")
     Z = _lift(map, table.X)
     if Z.shape[1] not in (2, 3) or (d == 2 and Z.shape[1] != 3):
-        raise ValueError(
-            f"the map must lead to {'2 or 3' if d == 1 else '3'} numbers per row, got {Z.shape[1]}"
-        )
+        wanted = "2 or 3" if d == 1 else "3"
+        raise ValueError(f"the map must lead to {wanted} numbers per row, got {Z.shape[1]}")
     try:
         machine = MaximumMarginClassifier().fit(Z, labels.codes)
     except NotSeparableError:

@@ -44,31 +44,24 @@ class Gram(Picture):
             left.axhline(edge, color="black", lw=0.8)
             left.axvline(edge, color="black", lw=0.8)
         if self.classes:
-            middle = [
-                float(np.flatnonzero(self.codes == k).mean())
-                for k in range(len(self.classes))
-                if (self.codes == k).any()
-            ]
+            found = [np.flatnonzero(self.codes == k) for k in range(len(self.classes))]
+            middle = [float(rows.mean()) for rows in found if len(rows)]
             shown = [c for k, c in enumerate(self.classes) if (self.codes == k).any()]
             left.set_yticks(middle, shown)
             left.set_xticks(middle, shown)
         else:
             left.xaxis.get_major_locator().set_params(integer=True)
             left.yaxis.get_major_locator().set_params(integer=True)
-        note = (
-            ""
-            if np.isnan(self.within)
-            else f"mean {self.within:.3g} inside a class, {self.between:.3g} between"
-        )
+        means = f"mean {self.within:.3g} inside a class, {self.between:.3g} between"
+        note = "" if np.isnan(self.within) else means
         heading(left, "Gram matrix", note)
         place = np.arange(1, len(self.eigenvalues) + 1)
         under = self.eigenvalues < 0
         right.plot(place, self.eigenvalues, "-", color=colour(0), lw=1)
         right.plot(place[~under], self.eigenvalues[~under], "o", color=colour(0), ms=4)
         if not self.valid:
-            right.plot(
-                place[under], self.eigenvalues[under], "X", color=colour(1), ms=7, label="below 0"
-            )
+            x, y = place[under], self.eigenvalues[under]
+            right.plot(x, y, "X", color=colour(1), ms=7, label="below 0")
             right.legend(frameon=False)
         right.axhline(0, color="black", lw=0.8)
         span = float(np.abs(self.eigenvalues).max()) or 1.0

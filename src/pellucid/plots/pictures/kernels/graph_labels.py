@@ -101,19 +101,14 @@ def graph_labels(G: Any, h: int = 2, *, labels: Any = None) -> GraphLabels:
     (1, False, [[0, 1, 1, 0], [2, 0, 0, 0]])
     """
     check.whole(at_least=0, h=h)
-    pair = (
-        isinstance(G, list | tuple)
-        and len(G) == 2
-        and all(hasattr(g, "nodes") or np.ndim(g) == 2 for g in G)
-    )
+    two = isinstance(G, list | tuple) and len(G) == 2
+    pair = two and all(hasattr(g, "nodes") or np.ndim(g) == 2 for g in G)
     given = list(G) if pair else [G]
     starts = list(labels) if pair and labels is not None else [labels] * len(given)
     graphs = [read_graph(g, own) for g, own in zip(given, starts, strict=True)]
-    if max(g.n_nodes for g in graphs) > MOST_NODES:
-        raise ValueError(
-            f"the picture shows graphs of at most {MOST_NODES} nodes, got "
-            f"{max(g.n_nodes for g in graphs)}"
-        )
+    largest = max(g.n_nodes for g in graphs)
+    if largest > MOST_NODES:
+        raise ValueError(f"graphs of at most {MOST_NODES} nodes can be shown, got {largest}")
     union = unite(graphs)
     colours = [union.colours]
     for _ in range(h):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.inputs import last_step
 from pellucid.plots.panels.marks import STYLES, words
 from pellucid.plots.panels.style import Picture, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import last_step
 
 MOST = 8  # lines of the history
 

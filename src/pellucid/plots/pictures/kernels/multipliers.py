@@ -3,9 +3,9 @@
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray, Model
+from pellucid.plots.panels.inputs import last_step
 from pellucid.plots.panels.marks import spot
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import last_step
 
 LABELS = {
     "outside": "outside: plays no part",

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
+from pellucid.plots.panels.inputs import last_step, read_table
 from pellucid.plots.panels.marks import isolines, ring, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, heading, legend
-from pellucid.plots.panels.sweeps import last_step, read_table
 
 SIDE = 161
 NEAR = 1e-3  # of 1: a row this near its gutter stands on it
@@ -46,13 +46,11 @@ class SvmMargin(Picture):
             self._line(ax)
         else:
             shown = np.clip(np.sign(self.scores), -1, 1)
-            ax.contourf(
-                *self.lines, shown, levels=[-2, 0, 2], colors=[light(0), light(1)], zorder=0
-            )
+            look: Any = {"levels": [-2, 0, 2], "colors": [light(0), light(1)]}
+            ax.contourf(*self.lines, shown, zorder=0, **look)
             levels, ls = [-1, 0, 1], ["--", "-", "--"]
-            isolines(
-                ax, *self.lines, self.scores, levels=levels, tint="black", lw=[1.2, 2.2, 1.2], ls=ls
-            )
+            lines: Any = {"levels": levels, "tint": "black", "lw": [1.2, 2.2, 1.2], "ls": ls}
+            isolines(ax, *self.lines, self.scores, **lines)
             ax.grid(False)
             far = (self.slack > NEAR) & np.isfinite(self.feet).all(axis=1)
             for point, foot in zip(self.at[far], self.feet[far], strict=True):
@@ -68,9 +66,8 @@ class SvmMargin(Picture):
             rows = np.array([c == kind for c in self.categories])
             if rows.any():
                 said = f"{label} ({self.counts[kind]})"
-                ring(
-                    ax, *at[rows].T, size=90, tint=tint, lw=1.3, marker=shape, zorder=4, label=said
-                )
+                look = {"size": 90, "tint": tint, "lw": 1.3, "marker": shape}
+                ring(ax, *at[rows].T, zorder=4, label=said, **look)
         ax.set(xlabel=self.names[0])
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
         wide = f", margin {self.width:.3g} wide" if np.isfinite(self.width) else ""

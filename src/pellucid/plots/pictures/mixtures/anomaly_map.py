@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Columns, IntArray, Model
+from pellucid.plots.panels.inputs import label_of, last_step, read_table
 from pellucid.plots.panels.marks import VEIL, beside, thinned
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, last_step, read_table
 
 NAMED = 5  # oddest rows that are numbered
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, MaybeArray, Model
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.replay import em_rounds, history_of
 from pellucid.plots.panels.style import Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 
 class EmBound(Panel):

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import words
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.replay import chosen_rounds, em_rounds
 from pellucid.plots.panels.steps import Steps
-from pellucid.plots.panels.sweeps import read_table
 from pellucid.plots.pictures.mixtures.mixture_contours import MixtureContours, mixture_contours
 from pellucid.plots.pictures.mixtures.mixture_density import MixtureDensity, mixture_density
 

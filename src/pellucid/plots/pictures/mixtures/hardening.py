@@ -9,10 +9,10 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.mixture.gaussian.gaussian_mixture import GaussianMixture
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.mixtures import is_mixture
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import read_table
 
 MOST_ROWS = 200
 

@@ -7,11 +7,11 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import draw_centers, plane_of, style_of
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import isolines, thinned, words
 from pellucid.plots.panels.mixtures import blend, covariances_of, projected, rows_for
 from pellucid.plots.panels.planes import grid_of, view_of
 from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 RADII = (1.0, 2.0)  # standard deviations
 

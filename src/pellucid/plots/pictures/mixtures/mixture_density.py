@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import margin, thinned, words
 from pellucid.plots.panels.mixtures import marginal, rows_for
 from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (2, 2)))
 
@@ -81,21 +81,9 @@ def mixture_density(
     title = f"{label_of(E)}: {k} component{'s' if k != 1 else ''}"
     said = [f"weight {w:.2f}" for w in model.weights_]
     alt = f"Density of {table.names[j]} as a sum of {k} components ({words(said)}), {len(x)} rows."
-    total, shown_truth = parts.sum(axis=0), true_density(truth, grid)
-    weights, name = np.asarray(model.weights_), table.names[j]
-    return MixtureDensity(
-        alt,
-        grid,
-        parts,
-        total,
-        shown_truth,
-        x[kept],
-        labels[kept],
-        weights,
-        name,
-        title=title,
-        note=note,
-    )
+    curves = (grid, parts, parts.sum(axis=0), true_density(truth, grid))
+    rows = (x[kept], labels[kept], np.asarray(model.weights_))
+    return MixtureDensity(alt, *curves, *rows, table.names[j], title=title, note=note)
 
 
 def _grid(E: Model, x: Array) -> Array:

@@ -78,14 +78,10 @@ def collision_curve(index: Any, *, n: int = 201) -> CollisionCurve:
         if None in widths:
             raise ValueError(f"the {family} curve needs a bucket_width: fit the index first")
         x = np.linspace(0, 2 * max(widths), n)
-        curves = np.array(
-            [
-                -np.expm1(
-                    i.n_tables * np.log1p(-np.minimum(_one(family, x, w) ** i.n_bits, 1 - 1e-16))
-                )
-                for i, w in zip(indexes, widths, strict=True)
-            ]
-        )
+        ones = (_one(family, x, w) ** i.n_bits for i, w in zip(indexes, widths, strict=True))
+        missed = zip(indexes, ones, strict=True)
+        tables = [-np.expm1(i.n_tables * np.log1p(-np.minimum(p, 1 - 1e-16))) for i, p in missed]
+        curves = np.array(tables)
         name = f"distance of two rows ({family})"
     else:
         x = np.linspace(-1 if family == "cosine" else 0, 1, n)

@@ -7,13 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, BoolArray, Columns, IntArray, Model
 from pellucid.plots.panels.groups import style_of
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import ring, thinned, words
 from pellucid.plots.panels.mixtures import blend
 from pellucid.plots.panels.planes import MOST_CLASSES, view_of
 from pellucid.plots.panels.replay import chosen_rounds, rounds
 from pellucid.plots.panels.steps import Steps
 from pellucid.plots.panels.style import Panel, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 UNKNOWN = -1
 
@@ -39,12 +39,7 @@ class LabelRound(Panel, size=(6.0, 4.6)):
             mine = heard & (best == k) & ~self.known
             ax.scatter(*place[mine].T, s=22, c=tints[mine], marker=shape, linewidths=0, zorder=3)
             mine = heard & (best == k) & self.known
-            look = {
-                "marker": shape,
-                "color": style_of(k)["color"],
-                "edgecolors": "black",
-                "lw": 1.5,
-            }
+            look = {**style_of(k), "marker": shape, "edgecolors": "black", "lw": 1.5}
             ax.scatter(*place[mine].T, s=110, zorder=5, label=f"{label}, given", **look)
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
         heading(ax, self.title, self.note)
@@ -102,11 +97,9 @@ def label_rounds(
         name = "given labels" if i == 0 else f"round {i}" + (" (last)" if i == len(models) else "")
         titles.append(f"{name}: {reached} of {len(values)} rows have a label")
         counts.append(reached)
-        drawn = (view.at[kept], shares[i][kept], known[kept], reached, text)
+        drawn = (view.at[kept], shares[i][kept], known[kept], reached, text, view.names)
         alt = f"Labels of {len(values)} rows."
         here = titles[-1]
-        pictures.append(
-            LabelRound(f"{alt} {here}.", *drawn, view.names, title=here, note=view.note)
-        )
+        pictures.append(LabelRound(f"{alt} {here}.", *drawn, title=here, note=view.note))
     alt = f"Labels spreading by {label_of(E)}: {words(titles)}."
     return LabelRounds(alt, tuple(pictures), tuple(titles), np.array(chosen), np.array(counts))

@@ -9,11 +9,10 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Mod
 from pellucid.neighbors.search.metrics import Minkowski
 from pellucid.neighbors.search.pairwise import pairwise_distances
 from pellucid.neighbors.search.weights import neighbour_weights
-from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.inputs import model_names, read_table
 from pellucid.plots.panels.marks import isolines, ring, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, view_of
 from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import read_table
 
 MOST_BARS = 25
 
@@ -57,9 +56,8 @@ class NeighbourQuery(Picture):
             ax.figure.colorbar(shown, ax=ax, label="target", shrink=0.8)
         most = self.weights.max() or 1.0
         for point, weight in zip(near, self.weights, strict=True):
-            ax.plot(
-                *np.stack([query[0], point]).T, color=GREY, lw=0.5 + 2.5 * weight / most, zorder=2
-            )
+            ends, lw = np.stack([query[0], point]).T, 0.5 + 2.5 * weight / most
+            ax.plot(*ends, color=GREY, lw=lw, zorder=2)
         ring(ax, *near.T, size=90, zorder=4, label=f"{len(near)} nearest")
         if len(self.lines) == 2:
             wide, high = (float(np.ptp(line)) for line in self.lines)

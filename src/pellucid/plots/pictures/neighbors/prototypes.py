@@ -7,18 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Columns, IntArray, Model
+from pellucid.plots.panels import planes
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import dots, ring, thinned
-from pellucid.plots.panels.planes import (
-    draw_points,
-    grid_of,
-    labels_of,
-    light,
-    paint_regions,
-    predicted_codes,
-    view_of,
-)
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, marker
-from pellucid.plots.panels.sweeps import read_table
 
 
 class Prototypes(Picture):
@@ -43,13 +35,13 @@ class Prototypes(Picture):
             cuts = np.flatnonzero(np.diff(self.regions)) + 1
             ends = [0, *cuts.tolist(), len(self.lines[0]) - 1]
             for a, b in pairwise(ends):
-                shade = light(int(self.regions[a]))
+                shade = planes.light(int(self.regions[a]))
                 ax.axvspan(self.lines[0][a], self.lines[0][b], color=shade, lw=0, zorder=0)
             at = np.column_stack([at, self.codes])
             made = np.column_stack([made, self.prototype_codes])
             ax.set_yticks(range(len(self.classes)), self.classes)
         else:
-            paint_regions(ax, self.lines, self.regions, len(self.classes))
+            planes.paint_regions(ax, self.lines, self.regions, len(self.classes))
             ax.set(ylabel=self.names[1])
         out = ~self.kept
         for k in range(len(self.classes)):
@@ -58,7 +50,7 @@ class Prototypes(Picture):
             ring(
                 ax, *at[rows].T, size=18, tint=tint, lw=0.7, alpha=0.55, marker=marker(k), zorder=2
             )
-        draw_points(ax, at[self.kept], self.codes[self.kept], self.classes)
+        planes.draw_points(ax, at[self.kept], self.codes[self.kept], self.classes)
         for k, label in enumerate(self.classes):
             mine = self.prototype_codes == k
             if mine.any():
@@ -100,7 +92,7 @@ def prototypes(
         )
     table = read_table(X, E)
     n = len(table.X)
-    labels = labels_of(y, n, E.classes_)
+    labels = planes.labels_of(y, n, E.classes_)
     keep = np.zeros(n, bool)
     made = np.zeros((0, table.X.shape[1]))
     made_codes = np.zeros(0, np.intp)
@@ -110,10 +102,10 @@ def prototypes(
         keep[chosen] = True
     else:
         made = np.asarray(E.prototypes_, dtype=np.float64)
-        made_codes = labels_of(E.prototype_labels_, len(made), E.classes_).codes
-    view = view_of(np.vstack([table.X, made]), table.names, columns)
-    lines, places, shape = grid_of(view.at)
-    regions = predicted_codes(E, table.like(view.rows(places)), E.classes_).reshape(shape)
+        made_codes = planes.labels_of(E.prototype_labels_, len(made), E.classes_).codes
+    view = planes.view_of(np.vstack([table.X, made]), table.names, columns)
+    lines, places, shape = planes.grid_of(view.at)
+    regions = planes.predicted_codes(E, table.like(view.rows(places)), E.classes_).reshape(shape)
     drawn = thinned(n)
     count = int(keep.sum()) if chosen is not None else len(made)
     what = "rows kept" if chosen is not None else "prototypes made"

@@ -9,9 +9,9 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, Model
 from pellucid.neighbors.path import select_n_neighbors
 from pellucid.neighbors.search.metrics import Minkowski
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import band, spot
 from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import read_table
 from pellucid.plots.pictures.classification.decision_regions import (
     DecisionRegions,
     decision_regions,

@@ -6,10 +6,10 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, IntArray, MaybeArray
 from pellucid.neighbors.voronoi import VoronoiCells, voronoi_cells
+from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import draw_points, labels_of, light, view_of
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import read_table
 
 MOST_POINTS = 500  # cells that can still be told apart
 
@@ -58,7 +58,8 @@ class Voronoi(Picture):
             ax.plot(*self.at.T, "o", color=colour(0), ms=4)
         low_x, high_x, low_y, high_y = cells.bounds
         xlim, ylim = (low_x, high_x), (low_y, high_y)
-        aspect = "equal" if self._even(cells) else "auto"
+        a, b, c, d = cells.bounds  # about the same length: right angles may be shown
+        aspect = "equal" if 1 / 3 < (b - a) / (d - c) < 3 else "auto"
         ax.set(xlim=xlim, ylim=ylim, xlabel=self.names[0], ylabel=self.names[1], aspect=aspect)
         heading(ax, f"{self.metrics[i]}: {len(cells.points)} cells", self.note)
 
@@ -80,12 +81,6 @@ class Voronoi(Picture):
             inside = (own[cells.raster] == k).astype(np.float64)
             if 0 < inside.mean() < 1:
                 ax.contour(x, y, inside, levels=[0.5], colors="black", linewidths=1.4, zorder=2)
-
-    @staticmethod
-    def _even(cells: VoronoiCells) -> bool:
-        """Whether both axes have about the same length, so that right angles may be shown."""
-        a, b, c, d = cells.bounds
-        return 1 / 3 < (b - a) / (d - c) < 3
 
 
 def voronoi(

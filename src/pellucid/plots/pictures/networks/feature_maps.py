@@ -98,7 +98,7 @@ def feature_maps(E: Model, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
     """
     check.whole(most=most)
     if not hasattr(E, "feature_maps") or not hasattr(E, "filters_"):
-        raise ValueError(f"a fitted convolutional network is needed, got {type(E).__name__}")
+        raise ValueError(f"it needs a fitted convolutional network, got {type(E).__name__}")
     c, h, w = E.image_shape_
     row = np.asarray(x, dtype=np.float64)
     if row.size != c * h * w:
@@ -108,7 +108,8 @@ def feature_maps(E: Model, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
     image = rows[0, 0] if c != 3 else np.moveaxis(rows[0], 0, -1)
     if c == 3:
         image = (image - image.min()) / (np.ptp(image) or 1.0)
-    chosen, kept = (_strongest(maps, most) for maps in (first, last))
+    ranks = (np.argsort(-maps.max(axis=(1, 2)), kind="stable") for maps in (first, last))
+    chosen, kept = (np.sort(rank[:most]) for rank in ranks)  # the strongest, in their own order
     filters = np.asarray(E.filters_[0], dtype=np.float64).mean(axis=1)
     silent = int((first.max(axis=(1, 2)) <= 0).sum())
     title = f"{len(chosen)} of {len(first)} filters, the strongest answers"
@@ -121,9 +122,3 @@ def feature_maps(E: Model, x: ArrayLike, *, most: int = 8) -> FeatureMaps:
     return FeatureMaps(
         alt, image, filters[chosen], first[chosen], last[kept], chosen + 1, counts, title=title
     )
-
-
-def _strongest(maps: Array, most: int) -> Any:
-    """The maps with the largest answers, in their own order."""
-    top = np.argsort(-maps.max(axis=(1, 2)), kind="stable")[:most]
-    return np.sort(top)

@@ -7,9 +7,9 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import margin, thinned
 from pellucid.plots.panels.style import Picture, colour, heading, panels
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 COLUMNS = 6
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.inputs import labelled, last_step
 from pellucid.plots.panels.marks import STYLES, scale_of, spot, words
 from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import labelled, last_step
 
 
 class Training(Picture):

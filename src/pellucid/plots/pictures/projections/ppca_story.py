@@ -7,11 +7,10 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, Columns, MaybeArray, Model
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.groups import plane_of
-from pellucid.plots.panels.inputs import model_names
+from pellucid.plots.panels.inputs import label_of, model_names, read_table
 from pellucid.plots.panels.marks import arrow, thinned
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import Axes, Picture, colour, heading, panels
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 WIDE = 8.0  # ranges of two columns so different cannot share one scale
 DRAWN = 400  # rows drawn from the model where none are given
@@ -125,16 +124,5 @@ def ppca_story(
     mean, shown_place = plane.of(mu[None])[0], plane.of((mu + W @ place)[None])[0]
     noise, covariance = s2 * B.T @ B, B.T @ np.asarray(E.covariance_) @ B
     at = view.at[thinned(len(M), 2000)]
-    return PpcaStory(
-        alt,
-        place,
-        mean,
-        W.T @ B,
-        shown_place,
-        noise,
-        covariance,
-        at,
-        view.names,
-        title=title,
-        note=note,
-    )
+    drawn = (place, mean, W.T @ B, shown_place, noise, covariance, at)
+    return PpcaStory(alt, *drawn, view.names, title=title, note=note)

@@ -7,10 +7,10 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.groups import plane_of
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import VEIL, arrow, beside, thinned
 from pellucid.plots.panels.planes import view_of
 from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 MOST_SEGMENTS = 600
 WIDE = 8.0  # spreads of two columns so different cannot share one scale

@@ -6,8 +6,8 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
+from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, panels
-from pellucid.plots.panels.sweeps import label_of, read_table
 
 
 class Reconstructions(Picture):
@@ -130,22 +130,10 @@ def reconstructions(
     if rows is not None:
         title = f"{label_of(E)}: {said}"
     alt = f"{len(chosen)} of {len(M)} rows beside their reconstructions; {said}."
-    spread = M.std(axis=0)
-    original = M[chosen].reshape(-1, *(size or M.shape[1:]))
-    rebuilt, mean = back[chosen].reshape(-1, *(size or M.shape[1:])), M.mean(axis=0)
-    shown_spread = np.where(spread > 0, spread, 1.0)
-    return Reconstructions(
-        alt,
-        chosen,
-        original,
-        rebuilt,
-        errors[chosen],
-        size,
-        mean,
-        shown_spread,
-        table.names,
-        title=title,
-    )
+    shape, spread = (-1, *(size or M.shape[1:])), M.std(axis=0)
+    drawn = (chosen, M[chosen].reshape(shape), back[chosen].reshape(shape), errors[chosen], size)
+    scale = (M.mean(axis=0), np.where(spread > 0, spread, 1.0))
+    return Reconstructions(alt, *drawn, *scale, table.names, title=title)
 
 
 def _rebuilt(E: Model, X: ArrayLike) -> Array:

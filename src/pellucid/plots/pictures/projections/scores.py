@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray, Model
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import label_of, last_step, read_table, response
 from pellucid.plots.panels.marks import VEIL, arrow, thinned, words
 from pellucid.plots.panels.planes import MOST_CLASSES, draw_points, labels_of
 from pellucid.plots.panels.style import Panel, colour, heading, legend
-from pellucid.plots.panels.sweeps import label_of, last_step, read_table
 
 MOST_ARROWS = 12
 

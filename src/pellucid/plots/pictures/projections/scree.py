@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Model
+from pellucid.plots.panels.inputs import label_of, last_step
 from pellucid.plots.panels.style import GREY, LIGHT, Picture, colour, heading, panels
-from pellucid.plots.panels.sweeps import label_of, last_step
 
 MOST_BARS = 30  # with an interval each
 

@@ -14,10 +14,17 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
 from pellucid.linear import SmoothingSpline
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import (
+    Sweep,
+    Table,
+    features_of,
+    last_step,
+    read_table,
+    response,
+    with_note,
+)
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, quiet
-from pellucid.plots.panels.sweeps import Sweep, Table, features_of, last_step, read_table, with_note
 
 MOST = 12  # functions drawn
 MOST_KNOTS = 30  # more are not marked
@@ -117,10 +124,8 @@ def basis(E: Any, X: Any = None, y: Any = None, *, column: Any = None, n: int = 
     moving = np.ptp(H, axis=0) > 0
     constant = float(np.ravel(model.intercept_)[0]) + float(H[0, ~moving] @ model.coef_[~moving])
     labels = output_names(E, H.shape[1])
-    knots, points = (
-        find_knots(E, sweep.column, table.X),
-        read_points(table, sweep, y, X is not None),
-    )
+    knots = find_knots(E, sweep.column, table.X)
+    points = read_points(table, sweep, y, X is not None)
     terms = (H[:, moving].T, model.coef_[moving], tuple(labels[moving]))
     return finish(sweep, *terms, constant, knots, points)
 
@@ -192,11 +197,9 @@ def spline_basis(E: Model, model: Model, X: ArrayLike, y: ArrayLike, n: int) -> 
         f"Smoothing spline with {len(model.knots_)} knots and {model.df_:.4g} degrees of freedom, "
         f"and the kernels of {len(chosen)} of its {m} rows."
     )
-    weights, labels, knots = target[chosen], tuple(f"row {row}" for row in chosen), model.knots_
-    names = (sweep.name, name)
-    return Basis(
-        alt, sweep.grid, np.array(H), weights, labels, 0.0, total, knots, points, names, title=title
-    )
+    labels = tuple(f"row {row}" for row in chosen)
+    drawn = (sweep.grid, np.array(H), target[chosen], labels, 0.0, total, model.knots_, points)
+    return Basis(alt, *drawn, (sweep.name, name), title=title)
 
 
 def finish(
@@ -215,17 +218,6 @@ def finish(
         f"{len(weights)} basis functions of {sweep.name} dashed and their weighted sum solid, "
         f"with {len(knots)} knots; the sum runs from {total.min():.4g} to {total.max():.4g}."
     )
-    shown_weights, names = np.asarray(weights, dtype=np.float64), (sweep.name, points[1])
-    return Basis(
-        alt,
-        sweep.grid,
-        H,
-        shown_weights,
-        labels,
-        constant,
-        total,
-        knots,
-        points[0],
-        names,
-        title=title,
-    )
+    weights = np.asarray(weights, dtype=np.float64)
+    drawn = (sweep.grid, H, weights, labels, constant, total, knots, points[0])
+    return Basis(alt, *drawn, (sweep.name, points[1]), title=title)

@@ -28,9 +28,8 @@ class CoefficientPosterior(Panel, size=(5.6, 4.4)):
         for i, (level, curve) in enumerate(zip(self.levels, self.ellipses, strict=True)):
             label = f"{level:.0%} ({self.inside[i]:.0%} of the draws)"
             ax.plot(*curve.T, styles[i % 3], color=colour(0), lw=1.8, label=label)
-        ax.plot(
-            *self.mean, "P", ms=9, color=colour(1), mec="white", mew=0.5, label="posterior mean"
-        )
+        look: Any = {"ms": 9, "color": colour(1), "mec": "white", "mew": 0.5}
+        ax.plot(*self.mean, "P", label="posterior mean", **look)
         for value, line in zip((0, 0), (ax.axvline, ax.axhline), strict=True):
             line(value, color=GREY, lw=0.8)
         points = np.vstack([*self.ellipses, self.draws])

@@ -167,15 +167,5 @@ def _record(
         estimate, low, high = (np.exp(np.clip(v, -700, 700)) for v in columns)
         alt = f"{len(estimate)} odds ratios of {what}; farthest from 1 is {rows[top]} at "
         alt += f"{estimate[top]:.4g}" + ("." if valid else f". {reason[:1].upper()}{reason[1:]}.")
-    return Coefficients(
-        alt,
-        names,
-        estimate[kept],
-        low[kept],
-        high[kept],
-        confidence,
-        valid,
-        reason,
-        odds,
-        title=title,
-    )
+    limits = (estimate[kept], low[kept], high[kept])
+    return Coefficients(alt, names, *limits, confidence, valid, reason, odds, title=title)

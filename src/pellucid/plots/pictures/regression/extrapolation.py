@@ -7,10 +7,9 @@ from sklearn.base import clone
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
-from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.inputs import label_of, predicted, read_table, response, with_note
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
-from pellucid.plots.panels.sweeps import label_of, read_table, with_note
 
 
 class Extrapolation(Panel):

@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv, cross_val_predict
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Model
-from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.inputs import predicted, read_table, response, with_note
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.style import GREY, Axes, Picture, colour, panels
-from pellucid.plots.panels.sweeps import read_table, with_note
 
 
 class FitGallery(Picture):

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
+from pellucid.plots.panels.inputs import features_of, labelled, last_step, read_table, with_note
 from pellucid.plots.panels.marks import thinned, tone
 from pellucid.plots.panels.style import GREY, Axes, Panel, legend
-from pellucid.plots.panels.sweeps import features_of, labelled, last_step, read_table, with_note
 
 
 class PointwiseVariance(Panel):
@@ -61,20 +61,14 @@ def pointwise_variance(
             raise ValueError(f"{label} is not a linear smoother: it has no leverage(X)")
         rows = table.like(sweep.rows)
         rows = features_of(model, rows) if isinstance(model, Pipeline) else rows
-        h = np.asarray(last.leverage(named_rows(last, rows)), dtype=np.float64)
+        named = read_table(rows, last).given  # with the names of the fit
+        h = np.asarray(last.leverage(named), dtype=np.float64)
         curves.append(h if h.ndim == 1 else h[:, 0])
         df.append(float(np.ravel(last.df_)[0]))
     labels = tuple(label for label, _ in pairs)
     parts = [f"{name} at most {h.max():.3g}" for name, h in zip(labels, curves, strict=True)]
     alt = f"Variance of the fit over the noise variance along {sweep.name}: {', '.join(parts)}."
-    grid, variance = sweep.grid, np.array(curves)
     inputs = table.X[thinned(len(table.X)), sweep.column]
     title = with_note("How sure the fit is at every point", sweep.note)
-    return PointwiseVariance(
-        alt, grid, variance, labels, tuple(df), inputs, sweep.name, title=title
-    )
-
-
-def named_rows(model: Model, rows: np.ndarray) -> Any:
-    """Rows with the names that the model was fitted with (set_output inside a pipeline)."""
-    return read_table(rows, model).given
+    drawn = (sweep.grid, np.array(curves), labels, tuple(df), inputs)
+    return PointwiseVariance(alt, *drawn, sweep.name, title=title)

@@ -10,11 +10,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Model
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import read_table, response, with_note
 from pellucid.plots.panels.marks import band, thinned
 from pellucid.plots.panels.posteriors import noise_of
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
-from pellucid.plots.panels.sweeps import read_table, with_note
 
 
 class PredictiveBand(Panel):

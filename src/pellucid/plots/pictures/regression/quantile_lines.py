@@ -6,10 +6,9 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import QuantileRegressor
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import read_table, response, with_note
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
-from pellucid.plots.panels.sweeps import read_table, with_note
 
 
 class QuantileLines(Panel):

@@ -13,9 +13,8 @@ import numpy as np
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import read_table, response
 from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend
-from pellucid.plots.panels.sweeps import read_table
 
 
 class RegressionProjection(Picture):
@@ -55,9 +54,8 @@ class RegressionProjection(Picture):
         x = max(base + room, 1.3 * (height + room))
         ax.text(x, -0.12 * room, "column space", ha="right", va="top", color=GREY)
         for (a, b), (c, d), tint, label in sides:
-            ax.annotate(
-                "", (c, d), (a, b), arrowprops={"arrowstyle": "-|>", "color": tint, "lw": 2.2}
-            )
+            look = {"arrowstyle": "-|>", "color": tint, "lw": 2.2}
+            ax.annotate("", (c, d), (a, b), arrowprops=look)
             ax.plot([], [], color=tint, lw=2.2, label=label)
         if min(base, height) > 0:
             s = 0.07 * min(max(base, height), 4 * min(base, height))

@@ -46,9 +46,8 @@ class ResidualHealth(Picture):
         four = panels(4, columns=2, size=(4.2, 3.3)) if ax is None else [quiet(a) for a in ax]
         if len(four) != 4:
             raise ValueError(f"the picture needs four axes, got {len(four)}")
-        for a, draw in zip(
-            four, (self._fit, self._normal, self._influence, self._refit), strict=True
-        ):
+        looks = (self._fit, self._normal, self._influence, self._refit)
+        for a, draw in zip(four, looks, strict=True):
             draw(a)
         if ax is None:
             found = ", ".join(self.problems)

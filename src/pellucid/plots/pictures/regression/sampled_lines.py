@@ -6,11 +6,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
-from pellucid.plots.panels.inputs import predicted, response
+from pellucid.plots.panels.inputs import features_of, predicted, read_table, response, with_note
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.posteriors import lines_of, posterior_of
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
-from pellucid.plots.panels.sweeps import features_of, read_table, with_note
 
 
 class SampledLines(Panel):

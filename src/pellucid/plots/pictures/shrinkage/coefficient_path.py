@@ -85,10 +85,8 @@ def of_ridge(path: Any, names: Any, target: int, marks: Any = None) -> Profile:
         marks = [(loo, "least LOO error"), (gcv, "least gcv")]
         marks = [(loo, "least LOO error and gcv")] if loo == gcv else marks
     marks = tuple((int(i), f"{word}: λ = {alphas[order][i]:.3g}") for i, word in marks)
-    df = np.asarray(path.df)[order]
-    return Profile(
-        coefs, alphas[order], df, given_names(names, len(coefs)), marks, "lambda", "Ridge", power=2
-    )
+    df, names = np.asarray(path.df)[order], given_names(names, len(coefs))
+    return Profile(coefs, alphas[order], df, names, marks, "lambda", "Ridge", power=2)
 
 
 def of_tuple(path: tuple[Any, ...], names: Sequence[str], target: int) -> Profile:
@@ -116,9 +114,8 @@ def of_logistic(path: LogisticPath, names: Sequence[str], target: int) -> Profil
     coefs = coefs.T
     what = "Logistic regression path"
     what += f", class {target}" if np.ndim(path.coefs) == 3 else ""
-    return Profile(
-        coefs, 1 / np.asarray(path.Cs), None, given_names(names, len(coefs)), (), "lambda", what
-    )
+    names = given_names(names, len(coefs))
+    return Profile(coefs, 1 / np.asarray(path.Cs), None, names, (), "lambda", what)
 
 
 def of_logistic_search(E: Any, X: ArrayLike, y: ArrayLike, names: Any, target: int) -> Profile:
@@ -293,6 +290,5 @@ def coefficient_path(
     alt += f" at {last[np.abs(last).argmax()]:.4g}."
     alt += "".join(f" Marked: {word}." for _, word in marks)
     title = f"{found.what}: {p} coefficients"
-    return CoefficientPath(
-        alt, at[rows], found.coefs[:, rows], found.names, marks, axis, label, title=title
-    )
+    drawn = (at[rows], found.coefs[:, rows], found.names, marks)
+    return CoefficientPath(alt, *drawn, axis, label, title=title)

@@ -37,15 +37,12 @@ class ComponentsPath(Panel):
             y, tint = self.validated, colour(1)
             ax.errorbar(at, y, yerr=self.error, color=tint, marker="s", ms=4, capsize=3, label=word)
             both = self.best == self.simplest
-            x, shade = self.best, colour(2)
+            look: Any = {"size": 130, "lw": 2, "zorder": 4}
             label = "best and one-standard-error" if both else "best"
-            ring(
-                ax, x, self.validated[self.best], size=130, tint=shade, lw=2, zorder=4, label=label
-            )
+            ring(ax, self.best, self.validated[self.best], tint=colour(2), label=label, **look)
             if not both:
-                best = self.simplest
-                look: Any = {"size": 130, "tint": colour(3), "lw": 2, "marker": "D"}
-                ring(ax, best, self.validated[best], zorder=4, label="one-standard-error", **look)
+                best, look["marker"], label = self.simplest, "D", "one-standard-error"
+                ring(ax, best, self.validated[best], tint=colour(3), label=label, **look)
         ax.axvline(self.used, color="black", lw=1, ls=":", label=f"the model: {self.used}")
         from matplotlib.ticker import MaxNLocator
 

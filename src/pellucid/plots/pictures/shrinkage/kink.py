@@ -86,9 +86,8 @@ def kink(X: ArrayLike, y: ArrayLike, j: Any, lam: float) -> Kink:
     least = rho / c
     best = float(np.sign(rho) * max(abs(rho) - lam, 0.0) / c) + 0.0  # no -0
     reach = 1.5 * max(abs(least), lam / c)
-    grid = np.unique(
-        np.append(np.linspace(-0.7 * reach, 0.7 * reach, 401) + least / 2, [0.0, best, least])
-    )
+    grid = np.linspace(-0.7 * reach, 0.7 * reach, 401) + least / 2
+    grid = np.unique(np.append(grid, [0.0, best, least]))
     loss = float(r @ r / (2 * n)) - rho * grid + c * grid**2 / 2
     alt = (
         f"Lasso objective of {target} as the coefficient of {names[k]} varies, lambda {lam:.4g}: "

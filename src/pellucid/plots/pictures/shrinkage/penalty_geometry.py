@@ -42,7 +42,8 @@ class PenaltyGeometry(Panel, size=(7.0, 4.4)):
         ax.axhline(0, color=GREY, lw=0.8)
         ax.axvline(0, color=GREY, lw=0.8)
         ax.fill(*self.boundary.T, color=colour(5), alpha=0.35, linewidth=0)
-        label = f"{self.shape}, {self._size()} = {self.t:.3g}"
+        size = {1.0: "Σ|w|", 2.0: "Σw²"}.get(self.q, f"Σ|w|^{self.q:g}")
+        label = f"{self.shape}, {size} = {self.t:.3g}"
         ax.plot(*self.boundary.T, color=colour(0), lw=1.8, label=label)
         root = np.linalg.inv(np.linalg.cholesky(self.gram)).T  # G^-1 = root root'
         angle = np.linspace(0, 2 * np.pi, 181)
@@ -54,9 +55,8 @@ class PenaltyGeometry(Panel, size=(7.0, 4.4)):
             alpha = 1.0 if touch else 0.6
             width, said = (2.0, "equal RSS") if touch else (0.9, None)
             ax.plot(*curve.T, color=colour(1), lw=width, alpha=alpha, label=said)
-        ax.scatter(
-            *self.least_squares, s=42, color=colour(1), marker="X", zorder=3, label="least squares"
-        )
+        look: Any = {"s": 42, "color": colour(1), "marker": "X", "zorder": 3}
+        ax.scatter(*self.least_squares, label="least squares", **look)
         ax.scatter(*self.solution, s=46, color="black", zorder=4, label="least RSS in the set")
         ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel=f"coefficient of {self.names[0]}", ylabel=f"coefficient of {self.names[1]}")
@@ -66,9 +66,6 @@ class PenaltyGeometry(Panel, size=(7.0, 4.4)):
         below = f"coefficients per {self.unit}, the two columns by themselves"
         heading(ax, f"{self.shape}: {point}{note}", below)
         legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-    def _size(self) -> str:
-        return {1.0: "Σ|w|", 2.0: "Σw²"}.get(self.q, f"Σ|w|^{self.q:g}")
 
 
 def touching(b: Array, G: Array, q: float, t: float) -> Array:

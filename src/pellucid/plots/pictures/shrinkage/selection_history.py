@@ -42,9 +42,8 @@ class SelectionHistory(Picture):
         if self.best is not None:
             x, tint = self.best, colour(2)
             ring(ax, x, self.score[self.best], size=150, tint=tint, lw=2, zorder=4, label="best")
-        ax.set_xticks(
-            at, self._ticks(), rotation=45 if m > 4 else 0, ha="right" if m > 4 else "center"
-        )
+        turn, ha = (45, "right") if m > 4 else (0, "center")
+        ax.set_xticks(at, self._ticks(), rotation=turn, ha=ha)
         ax.set(xlabel="step: the column that moved (columns after it)", ylabel=self.measure)
         ax.margins(x=0.06, y=0.12)
         heading(ax, self.title)

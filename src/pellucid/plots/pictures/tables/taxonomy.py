@@ -108,16 +108,12 @@ def leaf_of(task: Any) -> tuple[str, str]:
     for leaf, models in LEAVES.items():
         if what in models:
             return leaf, what
-    kind = getattr(model, "_estimator_type", None) or _tagged(model)
+    tags = getattr(model, "__sklearn_tags__", None)
+    kind = getattr(model, "_estimator_type", None) or (tags and tags().estimator_type)
     found = {"classifier": "classification", "regressor": "regression", "clusterer": "clusters"}
     if kind not in found:
         raise ValueError(f"task must be a Task, the name of a kind or a model, got {what}")
     return found[kind], what
-
-
-def _tagged(model: Any) -> Any:
-    tags = getattr(model, "__sklearn_tags__", None)
-    return tags().estimator_type if tags is not None else None
 
 
 def taxonomy(task: Any) -> Taxonomy:

@@ -10,11 +10,10 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.functions.impurities import class_impurity
-from pellucid.plots.panels.inputs import response
+from pellucid.plots.panels.inputs import read_table, response
 from pellucid.plots.panels.marks import spot, thinned
 from pellucid.plots.panels.planes import labels_of
 from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend, marker
-from pellucid.plots.panels.sweeps import read_table
 from pellucid.tree.splits import candidate_thresholds
 
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error")

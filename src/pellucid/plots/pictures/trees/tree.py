@@ -3,16 +3,7 @@
 from typing import Any
 
 from pellucid.core.arrays import check
-from pellucid.plots.panels.diagrams import (
-    Diagram,
-    draw_edges,
-    draw_shares,
-    frame,
-    layout,
-    shade,
-    size,
-    the_tree,
-)
+from pellucid.plots.panels import diagrams
 from pellucid.plots.panels.marks import PLATE, write
 from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
 from pellucid.tree.rules import export_dnf, export_rules, export_text
@@ -21,7 +12,7 @@ WIDTH = 0.84  # of a share bar; neighbouring leaves are 1 apart
 
 
 class Tree(Picture):
-    diagram: Diagram
+    diagram: diagrams.Diagram
     n_nodes: int  # of the whole tree
     depth: int
     text: str  # the whole tree, indented
@@ -30,25 +21,25 @@ class Tree(Picture):
     def plot(self, ax: Axes | None = None) -> Any:
         """The feature asked at each node, rows and share bars, answers where a path ends."""
         d = self.diagram
-        ax = axes(ax, figsize=size(d))
-        draw_edges(ax, d)
+        ax = axes(ax, figsize=diagrams.size(d))
+        diagrams.draw_edges(ax, d)
         for i, question in enumerate(d.questions):
             said = question or f"{d.answers[i]}{' …' if d.cut[i] else ''}"
             box = {"boxstyle": "round,pad=0.3", "fc": "white", "ec": "#6B7280", "lw": 0.8}
             if not question:
-                box |= {"ec": shade(d, i), "lw": 1.8}
+                box |= {"ec": diagrams.shade(d, i), "lw": 1.8}
                 if not d.classes:
-                    box["fc"] = shade(d, i)
+                    box["fc"] = diagrams.shade(d, i)
             write(ax, d.x[i], d.y[i] + 0.12, said, zorder=3, bbox=box)
             low = d.y[i] - 0.16 if d.classes else d.y[i] - 0.1
             if d.classes:
-                draw_shares(ax, d, i, WIDTH if not question else 0.7, 0.09, low)
+                diagrams.draw_shares(ax, d, i, WIDTH if not question else 0.7, 0.09, low)
             note = f"{d.counts[i]} rows" + (
                 "" if d.classes or not question else f", mean {d.answers[i]}"
             )
             box, small = PLATE | {"alpha": 0.8}, "x-small"
             write(ax, d.x[i], low - 0.07, note, va="top", fontsize=small, zorder=3, bbox=box)
-        frame(ax, d)
+        diagrams.frame(ax, d)
         if d.classes:
             keys = [ax.bar([0], [0], color=colour(k), label=c) for k, c in enumerate(d.classes)]
             ax.legend(handles=keys, loc="upper right", frameon=False, fontsize="small")
@@ -71,10 +62,10 @@ def tree(E: Any, *, max_depth: int | None = None) -> Tree:
     >>> picture.dnf, picture.diagram.branches
     ({'a': '(x0 <= 1.5)', 'b': '(x0 > 1.5)'}, ('', '≤ 1.5', '> 1.5'))
     """
-    model = the_tree(E)
+    model = diagrams.the_tree(E)
     if max_depth is not None:
         check.whole(max_depth=max_depth)
-    d = layout(model, max_depth)
+    d = diagrams.layout(model, max_depth)
     n, depth = model.tree_.node_count, model.get_depth()
     labels = model.classes_.tolist() if d.classes else []
     dnf = {str(c): export_dnf(model, c) for c in labels}
