@@ -244,9 +244,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
         start = em_start(S, d, generator(self.random_state))
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        return self._iterate(
-            partial(em_step, S), start, record=record, context=context, **limits
-        ).state
+        step = partial(em_step, S)
+        return self._iterate(step, start, record=record, context=context, **limits).state
 
     def _fit_gaps(self, rows: Source, table: Source, map_: Map, **data: Any) -> None:
         """EM over the missing cells; it starts from the columns' means in the gaps."""

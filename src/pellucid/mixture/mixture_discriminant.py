@@ -31,18 +31,14 @@ class MixtureDiscriminantAnalysis(Classifier):
     ----------
     n_components : int, default=2
         Components of each class.
-    covariance_type : str, default="full"
+    covariance_type, reg_covar, random_state
         As in ``GaussianMixture``.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None: the shares of the classes.
-    reg_covar : float, default=1e-6
-        Added to the variances.
     max_iter : int, default=100
         Rounds of EM in each class.
     n_init : int, default=1
         Starts in each class.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random numbers.
 
     Attributes
     ----------

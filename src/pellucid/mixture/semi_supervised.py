@@ -97,12 +97,10 @@ class SemiSupervisedMixture(Classifier):
 
     Parameters
     ----------
-    covariance_type : str, default="full"
+    covariance_type, reg_covar
         As in ``GaussianMixture``.
     unlabeled_weight : float, default=1.0
         How much an unlabelled row counts, ``>= 0``; 0 is the supervised fit.
-    reg_covar : float, default=1e-6
-        Added to the variances.
     max_iter : int, default=200
         Most iterations.
     tol : float, default=1e-6
@@ -151,9 +149,8 @@ class SemiSupervisedMixture(Classifier):
     def _check_target(self, y: ArrayLike, n: int) -> IntArray:
         """Codes of the sorted ``classes_``; -1 for rows without a label."""
         labels = check_labels(y, n, self)
-        text = labels.dtype.kind in "US" or (
-            labels.dtype.kind == "O" and all(isinstance(v, str) for v in labels)
-        )
+        kind = labels.dtype.kind
+        text = kind in "US" or (kind == "O" and all(isinstance(v, str) for v in labels))
         unlabelled = labels == ("-1" if text else -1)
         if unlabelled.any() and len(np.unique(labels[~unlabelled])) == 1:
             only = labels[~unlabelled][0]
@@ -169,9 +166,8 @@ class SemiSupervisedMixture(Classifier):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None) -> Self:
         """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
-        check.non_negative(
-            unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar, tol=self.tol
-        )
+        check.non_negative(unlabeled_weight=self.unlabeled_weight, reg_covar=self.reg_covar)
+        check.non_negative(tol=self.tol)
         check.whole(max_iter=self.max_iter)
         check.one_of(gaussians.STRUCTURES, covariance_type=self.covariance_type)
         rows = self._check_training(X, y, sample_weight)

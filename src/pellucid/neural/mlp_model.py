@@ -82,8 +82,6 @@ class MultilayerPerceptron(Estimator):
     def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         raise NotImplementedError
 
-    # --- fitting ---
-
     def _check_all(self, *, partial: bool = False) -> None:
         keywords.check_keywords(self)
         keywords.check_descent_keywords(self)
@@ -256,8 +254,6 @@ class MultilayerPerceptron(Estimator):
         trainer = getattr(self, "_trainer", None)
         return state.vector if trainer is None else trainer.answer(state).copy()
 
-    # --- reading ---
-
     @property
     def network_(self) -> Network:
         """The trained network."""
@@ -317,8 +313,6 @@ class MultilayerPerceptron(Estimator):
         for mine, fresh in zip(self.states_, network.states, strict=True):
             if [np.shape(a) for a in mine or ()] != [np.shape(a) for a in fresh or ()]:
                 raise ValueError("states_ must have the shapes of the layers")
-
-    # --- descriptions ---
 
     def _look_for_collapse(self, data: Data) -> None:
         at = np.arange(min(data.n, LOOK))

@@ -23,16 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster import dissimilarity
+from pellucid.cluster.density import reachability_tree as reach
 from pellucid.cluster.density.dbscan import table_of
-from pellucid.cluster.density.reachability_tree import (
-    centre_of,
-    condensed,
-    cut_labels,
-    reachability_tree,
-    reachability_tree_of,
-    select,
-    stabilities,
-)
 from pellucid.cluster.dissimilarity import MetricLike, attributes_of, is_given, matrix_of
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after
 from pellucid.cluster.hierarchy.linkage import MergeTree
@@ -59,10 +51,8 @@ class HDBSCAN(ClusterMixin, Estimator):
         Clusters that split off at a smaller distance are not told apart.
     max_cluster_size : int, default=None
         Larger clusters are not chosen by "eom".
-    metric : str or callable, default="euclidean"
-        Any of ``pellucid.neighbors.pairwise_distances``, or ``"precomputed"`` (a dense matrix).
-    metric_params : dict, default=None
-        Keywords of the metric.
+    metric, metric_params
+        As in ``DBSCAN``; a precomputed matrix must be dense.
     alpha : float, default=1.0
         Distances are divided by it.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
@@ -146,19 +136,21 @@ class HDBSCAN(ClusterMixin, Estimator):
         self._check_parameters()
         rows = self._check_training(X).X
         context = FitContext(self, X=X, attributes=partial(attributes_of, self))
-        rows = self._table(rows)
+        if is_given(self.metric) and issparse(rows):
+            raise ValueError("precomputed distances must be a dense matrix, got a sparse one")
+        rows = table_of(rows)
         whole = ~np.isnan(rows).any(axis=1)
         inside = rows if whole.all() else rows[whole]
         tree = self._tree(inside)
         self.children_, self.distances_, self._sizes = tree
-        clusters = condensed(tree, self.min_cluster_size)
+        clusters = reach.condensed(tree, self.min_cluster_size)
         epsilon, single = float(self.cluster_selection_epsilon), bool(self.allow_single_cluster)
         largest = len(inside) + 1 if self.max_cluster_size is None else self.max_cluster_size
-        found = select(clusters, self.cluster_selection_method, epsilon, largest, single)
+        found = reach.select(clusters, self.cluster_selection_method, epsilon, largest, single)
         self.labels_ = np.full(len(rows), MISSING)
         self.probabilities_ = np.full(len(rows), np.nan)
         self.labels_[whole], self.probabilities_[whole] = found.labels, found.strength
-        self.stabilities_ = stabilities(clusters)[found.clusters]
+        self.stabilities_ = reach.stabilities(clusters)[found.clusters]
         self._condensed_clusters = len(clusters.parent)
         self._keep_centres(inside, found.labels, found.strength)
         context.end()
@@ -180,11 +172,6 @@ class HDBSCAN(ClusterMixin, Estimator):
             if is_given(self.metric):
                 raise ValueError("store_centers needs rows, got metric='precomputed'")
 
-    def _table(self, X: ArrayLike) -> Array:
-        if is_given(self.metric) and issparse(X):
-            raise ValueError("precomputed distances must be a dense matrix, got a sparse one")
-        return table_of(X)
-
     def _tree(self, rows: Array) -> MergeTree:
         n = len(rows)
         if n < 2:
@@ -192,12 +179,13 @@ class HDBSCAN(ClusterMixin, Estimator):
         k = self.min_cluster_size if self.min_samples is None else self.min_samples
         if k > n:
             raise ValueError(f"min_samples ({k}) must be at most the number of samples in X ({n})")
+        alpha = float(self.alpha)
         if is_given(self.metric):
-            return reachability_tree_of(dissimilarity.checked_matrix(rows), k, float(self.alpha))
+            return reach.reachability_tree_of(dissimilarity.checked_matrix(rows), k, alpha)
         metric = resolve(self.metric, rows, None, self.metric_params)
         if metric.order is None or metric.power <= 0:
-            return reachability_tree_of(matrix_of(rows, metric, "HDBSCAN"), k, float(self.alpha))
-        return reachability_tree(rows, metric, k, float(self.alpha))
+            return reach.reachability_tree_of(matrix_of(rows, metric, "HDBSCAN"), k, alpha)
+        return reach.reachability_tree(rows, metric, k, alpha)
 
     def _keep_centres(self, X: Array, labels: IntArray, strength: Array) -> None:
         self.__dict__.pop("centroids_", None)
@@ -209,7 +197,8 @@ class HDBSCAN(ClusterMixin, Estimator):
             self.centroids_ = np.array(means).reshape(-1, p)
         if self.store_centers in ("medoid", "both"):
             metric = resolve(self.metric, X, None, self.metric_params)
-            medoids = [centre_of(X[g], strength[g], lambda Z: matrix_of(Z, metric)) for g in groups]
+            distances = partial(matrix_of, metric=metric)
+            medoids = [reach.centre_of(X[g], strength[g], distances) for g in groups]
             self.medoids_ = np.array(medoids).reshape(-1, p)
 
     def fit_predict(self, X: ArrayLike, y: MaybeArray = None) -> IntArray:
@@ -231,7 +220,7 @@ class HDBSCAN(ClusterMixin, Estimator):
         groups = np.empty(int(whole.sum()), np.int64)
         labels_after(self.children_, len(groups), merges, groups)
         labels = np.full(len(whole), MISSING)
-        labels[whole] = cut_labels(groups, min_cluster_size)
+        labels[whole] = reach.cut_labels(groups, min_cluster_size)
         return labels
 
     def card(self) -> Card:

@@ -47,18 +47,14 @@ class AgglomerativeClustering(Hierarchical):
     metric : str or callable, default="euclidean"
         Any of ``pellucid.neighbors.pairwise_distances``, ``"precomputed"``, a function of two rows
         or, as in scikit-learn, of the whole table. ward, centroid and median take "euclidean".
-    memory : ignored
-        For compatibility with scikit-learn: the tree is kept, ``cut`` needs no second fit.
     connectivity : array-like, sparse matrix or callable of X, default=None
         A graph; only neighbours in it may merge (ward, complete, average, single).
-    compute_full_tree : ignored
-        For compatibility with scikit-learn: the tree is always whole.
     linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
         Default ``"ward"``.
     distance_threshold : float, default=None
         Clusters at this distance or farther apart are not merged.
-    compute_distances : ignored
-        For compatibility with scikit-learn: ``distances_`` is always there.
+    memory, compute_full_tree, compute_distances : ignored
+        For compatibility with scikit-learn: the tree is always whole and kept, with distances.
 
     Attributes
     ----------

@@ -175,14 +175,12 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, at most the number of rows.
+    n_clusters, random_state
+        As in ``KMeans``.
     init : {"k-means++", "random"} or callable, default="random"
         Start of every split; a function ``init(X, n_clusters, random_state)`` returns 2 centres.
     n_init : int, default=1
         Starts per split; the best counts.
-    random_state : int, RandomState, Generator or None
-        Seed of the starts.
     max_iter : int, default=300
         Most rounds of one split.
     verbose, copy_x, algorithm

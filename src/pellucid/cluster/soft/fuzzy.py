@@ -50,12 +50,10 @@ class FuzzyCMeans(ClusterMixin, Estimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres, at most the number of rows.
+    n_clusters, init, random_state
+        As in ``KMeans``.
     m : float, default=2.0
         Fuzziness, m > 1; near 1 the memberships become hard, as in k-means.
-    init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
-        As for ``KMeans``.
     n_init : int, default=1
         Number of starts, of which the one with the least objective is kept.
     max_iter : int, default=300
@@ -65,8 +63,6 @@ class FuzzyCMeans(ClusterMixin, Estimator):
     metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
         As for ``KMeans``; the objective takes the squared Euclidean distance, the sum of absolute
         differences, or one minus the cosine.
-    random_state : int, RandomState, Generator or None
-        Seed of the starts.
 
     Attributes
     ----------

@@ -75,8 +75,8 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres, at most the number of rows.
+    n_clusters, max_iter, tol
+        As in ``FuzzyCMeans``.
     m : float, default=2.0
         Exponent, m > 1; near 1 a row is either typical or not at all.
     scale : "fuzzy", float or array-like of shape (n_clusters,), default="fuzzy"
@@ -84,10 +84,6 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         fit with the same m.
     init : "fuzzy" or array-like of shape (n_clusters, n_features), default="fuzzy"
         Starting centres; ``"fuzzy"`` takes those of a fuzzy fit.
-    max_iter : int, default=300
-        Most rounds.
-    tol : float, default=1e-6
-        Stop when no coordinate of any centre moves by ``tol``.
     random_state : int, RandomState, Generator or None
         For the start of the fuzzy fit.
 

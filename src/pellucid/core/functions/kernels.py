@@ -199,7 +199,19 @@ class UncheckedPolynomialKernel(PolynomialKernel):
         check.whole(degree=degree, at_least=0)
 
 
-class GaussianKernel(Kernel):
+class WidthKernel(Kernel):
+    """Base of the kernels that fall with the distance, at the scale of a width ``sigma`` > 0."""
+
+    def __init__(self, sigma: float = 1.0) -> None:
+        check.positive(sigma=sigma)
+        self.sigma = sigma
+
+    def diagonal(self, X: Any) -> Array:
+        """k(x, x) for each row."""
+        return np.ones(n_rows(X))
+
+
+class GaussianKernel(WidthKernel):
     """k(x, z) = exp(-|x - z|^2 / (2 sigma^2)), scikit-learn's "rbf" with gamma = 1/(2 sigma^2).
 
     Parameters
@@ -213,10 +225,6 @@ class GaussianKernel(Kernel):
     array([[0.01831564]])
     """
 
-    def __init__(self, sigma: float = 1.0) -> None:
-        check.positive(sigma=sigma)
-        self.sigma = sigma
-
     @property
     def gamma(self) -> float:
         """1 / (2 sigma^2)."""
@@ -227,16 +235,12 @@ class GaussianKernel(Kernel):
         in_blocks(lambda part: np.exp(E[part], out=E[part]), E)
         return E
 
-    def diagonal(self, X: Any) -> Array:
-        """k(x, x) for each row."""
-        return np.ones(n_rows(X))
-
     def code(self) -> KernelCode:
         """The kernel as numbers for compiled code."""
         return KernelCode(GAUSSIAN, self.gamma)
 
 
-class LaplacianKernel(Kernel):
+class LaplacianKernel(WidthKernel):
     """k(x, z) = exp(-|x - z|_1 / sigma)
 
     Parameters
@@ -250,18 +254,10 @@ class LaplacianKernel(Kernel):
     array([[0.367879]])
     """
 
-    def __init__(self, sigma: float = 1.0) -> None:
-        check.positive(sigma=sigma)
-        self.sigma = sigma
-
     def _gram(self, X: ArrayLike, Z: MaybeArray) -> Array:
         X = dense(rows_of(X))
         Z = X if Z is None else dense(rows_of(Z))
         return np.exp(-pairwise_manhattan(X, Z) / self.sigma)
-
-    def diagonal(self, X: Any) -> Array:
-        """k(x, x) for each row."""
-        return np.ones(n_rows(X))
 
     def code(self) -> KernelCode:
         """The kernel as numbers for compiled code."""

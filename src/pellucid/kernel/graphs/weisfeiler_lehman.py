@@ -127,9 +127,8 @@ def count_features(pairs: Pairs, colours: IntArray, n_graphs: int) -> Any:
     else:
         a, b = colours[pairs.left], colours[pairs.right]
         kind = [] if pairs.kind is None else [pairs.kind]
-        codes, many = plain.number_rows(
-            np.column_stack([np.minimum(a, b), np.maximum(a, b), *kind])
-        )
+        table = np.column_stack([np.minimum(a, b), np.maximum(a, b), *kind])
+        codes, many = plain.number_rows(table)
     if many <= DENSE:
         flat = np.bincount(pairs.owner * many + codes, minlength=n_graphs * many)
         return flat.reshape(n_graphs, many).astype(np.float64)

@@ -52,9 +52,7 @@ def hinge_risk(
     labels = np.asarray(y, dtype=np.float64).ravel()
     if rows.shape != (len(labels), len(w)) or len(labels) == 0:
         given = f"{len(labels)} labels and {len(w)} coefficients"
-        raise ValueError(
-            f"X must have a row a label, a column a coefficient: {rows.shape}, {given}"
-        )
+        raise ValueError(f"X has shape {rows.shape}, which does not fit {given}")
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("hinge_risk needs labels -1 and +1 in y")
     if not (np.isfinite(rows).all() and np.isfinite(w).all() and np.isfinite(intercept)):

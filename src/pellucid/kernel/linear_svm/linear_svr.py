@@ -39,13 +39,9 @@ class LinearSVR(Regressor):
     ----------
     epsilon : float, default=0.0
         Half the width of the tube in which residuals cost nothing.
-    tol : float, default=1e-4
-        The fit ends when the relative duality gap is at most tol^2.
-    C : float, default=1.0
-        Weight of the losses.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
         (|e| - epsilon)_+ of the residual e, or its square.
-    fit_intercept, intercept_scaling, dual, verbose, max_iter, shrink_intercept
+    tol, C, fit_intercept, intercept_scaling, dual, verbose, max_iter, shrink_intercept
         As in ``LinearSVC``.
     random_state : None, int, RandomState or Generator
         Accepted for scikit-learn's sake; the fit is deterministic.

@@ -79,12 +79,8 @@ class NuSVC(PairClassifier):
     class_weight : None, "balanced" or dict, default=None
         nu without class weights sets the price C = 1/rho; the classes' prices are then multiples
         of it, as in SVC. (scikit-learn accepts class_weight here and ignores it.)
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        More than two classes: one column per class (votes), or one per pair.
-    break_ties : bool, default=False
-        Equal votes: the class of the larger decision function instead of the first.
-    random_state : default=None
-        Accepted without effect.
+    decision_function_shape, break_ties, random_state
+        As SVC's.
 
     Attributes
     ----------

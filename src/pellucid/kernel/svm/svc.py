@@ -148,9 +148,8 @@ class SVC(PairClassifier):
         sign = 2.0 * opened.y - 1.0
         C = self.C * opened.w * self.class_weight_[opened.y.astype(np.intp)]
         squared_norm = float(machine.beta @ (machine.F - machine.problem.q))
-        read = read_margins(
-            beta * sign, sign, f, squared_norm, C, at_bound=1e-9 * self.C, slop=self.tol
-        )
+        near = {"at_bound": 1e-9 * self.C, "slop": self.tol}
+        read = read_margins(beta * sign, sign, f, squared_norm, C, **near)
         interval = min(place.low, place.high), max(place.low, place.high)
         found = {"multipliers_": beta * sign, **read.attributes()}
         return {**found, "intercept_interval_": interval}

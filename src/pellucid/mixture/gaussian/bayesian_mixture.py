@@ -52,8 +52,8 @@ class BayesianGaussianMixture(MixtureModel):
         Stop when the bound changes by less; 0 runs ``max_iter`` rounds.
     reg_covar : float, default=1e-6
         Added to the variances within components; the bound never falls with 0.
-    max_iter : int, default=100
-        Most iterations.
+    max_iter, random_state, verbose, verbose_interval
+        As in ``GaussianMixture``.
     n_init : int, default=1
         Starts; the one with the largest bound is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
@@ -70,12 +70,8 @@ class BayesianGaussianMixture(MixtureModel):
         n0 > n_features - 1; None: n_features.
     covariance_prior : float or array-like, default=None
         W0^-1 with the shape of one component's covariance; None: that of the rows.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random numbers.
     warm_start : bool, default=False
         Start from the posterior of the fit before.
-    verbose, verbose_interval : ignored
-        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
 
     Attributes
     ----------

@@ -82,9 +82,7 @@ class GradientGaussianMixture(GaussianModel):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of normal densities.
-    covariance_type : str, default="full"
+    n_components, covariance_type, random_state
         As in ``GaussianMixture``.
     update : {"gradient", "damped"}, default="gradient"
         Steps along the gradient of the mean log-likelihood, or means that go ``learning_rate``
@@ -97,8 +95,6 @@ class GradientGaussianMixture(GaussianModel):
         Stop when the mean log-likelihood changes by less; 0 runs ``max_iter`` steps.
     init_params : str or MixtureStart, default="kmeans"
         As in ``GaussianMixture``; nothing can be held fixed.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random numbers.
 
     Attributes
     ----------

@@ -73,8 +73,6 @@ class Trainer:
         whole = settings.batch_size is None
         self.all_rows = data.whole() if whole else None
 
-    # --- the objective ---
-
     def penalised(self, vector: Array, total: float, gradient: Array | None = None) -> float:
         """The penalty; the gradient of its L2 part is added to ``gradient``."""
         l1, l2, per_row = self.penalty
@@ -140,8 +138,6 @@ class Trainer:
         if gradient is None:
             return np.full(len(self.dense), np.nan)
         return np.array([np.linalg.norm(gradient[part]) for part in self.dense])
-
-    # --- one epoch ---
 
     def step(self, state: TrainState) -> tuple[TrainState, float]:
         with np.errstate(all="ignore"):
@@ -245,8 +241,6 @@ class Trainer:
         if self.settings.clock == "rows":
             return np.full(count, float(self.settings.rate(state.rows_seen)))
         return self.settings.rate.rates(t, count)
-
-    # --- judging and stopping ---
 
     def answer(self, state: TrainState) -> Array:
         return self.looked(state.vector, state.memory) if self.settings.ahead else state.vector
