@@ -186,8 +186,12 @@ class RegularizedDiscriminantAnalysisCV(Classifier):
         Candidates for gamma.
     cv : int, splitter or iterable, default=5
         The folds; a whole number is stratified.
-    covariance_type, target, priors
+    covariance_type : {"full", "diag", "spherical"}, default="full"
         As in ``RegularizedDiscriminantAnalysis``.
+    target : {"class", "pooled"}, default="class"
+        As in ``RegularizedDiscriminantAnalysis``.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities; None: the shares of the classes.
     rule : {"best", "one_standard_error"}, default="best"
         The highest mean accuracy (of equals the simplest), or the simplest candidate within one
         standard error of it; smaller alpha is simpler, then larger gamma.

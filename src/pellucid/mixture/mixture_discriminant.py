@@ -31,8 +31,12 @@ class MixtureDiscriminantAnalysis(Classifier):
     ----------
     n_components : int, default=2
         Components of each class.
-    covariance_type, reg_covar, random_state
+    covariance_type : str, default="full"
         As in ``GaussianMixture``.
+    reg_covar : float, default=1e-6
+        Added to the variances.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None: the shares of the classes.
     max_iter : int, default=100

@@ -97,8 +97,10 @@ class SemiSupervisedMixture(Classifier):
 
     Parameters
     ----------
-    covariance_type, reg_covar
+    covariance_type : str, default="full"
         As in ``GaussianMixture``.
+    reg_covar : float, default=1e-6
+        Added to the variances.
     unlabeled_weight : float, default=1.0
         How much an unlabelled row counts, ``>= 0``; 0 is the supervised fit.
     max_iter : int, default=200

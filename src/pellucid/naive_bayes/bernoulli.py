@@ -53,8 +53,12 @@ class BernoulliNB(CountNB):
         each class. 0 is maximum likelihood.
     binarize : float or None, default=0.0
         A value above it counts as 1, others as 0, ``>= 0``; None: X holds 0 and 1 only.
-    force_alpha, fit_prior, class_prior
-        As in ``MultinomialNB``.
+    force_alpha : bool, default=True
+        False raises pseudo-counts below 1e-10 to it, with a warning.
+    fit_prior : bool, default=True
+        Whether the prior is the shares of the classes; False: all equal.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities that replace both.
 
     Attributes
     ----------

@@ -148,8 +148,12 @@ class CategoricalNB(NaiveBayes):
     ----------
     alpha : float or list, default=1.0
         Pseudo-counts of each value, ``>= 0``; or for each feature an array (V,) or (K, V).
-    force_alpha, fit_prior, class_prior
-        As in ``MultinomialNB``.
+    force_alpha : bool, default=True
+        False raises pseudo-counts below 1e-10 to it, with a warning.
+    fit_prior : bool, default=True
+        Whether the prior is the shares of the classes; False: all equal.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities that replace both.
     min_categories : int, array of shape (n_features,) or None, default=None
         X holds codes 0, 1, ...; each feature has at least so many, and all up to its largest.
     prior_alpha : float, default=0.0

@@ -155,8 +155,12 @@ class MixedNB(NaiveBayes):
         Pseudo-counts of categorical, bernoulli and histogram columns, ``>= 0``.
     var_smoothing : float, default=1e-9
         This share of the largest variance of the gaussian columns is added to their variances.
-    fit_prior, class_prior, prior_alpha
-        As in ``CategoricalNB``.
+    fit_prior : bool, default=True
+        Whether the prior is the shares of the classes; False: all equal.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities that replace both.
+    prior_alpha : float, default=0.0
+        Pseudo-rows of each class in the prior: (n_k + a) / (n + a K).
 
     Attributes
     ----------

@@ -76,8 +76,18 @@ class KNeighborsClassifier(VotingModel):
         'uniform' (None); 'distance': 1/d; 'similarity': the metric's own similarity (cosine,
         correlation, hamming, jaccard), cosine for others; 'cosine', 'pearson', 'matching',
         'jaccard': that similarity; or a function of an array of distances.
-    algorithm, leaf_size, p, metric, metric_params, n_jobs
-        As in ``NearestNeighbors``.
+    algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'} or LSHIndex, default='auto'
+        How to search; see NearestNeighbors. An LSHIndex is approximate.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
     ties : {'lowest', 'random', 'nearest'}, default='lowest'
         Who wins an even vote: the lowest label, any of them, or who wins once the farthest
         neighbours are dropped one by one.

@@ -70,8 +70,16 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
     novelty : bool, default=False
         True: ``predict``, ``score_samples`` and ``decision_function`` judge new rows; False:
         ``fit_predict`` judges the training rows.
-    leaf_size, metric, p, metric_params, n_jobs
-        As in ``NearestNeighbors``.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric_params : dict, default=None
+        Further keywords of the metric.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
 
     Attributes
     ----------

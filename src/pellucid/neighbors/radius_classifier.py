@@ -84,8 +84,16 @@ class RadiusNeighborsClassifier(VotingModel):
         What a row without neighbours gets: a label (a list: one per output), the most frequent
         one, or a refusal (None). A label that is no class has no column in ``predict_proba``,
         which then warns and gives zeros.
-    leaf_size, p, metric, metric_params, n_jobs
-        As in ``NearestNeighbors``.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
     ties : {'lowest', 'random', 'nearest'}, default='lowest'
         Who wins an even vote; see KNeighborsClassifier.
     random_state : int, RandomState, Generator or None, default=None

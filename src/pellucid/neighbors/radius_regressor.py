@@ -102,8 +102,16 @@ class RadiusNeighborsRegressor(AveragingModel):
         KNeighborsClassifier; or a function of the array of distances of one query's neighbours.
     algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default='auto'
         How to search; see NearestNeighbors.
-    leaf_size, p, metric, metric_params, n_jobs
-        As in ``NearestNeighbors``.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
     average : {'mean', 'median'}, default='mean'
         What is best for squared loss, or for absolute loss.
 

@@ -65,8 +65,18 @@ class KNeighborsRegressor(AveragingModel):
     weights : str, callable or None, default='uniform'
         'uniform' (None); 'distance': 1/d; 'similarity' and the names of similarities as in
         KNeighborsClassifier; or a function of an array of distances.
-    algorithm, leaf_size, p, metric, metric_params, n_jobs
-        As in ``NearestNeighbors``.
+    algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'} or LSHIndex, default='auto'
+        How to search; see NearestNeighbors. An LSHIndex is approximate.
+    leaf_size : int, default=30
+        Rows in a leaf of the tree at most; it never holds more than 16.
+    p : float, default=2
+        The order of 'minkowski', ``> 0``.
+    metric : str, callable, Minkowski, Mahalanobis or Gower, default='minkowski'
+        A name (see ``pairwise_distances``), a function of two rows, or 'precomputed'.
+    metric_params : dict, default=None
+        Further keywords of the metric: w, V, VI, or those of a callable.
+    n_jobs : int, default=None
+        Threads; None and -1: all that the library may use. The answer is the same.
     average : {'mean', 'median'}, default='mean'
         What is best for squared loss, or for absolute loss.
 

@@ -46,14 +46,36 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         float64); an object never.
     alpha : float, L1 or L2, default=1e-4
         A number: alpha/2 sum |W|^2 / rows of a batch.
-    batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol
-        As in ``MLPClassifier``.
-    verbose, warm_start, momentum, nesterovs_momentum, beta_1, beta_2, epsilon
-        As in ``MLPClassifier``.
+    batch_size : int or "auto", default="auto"
+        Rows per step; "auto": min(200, n).
+    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
+        For "sgd".
+    max_iter : int, default=200
+        Most iterations.
+    shuffle : bool, default=True
+        Whether every epoch visits the rows in a new order.
+    random_state : None, int, RandomState or Generator
+        Seed of the random numbers.
+    tol : float, default=1e-4
+        The search stops when it gains less than this.
+    learning_rate_init, power_t
+        First rate of "sgd" and "adam"; exponent of "invscaling".
+    verbose : bool, default=False
+        Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    momentum, nesterovs_momentum
+        For "sgd".
+    beta_1, beta_2, epsilon
+        For "adam".
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by R^2 on rows held out, and keep the best weights.
-    validation_fraction, n_iter_no_change, max_fun
-        As in ``MLPClassifier``.
+    validation_fraction : float, default=0.1
+        Share of rows held out by ``early_stopping``.
+    n_iter_no_change : int, default=10
+        Epochs without progress that end the fit.
+    max_fun : int, default=15000
+        Evaluations of the loss by "lbfgs".
 
     Attributes
     ----------

@@ -51,8 +51,10 @@ class HDBSCAN(ClusterMixin, Estimator):
         Clusters that split off at a smaller distance are not told apart.
     max_cluster_size : int, default=None
         Larger clusters are not chosen by "eom".
-    metric, metric_params
-        As in ``DBSCAN``; a precomputed matrix must be dense.
+    metric : str or callable, default="euclidean"
+        Any of ``pellucid.neighbors.pairwise_distances``, or ``"precomputed"`` (a dense matrix).
+    metric_params : dict, default=None
+        Keywords of the metric.
     alpha : float, default=1.0
         Distances are divided by it.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"

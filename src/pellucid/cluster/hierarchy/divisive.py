@@ -83,8 +83,11 @@ class DivisiveClustering(Hierarchical):
 
     Parameters
     ----------
-    n_clusters, metric
-        As in ``AgglomerativeClustering``.
+    n_clusters : int or None, default=2
+        None where ``distance_threshold`` is given.
+    metric : str or callable, default="euclidean"
+        Any of ``pellucid.neighbors.pairwise_distances``, ``"precomputed"``, a function of two rows
+        or of the whole table.
     distance_threshold : float, default=None
         Clusters of this diameter or more are split.
 

@@ -175,16 +175,22 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     Parameters
     ----------
-    n_clusters, random_state
-        As in ``KMeans``.
+    n_clusters : int, default=8
+        Number of clusters, at most the number of rows.
+    random_state : int, RandomState, Generator or None
+        Seed of the starts.
     init : {"k-means++", "random"} or callable, default="random"
         Start of every split; a function ``init(X, n_clusters, random_state)`` returns 2 centres.
     n_init : int, default=1
         Starts per split; the best counts.
     max_iter : int, default=300
         Most rounds of one split.
-    verbose, copy_x, algorithm
-        As in ``KMeans``: without effect.
+    verbose : ignored
+        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+    copy_x : ignored
+        X is never changed.
+    algorithm : {"lloyd", "elkan"}, default="lloyd"
+        Without effect: bounds that skip needless distances are always used.
     tol : float, default=1e-4
         A split is done when the squared moves of its centres sum to at most ``tol`` times the
         mean variance of the columns.

@@ -50,8 +50,12 @@ class FuzzyCMeans(ClusterMixin, Estimator):
 
     Parameters
     ----------
-    n_clusters, init, random_state
-        As in ``KMeans``.
+    n_clusters : int, default=8
+        Number of centres, at most the number of rows.
+    init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
+        As for ``KMeans``.
+    random_state : int, RandomState, Generator or None
+        Seed of the starts.
     m : float, default=2.0
         Fuzziness, m > 1; near 1 the memberships become hard, as in k-means.
     n_init : int, default=1

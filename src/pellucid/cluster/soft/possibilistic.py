@@ -75,8 +75,12 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
 
     Parameters
     ----------
-    n_clusters, max_iter, tol
-        As in ``FuzzyCMeans``.
+    n_clusters : int, default=8
+        Number of centres, at most the number of rows.
+    max_iter : int, default=300
+        Most rounds.
+    tol : float, default=1e-6
+        Stop when no coordinate of any centre moves by ``tol``.
     m : float, default=2.0
         Exponent, m > 1; near 1 a row is either typical or not at all.
     scale : "fuzzy", float or array-like of shape (n_clusters,), default="fuzzy"

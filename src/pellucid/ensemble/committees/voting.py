@@ -215,8 +215,14 @@ class VotingRegressor(Voting, Regressor):
 
     Parameters
     ----------
-    estimators, weights, n_jobs, verbose
-        As in ``VotingClassifier``.
+    estimators : list of (str, estimator)
+        The members by name; ``set_params(name="drop")`` leaves one out.
+    weights : array-like of shape (members,) or None, default=None
+        How much each member counts; None: all alike.
+    n_jobs : int or None, default=None
+        Members fitted at a time, in threads.
+    verbose : bool, default=False
+        Accepted without effect.
     combine : {"mean", "median"}, default="mean"
         The weighted median is the least answer up to which half of the weight lies (the middle
         of two where it is exactly half).

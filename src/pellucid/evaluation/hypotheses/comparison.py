@@ -104,8 +104,16 @@ def compare(
         How p-values are adjusted for the number of pairs.
     alpha : float, default=0.05
         Adjusted p-values below it are significant.
-    X, y, groups, n_jobs, random_state, callbacks
-        As in ``cross_validated``.
+    X, y : array-like
+        The data.
+    random_state : int, Generator or None, default=None
+        None leaves the folds unshuffled.
+    groups : array, optional
+        For splitters that keep groups together.
+    n_jobs : int or None, default=None
+        Workers of joblib; the numbers do not depend on it.
+    callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

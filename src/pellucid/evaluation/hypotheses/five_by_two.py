@@ -101,8 +101,10 @@ def five_by_two_cv(
     metric : str, callable or None, default=None
         r2 for regressors, accuracy for classifiers. Losses keep their sign: for those a negative
         estimate means that a is better.
-    statistic, alpha
-        As in ``five_by_two_test``.
+    statistic : {"t", "f"}, default="f"
+        See ``five_by_two_test``.
+    alpha : float, default=0.05
+        Level of the test.
     X, y, random_state, n_jobs
         The data; the seed of the halves; workers, which the numbers do not depend on.
 

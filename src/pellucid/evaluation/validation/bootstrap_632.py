@@ -147,8 +147,18 @@ def bootstrap_estimate(
         Bootstrap samples, >= 2.
     kind : {"oob", "632", "632+"}, default="632+"
         Out of bag, or weighted with the score on the training rows.
-    estimator, X, y, metric, n_jobs, random_state, callbacks
-        As in ``cross_validated``.
+    estimator : estimator
+        Unfitted.
+    X, y : array-like
+        The data.
+    metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
+    n_jobs : int, optional
+        Workers of joblib; the numbers do not depend on it.
+    random_state : int, RandomState, Generator or None
+        Seed of the samples.
+    callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

@@ -231,8 +231,20 @@ def size_curve(
         Of the (smallest) training fold; None: five from a tenth to all.
     random_state : int, RandomState, Generator or None
         Shuffles the folds, and draws the rows of each size (None draws as 0 does).
-    estimator, X, y, metric, cv, groups, n_jobs, callbacks
-        As in ``cross_validated``.
+    estimator : estimator
+        Unfitted.
+    X, y : array-like
+        The data.
+    metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
+    cv : int, splitter or list of (train, test), default=None
+        None is 5 folds.
+    groups : array of shape (n,), optional
+        For splitters of groups.
+    n_jobs : int, optional
+        Workers over sizes and folds; the numbers do not depend on it.
+    callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------
@@ -313,8 +325,22 @@ def complexity_curve(
         Name of the parameter, such as ``"alpha"`` or ``"polynomialfeatures__degree"``.
     values : list, or pair of lists
         Listed simplest first: the one-standard-error choice is the earliest that will do.
-    estimator, X, y, metric, cv, groups, n_jobs, random_state, callbacks
-        As in ``cross_validated``.
+    estimator : estimator
+        Unfitted.
+    X, y : array-like
+        The data.
+    metric : str, scorer or callable, optional
+        None: r2 for regressors, accuracy for classifiers.
+    cv : int, splitter or list of (train, test), default=None
+        None is 5 folds.
+    groups : array of shape (n,), optional
+        For splitters of groups.
+    n_jobs : int, optional
+        Workers over values and folds; the numbers do not depend on it.
+    random_state : int, RandomState, Generator or None
+        Shuffles the folds of a whole number ``cv``.
+    callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

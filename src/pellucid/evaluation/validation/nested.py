@@ -115,8 +115,14 @@ def nested_cross_validation(
         The folds on which the whole search is judged.
     groups : array of shape (n,), optional
         For outer and inner splitters of groups.
-    X, y, n_jobs, random_state, callbacks
-        As in ``cross_validated``.
+    X, y : array-like
+        The data.
+    n_jobs : int, optional
+        Workers over the outer folds; the numbers do not depend on it.
+    random_state : int, RandomState, Generator or None
+        Shuffles the outer folds.
+    callbacks : scikit-learn callbacks, optional
+        Such as ``sklearn.callback.ProgressBar()``.
 
     Examples
     --------

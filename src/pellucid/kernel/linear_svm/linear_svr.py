@@ -41,8 +41,22 @@ class LinearSVR(Regressor):
         Half the width of the tube in which residuals cost nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
         (|e| - epsilon)_+ of the residual e, or its square.
-    tol, C, fit_intercept, intercept_scaling, dual, verbose, max_iter, shrink_intercept
-        As in ``LinearSVC``.
+    tol : float, default=1e-4
+        The fit ends when the relative duality gap is at most tol^2.
+    C : float, default=1.0
+        Weight of the losses.
+    fit_intercept : bool, default=True
+        Whether there is an intercept b.
+    intercept_scaling : float, default=1.0
+        Value of the intercept's column where the intercept is shrunk.
+    dual : bool or "auto", default="auto"
+        Accepted for scikit-learn's sake; primal and dual are solved together.
+    verbose : int, default=0
+        Accepted for scikit-learn's sake; see ``history_``.
+    max_iter : int, default=1000
+        Largest number of steps.
+    shrink_intercept : bool, default=False
+        Penalise the intercept like a weight: liblinear's problem.
     random_state : None, int, RandomState or Generator
         Accepted for scikit-learn's sake; the fit is deterministic.
 

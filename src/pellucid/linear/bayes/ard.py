@@ -149,10 +149,17 @@ class ARDRegression(NormalPredictive):
         copy_X: bool = True,
         verbose: bool | int = False,
     ) -> None:
-        self.max_iter, self.tol, self.alpha_1, self.alpha_2 = max_iter, tol, alpha_1, alpha_2
-        self.lambda_1, self.lambda_2, self.compute_score = lambda_1, lambda_2, compute_score
-        self.threshold_lambda, self.fit_intercept = threshold_lambda, fit_intercept
-        self.copy_X, self.verbose = copy_X, verbose
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.compute_score = compute_score
+        self.threshold_lambda = threshold_lambda
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.verbose = verbose
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -199,8 +199,13 @@ class BayesianLogisticRegression(Classifier):
         step: Literal["auto"] | Numbers = "auto",
         random_state: Seed = None,
     ) -> None:
-        self.prior, self.method, self.fit_intercept = prior, method, fit_intercept
-        self.n_draws, self.n_chains, self.n_burn, self.step = n_draws, n_chains, n_burn, step
+        self.prior = prior
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.n_burn = n_burn
+        self.step = step
         self.random_state = random_state
 
     @with_callbacks

@@ -171,10 +171,18 @@ class BayesianRidge(NormalPredictive):
         copy_X: bool = True,
         verbose: bool | int = False,
     ) -> None:
-        self.max_iter, self.tol, self.alpha_1, self.alpha_2 = max_iter, tol, alpha_1, alpha_2
-        self.lambda_1, self.lambda_2, self.alpha_init = lambda_1, lambda_2, alpha_init
-        self.lambda_init, self.compute_score = lambda_init, compute_score
-        self.fit_intercept, self.copy_X, self.verbose = fit_intercept, copy_X, verbose
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.alpha_init = alpha_init
+        self.lambda_init = lambda_init
+        self.compute_score = compute_score
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.verbose = verbose
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

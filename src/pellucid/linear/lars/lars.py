@@ -199,9 +199,15 @@ class Lars(LeastAngle):
         jitter: float | None = None,
         random_state: Seed = None,
     ) -> None:
-        self.fit_intercept, self.verbose, self.precompute = fit_intercept, verbose, precompute
-        self.n_nonzero_coefs, self.eps, self.copy_X = n_nonzero_coefs, eps, copy_X
-        self.fit_path, self.jitter, self.random_state = fit_path, jitter, random_state
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.eps = eps
+        self.copy_X = copy_X
+        self.fit_path = fit_path
+        self.jitter = jitter
+        self.random_state = random_state
 
     def _rule(self) -> Rule:
         self._check_shared()
@@ -284,10 +290,17 @@ class LassoLars(LeastAngle):
         jitter: float | None = None,
         random_state: Seed = None,
     ) -> None:
-        self.alpha, self.fit_intercept, self.verbose = alpha, fit_intercept, verbose
-        self.precompute, self.max_iter, self.eps = precompute, max_iter, eps
-        self.copy_X, self.fit_path, self.positive = copy_X, fit_path, positive
-        self.jitter, self.random_state = jitter, random_state
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.eps = eps
+        self.copy_X = copy_X
+        self.fit_path = fit_path
+        self.positive = positive
+        self.jitter = jitter
+        self.random_state = random_state
 
     def _rule(self) -> Rule:
         self._check_shared()

@@ -145,9 +145,15 @@ class LassoLarsIC(LinearModel):
         positive: bool = False,
         noise_variance: float | None = None,
     ) -> None:
-        self.criterion, self.fit_intercept, self.verbose = criterion, fit_intercept, verbose
-        self.precompute, self.max_iter, self.eps = precompute, max_iter, eps
-        self.copy_X, self.positive, self.noise_variance = copy_X, positive, noise_variance
+        self.criterion = criterion
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.eps = eps
+        self.copy_X = copy_X
+        self.positive = positive
+        self.noise_variance = noise_variance
 
     @with_callbacks
     def fit(

@@ -91,10 +91,18 @@ class ElasticNet(PenalisedModel):
         solver: str | BaseEstimator = "auto",
         shrink_intercept: bool = False,
     ) -> None:
-        self.alpha, self.l1_ratio, self.fit_intercept = alpha, l1_ratio, fit_intercept
-        self.precompute, self.max_iter, self.copy_X = precompute, max_iter, copy_X
-        self.tol, self.warm_start, self.positive = tol, warm_start, positive
-        self.random_state, self.selection, self.solver = random_state, selection, solver
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.solver = solver
         self.shrink_intercept = shrink_intercept
 
     path = staticmethod(enet_path)

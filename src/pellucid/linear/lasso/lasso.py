@@ -86,10 +86,18 @@ class Lasso(PenalisedModel):
         solver: str | BaseEstimator = "auto",
         shrink_intercept: bool = False,
     ) -> None:
-        self.alpha, self.fit_intercept, self.precompute = alpha, fit_intercept, precompute
-        self.copy_X, self.max_iter, self.tol = copy_X, max_iter, tol
-        self.warm_start, self.positive, self.random_state = warm_start, positive, random_state
-        self.selection, self.solver, self.shrink_intercept = selection, solver, shrink_intercept
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.solver = solver
+        self.shrink_intercept = shrink_intercept
 
     path = staticmethod(lasso_path)
 

@@ -246,10 +246,19 @@ class LassoCV(PenalisedCV):
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:
-        self.eps, self.alphas, self.fit_intercept = eps, alphas, fit_intercept
-        self.precompute, self.max_iter, self.tol = precompute, max_iter, tol
-        self.copy_X, self.cv, self.verbose, self.n_jobs = copy_X, cv, verbose, n_jobs
-        self.positive, self.random_state, self.selection = positive, random_state, selection
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
         self.rule = rule
 
     path = staticmethod(lasso_path)
@@ -324,11 +333,21 @@ class ElasticNetCV(PenalisedCV):
         selection: str = "cyclic",
         rule: str = "best",
     ) -> None:
-        self.l1_ratio, self.eps, self.alphas = l1_ratio, eps, alphas
-        self.fit_intercept, self.precompute, self.max_iter = fit_intercept, precompute, max_iter
-        self.tol, self.cv, self.copy_X, self.verbose = tol, cv, copy_X, verbose
-        self.n_jobs, self.positive, self.random_state = n_jobs, positive, random_state
-        self.selection, self.rule = selection, rule
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.rule = rule
 
     path = staticmethod(enet_path)
 

@@ -57,7 +57,9 @@ class FoldRule(LogisticRule):
     def __init__(
         self, classes: np.ndarray | None = None, coef: Any = None, intercept: Any = None
     ) -> None:
-        self.classes, self.coef, self.intercept = classes, coef, intercept
+        self.classes = classes
+        self.coef = coef
+        self.intercept = intercept
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> "FoldRule":
         self.classes_, self.coef_, self.intercept_ = self.classes, self.coef, self.intercept

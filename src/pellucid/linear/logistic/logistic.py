@@ -145,11 +145,20 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         n_jobs: int | None = None,
         shrink_intercept: bool = False,
     ) -> None:
-        self.penalty, self.C, self.l1_ratio, self.dual = penalty, C, l1_ratio, dual
-        self.tol, self.fit_intercept = tol, fit_intercept
-        self.intercept_scaling, self.class_weight = intercept_scaling, class_weight
-        self.random_state, self.solver, self.max_iter = random_state, solver, max_iter
-        self.verbose, self.warm_start, self.n_jobs = verbose, warm_start, n_jobs
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.shrink_intercept = shrink_intercept
 
     def _check_parameters(self) -> None:

@@ -129,11 +129,22 @@ class LogisticRegressionCV(LogisticRule):
         use_legacy_attributes: bool = True,
         rule: str = "best",
     ) -> None:
-        self.Cs, self.l1_ratios, self.fit_intercept, self.cv = Cs, l1_ratios, fit_intercept, cv
-        self.dual, self.scoring, self.solver, self.tol = dual, scoring, solver, tol
-        self.max_iter, self.class_weight, self.n_jobs = max_iter, class_weight, n_jobs
-        self.verbose, self.refit, self.intercept_scaling = verbose, refit, intercept_scaling
-        self.random_state, self.use_legacy_attributes = random_state, use_legacy_attributes
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
         self.rule = rule
 
     path = staticmethod(logistic_path)

@@ -225,8 +225,13 @@ class BridgeRegression(LinearModel):
         n_starts: int = 5,
         random_state: Seed = None,
     ) -> None:
-        self.alpha, self.q, self.form, self.fit_intercept = alpha, q, form, fit_intercept
-        self.max_iter, self.tol, self.n_starts = max_iter, tol, n_starts
+        self.alpha = alpha
+        self.q = q
+        self.form = form
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_starts = n_starts
         self.random_state = random_state
 
     def _check_parameters(self) -> None:

@@ -71,9 +71,14 @@ class MultiTaskLasso(LinearModel):
         random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
-        self.alpha, self.fit_intercept, self.copy_X = alpha, fit_intercept, copy_X
-        self.max_iter, self.tol, self.warm_start = max_iter, tol, warm_start
-        self.random_state, self.selection = random_state, selection
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

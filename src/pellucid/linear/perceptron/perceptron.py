@@ -303,12 +303,23 @@ class Perceptron(LinearClassifier, StochasticModel):
         rule: str = "online",
         at_zero: str = "mistake",
     ) -> None:
-        self.penalty, self.alpha, self.l1_ratio = penalty, alpha, l1_ratio
-        self.fit_intercept, self.max_iter, self.tol = fit_intercept, max_iter, tol
-        self.shuffle, self.verbose, self.eta0, self.n_jobs = shuffle, verbose, eta0, n_jobs
-        self.random_state, self.early_stopping = random_state, early_stopping
-        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
-        self.class_weight, self.warm_start, self.rule = class_weight, warm_start, rule
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.rule = rule
         self.at_zero = at_zero
 
     @property

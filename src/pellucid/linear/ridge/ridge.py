@@ -243,9 +243,15 @@ class Ridge(RidgeModel):
         random_state: Seed = None,
         shrink_intercept: bool = False,
     ) -> None:
-        self.alpha, self.fit_intercept, self.copy_X = alpha, fit_intercept, copy_X
-        self.max_iter, self.tol, self.solver, self.positive = max_iter, tol, solver, positive
-        self.random_state, self.shrink_intercept = random_state, shrink_intercept
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.shrink_intercept = shrink_intercept
 
     @with_callbacks
     def fit(

@@ -209,9 +209,14 @@ class RidgeCV(RidgeModel):
         alpha_per_target: bool = False,
         rule: str = "best",
     ) -> None:
-        self.alphas, self.fit_intercept, self.scoring = alphas, fit_intercept, scoring
-        self.cv, self.gcv_mode, self.store_cv_results = cv, gcv_mode, store_cv_results
-        self.alpha_per_target, self.rule = alpha_per_target, rule
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+        self.rule = rule
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -126,13 +126,26 @@ class SGDRegressor(Regressor, StochasticModel):
         average: bool | int = False,
         solver: BaseEstimator | None = None,
     ) -> None:
-        self.loss, self.penalty, self.alpha, self.l1_ratio = loss, penalty, alpha, l1_ratio
-        self.fit_intercept, self.max_iter, self.tol = fit_intercept, max_iter, tol
-        self.shuffle, self.verbose, self.epsilon = shuffle, verbose, epsilon
-        self.random_state, self.learning_rate, self.eta0 = random_state, learning_rate, eta0
-        self.power_t, self.early_stopping = power_t, early_stopping
-        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
-        self.warm_start, self.average, self.solver = warm_start, average, solver
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.average = average
+        self.solver = solver
 
     @with_callbacks
     def fit(

@@ -303,9 +303,14 @@ class StepwiseLogisticRegression(LogisticRule):
         fit_intercept: bool = True,
         C: float = np.inf,
     ) -> None:
-        self.direction, self.criterion, self.interactions = direction, criterion, interactions
-        self.max_features, self.alpha_in, self.alpha_out = max_features, alpha_in, alpha_out
-        self.fit_intercept, self.C = fit_intercept, C
+        self.direction = direction
+        self.criterion = criterion
+        self.interactions = interactions
+        self.max_features = max_features
+        self.alpha_in = alpha_in
+        self.alpha_out = alpha_out
+        self.fit_intercept = fit_intercept
+        self.C = C
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -52,8 +52,12 @@ class BayesianGaussianMixture(MixtureModel):
         Stop when the bound changes by less; 0 runs ``max_iter`` rounds.
     reg_covar : float, default=1e-6
         Added to the variances within components; the bound never falls with 0.
-    max_iter, random_state, verbose, verbose_interval
-        As in ``GaussianMixture``.
+    max_iter : int, default=100
+        Most iterations.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
+    verbose, verbose_interval : ignored
+        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
     n_init : int, default=1
         Starts; the one with the largest bound is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"

@@ -82,8 +82,12 @@ class GradientGaussianMixture(GaussianModel):
 
     Parameters
     ----------
-    n_components, covariance_type, random_state
+    n_components : int, default=1
+        Number of normal densities.
+    covariance_type : str, default="full"
         As in ``GaussianMixture``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random numbers.
     update : {"gradient", "damped"}, default="gradient"
         Steps along the gradient of the mean log-likelihood, or means that go ``learning_rate``
         of the way of EM with closed-form covariances and weights.

@@ -30,8 +30,17 @@ class LabelSpreading(LabelModel):
         Between 0 and 1: how much a row takes from its neighbours, against its own label.
     max_iter : int, default=30
         Largest number of rounds.
-    kernel, gamma, n_neighbors, tol, n_jobs
-        As in ``LabelPropagation``.
+    kernel : {"rbf", "knn"} or callable, default="rbf"
+        Weights exp(-gamma |x - x'|^2); ones for the nearest rows; or ``kernel(A, B)`` that
+        returns the weights of all pairs.
+    gamma : float, default=20
+        Of "rbf".
+    n_neighbors : int, default=7
+        Of "knn".
+    tol : float, default=1e-3
+        Stop when all changes of a round together are below it.
+    n_jobs : int or None, default=None
+        Threads.
 
     Attributes
     ----------

@@ -21,8 +21,17 @@ class MultiwayTreeRegressor(MultiwayBase, Regressor):
     ----------
     criterion : {"squared_error"}, default="squared_error"
         Decrease of the variance.
-    max_depth, min_samples_split, min_samples_leaf, categorical_features, missing, random_state
-        As in ``MultiwayTreeClassifier``.
+    max_depth : int, default=None
+        Levels of questions at most.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Rows that a node needs to be divided, and that every child must have; a float is a share.
+    categorical_features : "from_dtype", column numbers, names or mask, default="from_dtype"
+        Text, objects, categories and truth values are categories, numbers are not; or say which.
+    missing : {"fractions", "mode"}, default="fractions"
+        A row without the value goes to all children in fractions, or counts as the most common
+        value at the node (numeric: goes to the larger side).
+    random_state : default=None
+        Accepted without effect; nothing here is random.
 
     Attributes
     ----------
