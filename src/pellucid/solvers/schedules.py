@@ -32,11 +32,11 @@ class Schedule(BaseEstimator, ABC):
     robbins_monro = False
     patience: int | None = None  # epochs without progress before the rate is cut; None: never
     factor = 1.0
-    ranges: tuple[tuple[Callable[..., None], str], ...] = ()  # the check of each parameter
+    _ranges: tuple[tuple[Callable[..., None], str], ...] = ()  # the check of each parameter
 
     def validate(self) -> None:
         """Raise ValueError where a parameter is out of range."""
-        for in_range, name in self.ranges:
+        for in_range, name in self._ranges:
             in_range(**{name: getattr(self, name)})
 
     @abstractmethod
@@ -61,7 +61,7 @@ class Constant(Schedule):
         The rate.
     """
 
-    ranges = ((check.positive, "rate"),)
+    _ranges = ((check.positive, "rate"),)
 
     def __init__(self, rate: float = 0.01) -> None:
         self.rate = rate
@@ -84,7 +84,7 @@ class LinearDecay(Schedule):
         First rate, last rate, and updates between them.
     """
 
-    ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
+    _ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
 
     def __init__(self, start: float, end: float, steps: int) -> None:
         self.start = start
@@ -109,7 +109,7 @@ class InverseScaling(Schedule):
         First rate, and exponent >= 0.
     """
 
-    ranges = ((check.positive, "start"), (check.non_negative, "power"))
+    _ranges = ((check.positive, "start"), (check.non_negative, "power"))
 
     def __init__(self, start: float, power: float = 0.5) -> None:
         self.start = start
@@ -136,7 +136,7 @@ class ExponentialDecay(Schedule):
         First rate, and factor per update between 0 and 1.
     """
 
-    ranges = ((check.positive, "start"), (check.fraction, "decay"))
+    _ranges = ((check.positive, "start"), (check.fraction, "decay"))
 
     def __init__(self, start: float, decay: float) -> None:
         self.start = start
@@ -159,7 +159,7 @@ class StepDecay(Schedule):
         First rate, factor between 0 and 1, and updates between two steps.
     """
 
-    ranges = ((check.positive, "start"), (check.fraction, "factor"), (check.whole, "every"))
+    _ranges = ((check.positive, "start"), (check.fraction, "factor"), (check.whole, "every"))
 
     def __init__(self, start: float, factor: float = 0.5, every: int = 10) -> None:
         self.start = start
@@ -183,7 +183,7 @@ class Optimal(Schedule):
         Strength of the penalty, > 0.
     """
 
-    ranges = ((check.positive, "alpha"),)
+    _ranges = ((check.positive, "alpha"),)
     robbins_monro = True
 
     def __init__(self, alpha: float = 0.0001) -> None:
@@ -207,7 +207,7 @@ class Cosine(Schedule):
         First rate, last rate, and updates between them.
     """
 
-    ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
+    _ranges = ((check.positive, "start"), (check.non_negative, "end"), (check.whole, "steps"))
 
     def __init__(self, start: float, end: float, steps: int) -> None:
         self.start = start
@@ -267,7 +267,7 @@ class Adaptive(Schedule):
         First rate, divisor, and epochs without progress.
     """
 
-    ranges = ((check.positive, "start"), (check.whole, "patience"))
+    _ranges = ((check.positive, "start"), (check.whole, "patience"))
 
     def __init__(self, start: float, factor: float = 5.0, patience: int = 5) -> None:
         self.start = start

@@ -105,8 +105,8 @@ def _guessing(facts: Facts) -> list[Finding]:
     gain = facts.evaluation.final.gain
     if facts.choice.signal and (gain is None or gain.verdict() == "shown"):
         return []
-    evidence = {} if gain is None else {"gain": gain.estimate, "low": gain.low, "high": gain.high}
-    return [finding("PEL405", facts.task.target, **evidence)]
+    low, high = (np.nan, np.nan) if gain is None else (gain.low, gain.high)
+    return [finding("PEL405", facts.task.target, gain_low=low, gain_high=high)]
 
 
 def _constant(facts: Facts) -> list[Finding]:

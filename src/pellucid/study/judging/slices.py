@@ -38,7 +38,7 @@ def error_slices(
         for label, rows in _slices(frame[name], kind)
         if LEAST <= int(rows.sum()) <= len(errors) - LEAST
     ]
-    overall, told = float(errors.mean()), []
+    overall, told = float(errors.mean()), list[dict[str, Any]]()
     for name, label, rows in found:
         part = errors[rows]
         if part.mean() <= overall:
