@@ -124,3 +124,12 @@ def test_near_copies_stay_together():
     alone = frame.head(150)
     codes = near_copies(read_columns(alone), task, Plan(), np.arange(150))
     assert len(np.unique(codes)) == 150
+
+
+def test_units_of_a_long_table_are_seen_whole():
+    """In a long table some levels are looked at with all their rows, wherever these are."""
+    rng = np.random.default_rng(0)
+    who, of = people(rng, 8_000, 5)
+    table = {"who": who, "height": of(rng.normal(170, 9, 8_000)), "x": rng.normal(size=len(who))}
+    assert owner(table | {"y": rng.normal(size=len(who))}, "y").name == "who"
+    assert owner({"k": who % 50, "x": table["x"], "y": rng.normal(size=len(who))}, "y") is None

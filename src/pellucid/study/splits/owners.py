@@ -37,7 +37,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.study.checks.data import spaced, time_form
+from pellucid.study.checks.data import time_form
 from pellucid.study.checks.leaks import average_ranks
 from pellucid.study.reading.profiles import NUMBERS, Column
 from pellucid.study.records import Plan, Task
@@ -58,7 +58,8 @@ LUCK = 3.3  # standard errors of a rank correlation
 MOST_PER_LEVEL = 100  # rows, where nothing but the target speaks for a unit
 WIDE = 50  # levels of a category whose shares are compared level by level
 TWINS, NEAR = 0.2, 0.05  # share of rows with a near copy; its distance in those of the fifth
-MOST_ROWS = 20_000  # rows looked at
+SEARCHED = 5  # columns in which neighbours are looked for
+ENOUGH, MOST_ROWS = 10_000, 20_000  # rows in which units, and near copies, are looked for
 MOST_COLUMNS = 60  # other columns looked at
 
 
@@ -118,9 +119,12 @@ def near_copies(columns: dict[str, Column], task: Task, plan: Plan, rows: IntArr
     used = [columns[n] for n in names if columns[n].kind == "number" and not columns[n].missing]
     if not 2 <= len(used) <= MOST_COLUMNS or not 50 <= len(rows) <= MOST_ROWS:
         return alone
+    used.sort(key=lambda column: -column.distinct)
     X = np.column_stack([c.numbers[rows] for c in used])  # type: ignore[index]
     sd = X.std(axis=0)
-    far, place = cKDTree(X[:, sd > 0] / sd[sd > 0]).query(X[:, sd > 0] / sd[sd > 0], k=6)
+    Z = X[:, sd > 0] / sd[sd > 0]
+    place = cKDTree(Z[:, :SEARCHED]).query(Z[:, :SEARCHED], k=6)[1]  # confirmed in all columns
+    far = np.column_stack([np.linalg.norm(Z - Z[place[:, j]], axis=1) for j in range(6)])
     near = far[:, 1:5] < NEAR * far[:, 5:]
     if not (far[:, 5] > 0).all() or near.any(axis=1).mean() < TWINS:
         return alone
@@ -162,17 +166,12 @@ def find_owner(columns: dict[str, Column], task: Task, plan: Plan, rows: IntArra
     """
     if len(task.target) != 1 or len(rows) < LEAST_ROWS * LEAST_LEVELS:
         return None
-    pick = spaced(len(rows), MOST_ROWS)
-    # whole stretches of rows, so that those of a unit are seen together
-    at = rows if pick is None else rows[_stretches(len(rows))]
     names = [n for n in columns if n not in task.target and n not in plan.drop]
-    views = {n: view for n in names if (view := _view(columns[n], at)) is not None}
-    target = _view(columns[task.target[0]], at)
     found = [
         owner
         for name in names
-        if name not in plan.keep and _may_own(columns[name], len(at))
-        if (owner := _judged(name, columns, views, target, at)) is not None
+        if name not in plan.keep and _may_own(columns[name])
+        if (owner := _judged(name, columns, names, task.target[0], rows)) is not None
     ]
     rank = {"own": 0, "occasion": 1, "alike": 2, "blocks": 3}
     key = lambda o: (rank[o.rule], -len(o.columns), o.groups)  # noqa: E731
@@ -184,7 +183,7 @@ def one_target_each(columns: dict[str, Column], y: Array, task: Task) -> Owner |
     classes = None if task.kind == "regression" else np.unique(y, return_inverse=True)[1]
     numbers = np.asarray(y, dtype=np.float64) if classes is None else None
     for name, column in columns.items():
-        if not _may_own(column, len(y)):
+        if not _may_own(column):
             continue
         g = _levels(column, np.arange(len(y)))
         L = int(g.max()) + 1
@@ -203,22 +202,26 @@ def _levels(column: Column, rows: IntArray) -> IntArray:
     return np.unique(cells, return_inverse=True)[1]
 
 
-def _stretches(n: int) -> IntArray:
-    """Places of MOST_ROWS rows in twenty stretches."""
-    starts = np.linspace(0, n - MOST_ROWS // 20, 20).astype(np.intp)
-    return np.unique((starts[:, None] + np.arange(MOST_ROWS // 20)).ravel())
+def _some_levels(column: Column, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """At most about ENOUGH rows: all rows of some levels, or a part of them; and the levels."""
+    g = _levels(column, rows)
+    if len(rows) <= ENOUGH:
+        return rows, g
+    L = int(g.max()) + 1
+    order = np.random.default_rng(0).permutation(L)
+    taken = np.zeros(L, dtype=bool)
+    taken[order[: max(2 * LEAST_LEVELS, int(L * ENOUGH / len(rows)))]] = True
+    at = rows[taken[g]]
+    at = at[:: max(1, len(at) // ENOUGH)]  # levels of very many rows
+    return at, _levels(column, at)
 
 
-def _may_own(column: Column, n: int) -> bool:
+def _may_own(column: Column) -> bool:
     """Names or whole numbers of which each is in several rows; not a time."""
     if column.kind not in ("category", "whole") or time_form(column):
         return False
-    filled = column.filled * n / max(len(column.cells), 1)
-    return (
-        column.distinct >= LEAST_LEVELS
-        and column.missing < 0.05 * len(column.cells)
-        and (n < len(column.cells) or filled >= LEAST_ROWS * column.distinct)
-    )
+    few = column.missing >= 0.05 * len(column.cells)
+    return not few and LEAST_LEVELS <= column.distinct <= column.filled / LEAST_ROWS
 
 
 class View(NamedTuple):
@@ -297,19 +300,17 @@ def _roughness(M: Array) -> float:
 
 
 def _judged(
-    name: str,
-    columns: dict[str, Column],
-    views: dict[str, View],
-    target: View | None,
-    rows: IntArray,
+    name: str, columns: dict[str, Column], names: list[str], goal_name: str, rows: IntArray
 ) -> Owner | None:
     """Whether the levels of a column own their rows."""
-    g = _levels(columns[name], rows)
+    at, g = _some_levels(columns[name], rows)
+    views = {n: v for n in names[:MOST_COLUMNS] if (v := _view(columns[n], at)) is not None}
+    target = _view(columns[goal_name], at)
     size = np.bincount(g)
     L, n = len(size), len(g)
     if LEAST_LEVELS > L or n < LEAST_ROWS * L or (size > 1).sum() < L / 2:
         return None
-    others = [n for n in views if n != name and not _alias(views[n], g)][:MOST_COLUMNS]
+    others = [n for n in views if n != name and not _alias(views[n], g)]
     ties = {other: _tie(views[other], g) for other in others}
     fixed = [other for other in others if ties[other].share >= OWN]
     goal = None if target is None else _tie(target, g)
