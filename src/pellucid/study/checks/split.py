@@ -27,8 +27,7 @@ def split_findings(
     rows = np.sort(np.concatenate([split.train, split.test]))
     near = len(rows) - len(np.unique(near_copies(columns, task, plan, rows)))
     if near and not copies.real:
-        evidence = {"rows": near, "on_both_sides": 0, "nearly": True}
-        found.append(finding("PEL303", severity="warning", **evidence))
+        found.append(finding("PEL303", severity="warning", rows=near, on_both_sides=0, nearly=True))
     asked = {n: c for n, c in columns.items() if n not in task.target and n not in plan.drop}
     times = [n for n, c in asked.items() if time_form(c) and c.distinct >= 10]
     if times:
@@ -56,9 +55,8 @@ def _found_groups(columns: dict[str, Column], plan: Plan, split: SplitRecord) ->
     if split.kind != "groups" or split.groups in (None, plan.groups):
         return []
     column = columns[split.groups]
-    rows = column.filled / max(column.distinct, 1)
-    evidence = {"groups": column.distinct, "rows_per_group": rows, "reason": split.reason}
-    return [finding("PEL308", split.groups, **evidence)]
+    n, rows = column.distinct, column.filled / max(column.distinct, 1)
+    return [finding("PEL308", split.groups, groups=n, rows_per_group=rows, reason=split.reason)]
 
 
 def looks_like_groups(column: Column) -> bool:

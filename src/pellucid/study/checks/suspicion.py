@@ -248,11 +248,15 @@ def _how(column: Column, y: Any, target: str, *, classes: bool) -> tuple[str, st
 
 def _combination(columns: list[Column], y: Array) -> Reason | None:
     """A few numeric columns whose sum, mean, difference, product or ratio is the target."""
-    usable = [c for c in columns if c.kind in NUMBERS and c.numbers is not None]
-    usable = [c for c in usable if np.isfinite(c.numbers).mean() > 0.9 and c.distinct > 2]
+    usable, cells = [], []
+    for c in columns:
+        filled = c.kind in NUMBERS and c.distinct > 2 and c.numbers is not None
+        if filled and np.isfinite(c.numbers).mean() > 0.9:  # type: ignore[arg-type]
+            usable.append(c)
+            cells.append(c.numbers)
     if len(usable) < 2:
         return None
-    X = np.column_stack([c.numbers for c in usable])  # type: ignore[arg-type]
+    X = np.column_stack(cells)  # type: ignore[arg-type]
     full = np.isfinite(X).all(axis=1)
     X, y = X[full], y[full]
     if len(y) < 20 + X.shape[1] or np.ptp(y) == 0:

@@ -411,7 +411,8 @@ def _has_effect(
     if target.numbers is None:
         tie = _tie(target, g)
     else:
-        value = np.unique(occasion.numbers, return_inverse=True)[1]
+        times: Array = occasion.numbers  # type: ignore[assignment]
+        value = np.unique(times, return_inverse=True)[1]
         y = np.nan_to_num(target.numbers - np.nanmean(target.numbers))
         y = y - (np.bincount(value, y) / np.bincount(value))[value]
         tie = _tie(target._replace(numbers=y), g)
