@@ -49,7 +49,15 @@ SECTIONS = (
 
 
 def to_json(record: StudyRecord | dict[str, Any]) -> dict[str, Any]:
-    """The report as plain data; ``record`` is a ``StudyRecord``, or what ``report.json`` holds."""
+    """The report as plain data; ``record`` is a ``StudyRecord``, or what ``report.json`` holds.
+
+    >>> import pellucid
+    >>> x = [7 * i % 23 for i in range(60)]
+    >>> table = {"x": x, "y": [3 * v + i % 5 for i, v in enumerate(x)]}
+    >>> record = pellucid.learn(table, "y", effort="quick")
+    >>> to_json(record)["schema"]
+    'pellucid-report/1'
+    """
     data = record if isinstance(record, dict) else record.to_dict()
     if data.get("schema") != SCHEMA:
         raise ValueError(f"not a report: schema {data.get('schema')!r}, expected {SCHEMA!r}")
@@ -57,7 +65,15 @@ def to_json(record: StudyRecord | dict[str, Any]) -> dict[str, Any]:
 
 
 def render(record: StudyRecord | dict[str, Any]) -> str:
-    """The report as one HTML page; ``record`` is a ``StudyRecord`` or the dict of its JSON."""
+    """The report as one HTML page; ``record`` is a ``StudyRecord`` or the dict of its JSON.
+
+    >>> import pellucid
+    >>> x = [7 * i % 23 for i in range(60)]
+    >>> table = {"x": x, "y": [3 * v + i % 5 for i, v in enumerate(x)]}
+    >>> record = pellucid.learn(table, "y", effort="quick")
+    >>> render(record)[:15]
+    '<!doctype html>'
+    """
     r = to_json(record)
     folder = files("pellucid.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)

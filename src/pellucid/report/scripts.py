@@ -5,6 +5,7 @@ chosen model out in full, fits it without any study around it, and compares ever
 those of the report.
 """
 
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -81,7 +82,15 @@ sys.exit(bool(wrong))
 
 
 def script(record: StudyRecord) -> str:
-    """The text of ``repeat.py``; ``record`` is a ``StudyRecord``."""
+    """The text of ``repeat.py``; ``record`` is a ``StudyRecord``.
+
+    >>> import pellucid
+    >>> x = [7 * i % 23 for i in range(60)]
+    >>> table = {"x": x, "y": [3 * v + i % 5 for i, v in enumerate(x)]}
+    >>> record = pellucid.learn(table, "y", effort="quick")
+    >>> "from pellucid.study import Plan, Study" in script(record)
+    True
+    """
     r = plain(record.reproduction)
     imports = {"pellucid.study": {"Plan", "Study"}, "pellucid.core.records": set()}
     data = f"sys.argv[1] if len(sys.argv) > 1 else {r['source']!r}"
@@ -214,7 +223,9 @@ def public_home(cls: type) -> str:
     """
     module = cls.__module__
     if module.startswith("pellucid."):
-        return "pellucid" if cls.__name__ in pellucid._HOME else ".".join(module.split(".")[:2])
+        package = ".".join(module.split(".")[:2])
+        homes = ("pellucid", package) if hasattr(import_module(package), "_HOME") else ("pellucid",)
+        return next((h for h in homes if cls.__name__ in import_module(h)._HOME), module)
     return ".".join(part for part in module.split(".") if not part.startswith("_"))
 
 

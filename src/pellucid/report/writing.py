@@ -25,6 +25,17 @@ def write(
         Made if need be.
     overwrite : bool, default=False
         Replace the files of an earlier study; other files in the folder are left alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pellucid
+    >>> x = [7 * i % 23 for i in range(60)]
+    >>> table = {"x": x, "y": [3 * v + i % 5 for i, v in enumerate(x)]}
+    >>> record = pellucid.learn(table, "y", effort="quick")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write(record, folder, overwrite=True)]
+    ['report.html', 'report.json', 'model.pellucid', 'repeat.py', 'predictions.csv']
     """
     folder = Path(os.fspath(folder))
     check_folder(folder, overwrite)

@@ -253,6 +253,7 @@ CALLS = [
     lambda: p.MixedNB({1: "gaussian"}).fit(
         [[1.0, 3.0], [2.0, 5.0], [1.0, np.nan], [2.0, np.nan]], [0, 0, 1, 1]
     ),
+    lambda: p.MixedNB().fit([[1.0, np.nan], [2.0, np.nan], [3.0, np.nan]], [0, 0, 1]),
     lambda: p.MixedNB("kde").fit([[1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]),
     lambda: p.MixedNB(alpha=0.0).fit(pl.DataFrame({"c": ["a", "a", "b", "b"]}), [0, 0, 1, 1]),
     lambda: p.MixedNB("poisson").fit([[0], [0], [1], [3]], [0, 0, 1, 1]),

@@ -3,7 +3,6 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -306,7 +305,10 @@ class GradientBoosting(Estimator):
             rounds.validation = list(self.validation_score_)
             rounds.train = []
         left = self.n_estimators - rounds.plan.first
-        fitted = partial(self._attributes, old=old, keep=None)
+
+        def fitted(_: object) -> dict[str, Any]:
+            return self._attributes(rounds, old, None)
+
         context = FitContext.of_rows(self, rounds.rows, max_steps=left, attributes=fitted)
         last = old["oob_scores_"][-1] if old and len(old["oob_scores_"]) else None
 

@@ -240,7 +240,8 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of the largest calibrated probability."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        codes = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[codes]
 
     def get_metadata_routing(self) -> Any:
         """What ``fit`` passes on to the classifier and to the splitter."""

@@ -61,4 +61,5 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
 
     def predict(self, X: ArrayLike) -> Any:
         """What the fitted estimator predicts."""
-        return self.estimator_.predict(self._open(X, reset=False))
+        rows = self._open(X, reset=False)
+        return self.estimator_.predict(rows)

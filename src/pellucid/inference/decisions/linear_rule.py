@@ -49,7 +49,8 @@ class LinearClassifier(Classifier):
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of the largest score."""
-        return self.classes_[self._codes(self._scores(self._check_input(X)))]
+        codes = self._codes(self._scores(self._check_input(X)))
+        return self.classes_[codes]
 
     def _scores(self, X: np.ndarray) -> Array:
         """w.x + w0 leaf by leaf: the same bits for any number of threads."""

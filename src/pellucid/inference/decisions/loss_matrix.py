@@ -127,7 +127,8 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
 
     def predict(self, X: Any) -> Any:
         """The decision of least expected loss."""
-        return self.decisions_[self._decide(X)[0]]
+        found = self._decide(X)[0]
+        return self.decisions_[found]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The probabilities of the estimator, unchanged."""

@@ -153,7 +153,7 @@ def _one(column: Column, query: Any) -> Task:
     if column.distinct <= 2 and (column.kind == "whole" or column.distinct == 2):
         return _classes(column, "The target has two different numbers at most")
     if column.distinct <= FEW_CODES and is_count(column):
-        reason = f"The target counts something: whole numbers from 0 on."
+        reason = "The target counts something: whole numbers from 0 on."
         return _task("regression", column, (), reason)._replace(alternatives=("multiclass",))
     if column.kind == "whole" and column.distinct <= FEW_CODES:
         reason = f"The target has {column.distinct} different whole numbers"

@@ -25,6 +25,8 @@ from pellucid.study.judging.conformal import label_sets, limits
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
 
+NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets"
+
 
 class QuestionError(ValueError):
     """The model cannot say what it was asked for."""
@@ -155,12 +157,8 @@ class Application:
         elif self.several:
             raise QuestionError(f"{self._name()} predicts several labels; it has no intervals")
         elif not self._has_interval():
-            kind = (
-                "predicts classes; --sets gives sets of classes"
-                if self.is_classifier
-                else ("has neither calibration rows nor intervals of its own")
-            )
-            raise QuestionError(f"{self._name()} {kind}")
+            none = "has neither calibration rows nor intervals of its own"
+            raise QuestionError(f"{self._name()} {NO_INTERVAL if self.is_classifier else none}")
 
     def _has_interval(self) -> bool:
         few = not self.is_classifier or len(self.classes) == 2
@@ -236,8 +234,7 @@ class Application:
                 own = decider(self.parts.last).predict_interval(Z, confidence=confidence)
             except ValueError as error:
                 if hasattr(self.parts.last, "classes_"):
-                    text = "predicts classes, which have no interval; ask for proba or sets"
-                    raise QuestionError(f"{self._name()} {text}") from error
+                    raise QuestionError(f"{self._name()} {NO_INTERVAL}") from error
                 raise QuestionError(f"{self._name()} gives no intervals: {error}") from error
             both = np.asarray(own)
             return {"low": both[:, 0], "high": both[:, 1]}
