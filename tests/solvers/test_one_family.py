@@ -62,8 +62,6 @@ reinforcement/learning/window_kernels.py update
 reinforcement/learning/test_agent_windows.py::test_windows_of_one_step_are_td_and_sarsa_bit_by_bit
 ensemble/boosting/gradient_model.py update
 ensemble/boosting/test_gradient_boosting.py::test_same_as_scikit_learn
-ensemble/boosting/gradient_rounds.py update
-ensemble/boosting/test_gradient_boosting.py::test_leaves_take_the_best_step
 reinforcement/learning/td.py update
 reinforcement/learning/test_agent_worlds.py::test_linear_td_finds_the_fixed_point
 reinforcement/learning/action_values.py update

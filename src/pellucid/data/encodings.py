@@ -52,7 +52,7 @@ def find_encoding(file: File, problem: NotUtf8) -> str:
         while piece := stream.read(COPY_BYTES):
             text = decoder.decode(piece)
             lost = text.count("\ufffd")
-            good, bad = good + sum(c > "\x7f" for c in text) - lost, bad + lost
+            good, bad = good + len(text) - len(text.encode("ascii", "ignore")) - lost, bad + lost
             if piece.translate(None, WITHOUT_LETTER) != piece:
                 name = "latin-1"
     if good > bad:

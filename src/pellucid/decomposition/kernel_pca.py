@@ -230,7 +230,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         check.non_negative(alpha=self.alpha, degree=self.degree, tol=self.tol)
         if self.iterated_power != "auto":
             check.whole(at_least=0, iterated_power=self.iterated_power)
-        check._number("coef0", self.coef0)
+        if not isinstance(self.coef0, int | float | np.number) or self.coef0 != self.coef0:
+            raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
         check.whole(**check.given(n_components=self.n_components))
         check.whole(**check.given(max_iter=self.max_iter))
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):

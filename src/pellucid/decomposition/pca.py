@@ -223,8 +223,8 @@ default="auto"
                 return "arpack" if d is None or few else "covariance_eigh"
             return "randomized" if few and min(n, p) > SMALL else "full"
         if not in_memory and solver not in FROM_SUMS:
-            known = "'auto', 'covariance_eigh' or 'greedy'"
-            raise ValueError(f"fit_blocks works from sums: svd_solver must be {known}: {solver!r}")
+            known = "svd_solver must be 'auto', 'covariance_eigh' or 'greedy'"
+            raise ValueError(f"fit_blocks works from sums: {known}, got {solver!r}")
         if solver == "full" and sparse:
             raise TypeError("a sparse X needs another svd_solver: 'full' would make it dense")
         if solver in ("arpack", "randomized") and not (d is None or isinstance(d, Integral)):
@@ -422,7 +422,8 @@ default="auto"
         tiny = p * np.finfo(np.float64).eps * max(float(kept.max(initial=0.0)), s2)
         flat = int((kept <= tiny).sum()) + (p - d if s2 <= tiny else 0)
         if flat:
-            raise ValueError(f"no density: flat in {flat} of {p} directions; keep fewer components")
+            normal = f"the fitted normal is flat in {flat} of {p} directions"
+            raise ValueError(f"{normal}, so there is no density; keep fewer components")
         log_det = float(np.log(kept).sum() + (p - d) * np.log(s2) if p > d else np.log(kept).sum())
         return V, kept, 1 / s2 if p > d else 0.0, log_det
 

@@ -241,8 +241,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         n, p = A.shape
         most = min(n, p) - (self.algorithm == "arpack")
         if self.n_components > most:
-            here = f"n_samples={n}, n_features={p} and algorithm={self.algorithm!r}"
-            raise ValueError(f"n_components must be at most {most} for {here}: {self.n_components}")
+            here = f"at most {most} for n_samples={n}, n_features={p}, algorithm={self.algorithm!r}"
+            raise ValueError(f"n_components must be {here}, got {self.n_components}")
         table = Table(A)
         with np.errstate(over="ignore"):
             squares = table.squares()

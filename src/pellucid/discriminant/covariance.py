@@ -128,7 +128,8 @@ def check_shrinkage(shrinkage: Any, estimator: BaseEstimator, words: tuple[str, 
         check.one_of(words, covariance_estimator=estimator)
     elif estimator is not None and not hasattr(estimator, "fit"):
         known = ", ".join(map(repr, words))
-        raise ValueError(f"covariance_estimator must be {known} or have fit, got {estimator!r}")
+        accepted = f"None, {known} or have fit"
+        raise ValueError(f"covariance_estimator must be {accepted}, got {estimator!r}")
     if shrinkage is None:
         return
     if isinstance(shrinkage, str):

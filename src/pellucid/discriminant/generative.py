@@ -164,7 +164,9 @@ def draw(density: Any, n: int, seed: int) -> Array:
         rows = density.sample(n, random_state=seed)
     else:
         before = {name: v for name, v in density.get_params().items() if name == "random_state"}
-        density.set_params(**dict.fromkeys(before, seed))
+        if before:
+            density.set_params(random_state=seed)
         rows = density.sample(n)
-        density.set_params(**before)
+        if before:
+            density.set_params(**before)
     return np.asarray(rows[0] if isinstance(rows, tuple) else rows, dtype=np.float64).reshape(n, -1)

@@ -64,8 +64,10 @@ def root_seed(random_state: Any) -> int:
 def seeded(estimator: Any, rng: Rng) -> Any:
     """Give every ``random_state=None`` inside an unfitted estimator a number from ``rng``."""
     params = sorted(estimator.get_params(deep=True).items())
-    free = [name for name, v in params if f"__{name}".endswith("__random_state") and v is None]
-    return estimator.set_params(**{name: int(rng.integers(2**31)) for name in free})
+    free = [k for k, v in params if k.split("__")[-1] == "random_state" and v is None]
+    if free:
+        estimator.set_params(**{name: int(rng.integers(2**31)) for name in free})
+    return estimator
 
 
 def task_stream(seed: int, i: int) -> Rng:

@@ -69,7 +69,8 @@ class Budget:
         if isinstance(self.t, tuple):
             return self.t
         if self.t is not None:
-            raise ValueError(f"ElasticNet needs two bounds, Budget((t1, t2)), got {self!r}")
+            pair = "Budget((t1, t2)), squares <= t1 and absolute values <= t2"
+            raise ValueError(f"ElasticNet needs two bounds, {pair}, got {self!r}")
         share = float(self.fraction or 0.0)
         return share * squares, share * absolute
 

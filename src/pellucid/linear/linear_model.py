@@ -88,13 +88,15 @@ def finite_moments(model: Any, source: Source, rows: Source, map_: Map) -> Momen
     """Moments of [X y] of ``source``, which is ``rows`` or makes its targets from them."""
     if isinstance(rows, Rows) and issparse(rows.X) and rows.X.shape[1] > SPARSE_COLUMNS:
         limit = f"a sparse X with more rows than columns may have at most {SPARSE_COLUMNS} columns"
-        raise ValueError(f"{limit} here, got {rows.X.shape[1]}; select columns first")
+        other = "" if source is rows else ", or use SGDClassifier"
+        raise ValueError(f"{limit} here, got {rows.X.shape[1]}; select columns first{other}")
     with single_threaded_blas():
         total = joint_moments(source, map_)
     if not finite(total):
         if isinstance(rows, Rows) and is_unit(rows.w):
             model._refuse_nonfinite(rows.X)
-        raise ValueError("the squares of X or y overflow float64; scale the columns down")
+        what = "X or y" if source is rows else "X"
+        raise ValueError(f"the squares of {what} overflow float64; scale the columns down")
     return total
 
 

@@ -135,7 +135,8 @@ class LocalOutlierFactor(OutlierMixin, NeighborsModel):
         else:
             check.positive(contamination=self.contamination)
             if self.contamination > 0.5:
-                raise ValueError(f"contamination must be in (0, 0.5], got {self.contamination!r}")
+                known = "'auto' or in (0, 0.5]"
+                raise ValueError(f"contamination must be {known}, got {self.contamination!r}")
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
         self._set_rows(rows.X)

@@ -165,7 +165,9 @@ class RadiusNeighborsClassifier(VotingModel):
         several = isinstance(label, list | tuple | np.ndarray) and np.ndim(label) > 0
         labels = list(label) if several else [label] * len(columns)
         if len(labels) != len(columns):
-            raise ValueError(f"outlier_label needs one of {len(columns)} outputs, got {label!r}")
+            raise ValueError(
+                f"outlier_label needs {len(columns)} labels, one per output: {label!r}"
+            )
         for one, (classes, _) in zip(labels, columns, strict=True):
             if np.ndim(one) > 0:
                 raise TypeError(f"outlier_label of one output must be a scalar, got {one!r}")

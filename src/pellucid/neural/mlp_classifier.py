@@ -289,8 +289,10 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
 def is_multilabel(y: ArrayLike) -> bool:
     """Whether y has 0/1 columns for several labels."""
-    if y is None or issparse(y):
-        return y is not None
+    if y is None:
+        return False
+    if issparse(y):
+        return True
     y = np.asarray(y)
     if y.ndim != 2 or y.shape[1] < 2:
         return False

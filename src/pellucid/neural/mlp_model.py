@@ -138,8 +138,10 @@ class MultilayerPerceptron(Estimator):
         return network.with_vector(self.vector_, self.states_)
 
     def _early(self) -> EarlyStopping | None:
-        if isinstance(self.early_stopping, EarlyStopping) or not self.early_stopping:
-            return self.early_stopping or None
+        if isinstance(self.early_stopping, EarlyStopping):
+            return self.early_stopping
+        if not self.early_stopping:
+            return None
         return EarlyStopping(self.validation_fraction or 0.1, 1, self.tol)
 
     def _validation(

@@ -58,15 +58,15 @@ class MLPRegressor(Regressor, MultilayerPerceptron):
         Seed of the random numbers.
     tol : float, default=1e-4
         The search stops when it gains less than this.
-    learning_rate_init, power_t
+    learning_rate_init, power_t : float, default=0.001, 0.5
         First rate of "sgd" and "adam"; exponent of "invscaling".
     verbose : bool, default=False
         Print the loss (and the validation score) of every epoch; ``history_`` keeps them.
     warm_start : bool, default=False
         Start from the weights of the last fit.
-    momentum, nesterovs_momentum
+    momentum, nesterovs_momentum : float, bool, default=0.9, True
         For "sgd".
-    beta_1, beta_2, epsilon
+    beta_1, beta_2, epsilon : float, default=0.9, 0.999, 1e-8
         For "adam".
     early_stopping : bool or EarlyStopping, default=False
         Judge progress by R^2 on rows held out, and keep the best weights.

@@ -264,7 +264,9 @@ def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) ->
     if clear:
         known = "it is" if one else "they are"
         return f"{text} Keep {'it' if one else 'them'} only if {known} known before the target is."
-    return f"{text} The intervals overlap: leaving {'it' if one else 'them'} out cost little."
+    worse = better["high"] < plain["low"] if greater else better["low"] > plain["high"]
+    what = "made it better" if worse else "cost little: the intervals overlap"
+    return f"{text} Leaving {'it' if one else 'them'} out {what}."
 
 
 def task_first(rows: list[Any], metric: str) -> list[Any]:

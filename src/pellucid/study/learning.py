@@ -49,7 +49,7 @@ from pellucid.study.records import (
     Task,
 )
 from pellucid.study.splits.owners import named_groups
-from pellucid.study.splits.split import make_split
+from pellucid.study.splits.split import group_codes, make_split
 from pellucid.study.verdict.final_model import Ground, conclude
 from pellucid.study.verdict.verdict import Case, reach_verdict
 from pellucid.study.wording import source_name
@@ -264,8 +264,8 @@ class Study:
         some = target_array(frame.filter(known), task)
         y = np.zeros((frame.height, *some.shape[1:]), dtype=some.dtype)
         y[known] = some
-        named = lambda name: None if name is None else frame[name].to_numpy()  # noqa: E731
-        query = named(self.plan.query)
+        codes = lambda n: None if n is None else group_codes(self._done["columns"][n])  # noqa: E731
+        query = codes(self.plan.query)
         return Workshop(
             frame.select(list(kinds)),
             y,
@@ -274,7 +274,7 @@ class Study:
             kinds=kinds,
             forms={n: c.form for n, c in self._done["columns"].items() if c.form},
             scorer=self._scorer(),
-            groups=query if query is not None else named(split.groups),
+            groups=query if query is not None else codes(split.groups),
             query=query,
             effort=self.effort,
             seed=self.random_state,

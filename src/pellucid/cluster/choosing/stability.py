@@ -147,10 +147,11 @@ def _checked(
     if not hasattr(estimator, "fit_predict"):
         name = type(estimator).__name__
         raise TypeError(f"estimator must have fit_predict, as clusterings do, got {name}")
-    settings = {key.rpartition("__")[2] for key in estimator.get_params(deep=True)}
-    if resample == "seeds" and "random_state" not in settings:
-        why = "has no random_state, so every run would be the same"
-        raise ValueError(f"{type(estimator).__name__} {why}; use resample='subsample'")
+    if resample == "seeds":
+        settings = {key.rpartition("__")[2] for key in estimator.get_params(deep=True)}
+        if "random_state" not in settings:
+            why = f"{type(estimator).__name__} has no random_state, so every run would be the same"
+            raise ValueError(f"{why}; use resample='subsample' or 'bootstrap'")
     rows = frame_matrix(X) if is_frame(X) else X
     return check_array(rows, dtype=np.float64, ensure_min_samples=2)
 

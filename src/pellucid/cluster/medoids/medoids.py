@@ -240,9 +240,9 @@ class KMedoids(ClusterMixin, Estimator):
     def _start(self, D: Array, rng: Rng) -> IntArray:
         n, k = len(D), self.n_clusters
         if isinstance(self.init, str):
-            build = self.init == "build"
-            drawn = None if build else rng.choice(n, k, replace=False).astype(np.int64)
-            return build_medoids(D, k) if drawn is None else drawn
+            if self.init == "build":
+                return build_medoids(D, k)
+            return rng.choice(n, k, replace=False).astype(np.int64)
         chosen = np.asarray(self.init)
         right = chosen.shape == (k,) and chosen.dtype.kind in "iu"
         if not right or len(set(chosen.tolist())) < k or chosen.min() < 0 or chosen.max() >= n:

@@ -194,7 +194,8 @@ class SpectralClustering(ClusterMixin, Estimator):
         rows = self._check_training(X).X
         n = rows.shape[0]
         if n < 2 or self.n_clusters > n:
-            raise ValueError(f"{self.n_clusters} clusters need as many rows, and 2: n_samples={n}")
+            many = f"n_clusters={self.n_clusters} needs that many rows, at least 2"
+            raise ValueError(f"{many}, got n_samples={n}")
         context = FitContext(self, X=X)
         with single_threaded_blas():
             self.affinity_matrix_ = self._affinities(rows)

@@ -79,11 +79,11 @@ def one_of(choices: Collection[str], **values: object) -> None:
             raise ValueError(f"{name} must be one of {accepted}")
 
 
-def two_classes(model: object, found: int, n: int) -> None:
+def two_classes(model: object, found: int, n: int, kind: str = "samples") -> None:
     """Refuse the target of a classifier that holds one class only."""
     if found < 2:
         name = type(model).__name__
-        raise ValueError(f"{name} needs at least 2 classes, got 1 class in {n} samples")
+        raise ValueError(f"{name} needs at least 2 classes, got 1 class in {n} {kind}")
 
 
 def hint(word: object, choices: Collection[str]) -> str:

@@ -31,8 +31,8 @@ from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
 from pellucid.inference.decisions.linear_rule import class_weights
 
-NAMES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
-CODES = dict(zip(NAMES, range(boosting.GAMMA + 1), strict=True))  # in the order of the kernels
+CODES = {"squared_error": boosting.SQUARED, "absolute_error": boosting.ABSOLUTE}
+CODES |= {"quantile": boosting.QUANTILE, "poisson": boosting.POISSON, "gamma": boosting.GAMMA}
 
 
 class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):

@@ -191,7 +191,7 @@ class Stacking(Committee):
         X = self._open(X, reset=False)
         return self._join(X, self._say(self.estimators_, self.stack_method_, X))
 
-    def _answer(self, method: str, X: ArrayLike, **params: Any) -> Any:
+    def _answer(self, method: str, X: ArrayLike, /, **params: Any) -> Any:
         """What the meta-model says of what the members say."""
         Z = self._meta(X)
         return getattr(self.final_estimator_, method)(Z, **params)
@@ -327,6 +327,7 @@ class StackingClassifier(Stacking, base.Classifier):
     @available_if(_final_has("predict"))
     def predict(self, X: ArrayLike, **params: Any) -> Any:
         """The labels that the meta-model says; ``params`` go to its ``predict``."""
+        check_is_fitted(self)
         said = self._answer("predict", X, **self._final_params(params))
         return self.classes_[np.asarray(said).astype(np.intp)]
 
@@ -399,4 +400,5 @@ class StackingRegressor(Stacking, base.Regressor):
 
     def predict(self, X: ArrayLike, **params: Any) -> Any:
         """What the meta-model says; ``params`` go to its ``predict``."""
+        check_is_fitted(self)
         return self._answer("predict", X, **self._final_params(params))

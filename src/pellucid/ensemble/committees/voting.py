@@ -270,14 +270,17 @@ class VotingRegressor(Voting, Regressor):
         context.end()
         return self
 
-    def transform(self, X: ArrayLike) -> Array:
-        """The answers of the members, (n, members)."""
+    def _answers(self, X: ArrayLike) -> Array:
         X = self._open(X, reset=False)
         return np.stack([np.asarray(m.predict(X), dtype=float) for m in self.estimators_], axis=1)
 
+    def transform(self, X: ArrayLike) -> Array:
+        """The answers of the members, (n, members)."""
+        return self._answers(X)
+
     def predict(self, X: ArrayLike) -> Array:
         """The mean or median of the members' answers, by their weights."""
-        found, w = self.transform(X), self._member_weights()
+        found, w = self._answers(X), self._member_weights()
         mean = self.combine == "mean"
         return np.average(found, axis=1, weights=w) if mean else weighted_median(found.T, w)
 

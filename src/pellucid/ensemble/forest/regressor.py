@@ -180,10 +180,8 @@ class ForestRegressor(ForestEstimator, Regressor):
         sizes = forest.leaf_sizes()
         if forest.value.shape[1] != self.n_outputs_:
             raise ValueError(f"forest_ must have values of {self.n_outputs_} outputs")
-        n, arrays = (
-            self.sampler_.n,
-            isinstance(rows, np.ndarray) and isinstance(targets, np.ndarray),
-        )
+        n = self.sampler_.n
+        arrays = isinstance(rows, np.ndarray) and isinstance(targets, np.ndarray)
         sound = arrays and rows.dtype == np.int32 and targets.dtype == np.float64
         sound = sound and sizes.min() >= 0 and rows.shape == (int(sizes.sum(dtype=np.int64)),)
         sound = sound and len(targets) == n and targets.size == n * self.n_outputs_

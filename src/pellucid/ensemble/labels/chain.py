@@ -258,7 +258,7 @@ class ClassifierChain(MetaClassifier):
     def predict_top(self, X: Any, m: int) -> Any:
         """0/1 rows with exactly m labels: those of the greatest probability in the chain."""
         check_is_fitted(self)
-        check_ranked(self.classes_)
+        check_ranked([self.classes_[k] for k in np.argsort(self.order_)])
         has = all(hasattr(model, "predict_proba") for model in self.estimators_)
         method = "predict_proba" if has else "decision_function"
         return top_labels(np.column_stack(self._answers(X, method)), m)

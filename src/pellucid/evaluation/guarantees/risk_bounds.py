@@ -105,7 +105,8 @@ def finite_class_bound(
 
     ``train_loss`` in [0, 1] is that of ``n`` training rows, ``class_size`` the members of the
     class, fixed before the data were seen. A ``consistent`` learner always returns a member without
-    training error: the gap shrinks like 1/n. The bound may fail with probability ``delta``.
+    training error (``train_loss`` is then 0): the gap shrinks like 1/n. The bound may fail with
+    probability ``delta``.
 
     >>> round(finite_class_bound(0.0, 100, 1000, consistent=True).value, 10)
     0.0990348755

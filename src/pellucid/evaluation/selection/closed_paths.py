@@ -109,7 +109,7 @@ def _squares(first: Array, second: Array, W: Array) -> Array:
 def _lasso(job: FoldJob, candidates: list[dict[str, Any]], splits: Sequence[Split]) -> Array | None:
     estimator, X, y, metric = job[:4]
     model = type(estimator)(**estimator.get_params(deep=False))
-    default = float(getattr(estimator, "l1_ratio", 1.0)), float(estimator.alpha)
+    default = float(getattr(estimator, "l1_ratio", 1.0)), estimator.alpha
     named = [(one.get("l1_ratio", default[0]), one.get("alpha", default[1])) for one in candidates]
     pairs = [(float(ratio), float(alpha)) for ratio, alpha in named]
     ratios = np.array(sorted({ratio for ratio, _ in pairs}))

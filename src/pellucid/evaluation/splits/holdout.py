@@ -101,10 +101,11 @@ def three_way_split(
     """Row numbers to train, to validate and to test on.
 
     Of ``n_samples`` rows ``validation_size`` and ``test_size`` are fractions (rounded up) or
-    counts; 0 leaves a part empty. One of these may be given, an entry per row: ``stratify``,
-    classes whose shares each part keeps; ``groups``, rows that stay together, sizes are then met as
-    nearly as whole groups allow; ``order``, a time or rank: the latest rows test, the next latest
-    validate; with groups, a group is as late as its last row. ``random_state`` is the seed.
+    counts; 0 leaves a part empty. These have an entry per row: ``stratify``, classes whose shares
+    each part keeps, goes with neither of the others; ``groups``, rows that stay together, sizes are
+    then met as nearly as whole groups allow; ``order``, a time or rank: the latest rows test, the
+    next latest validate; with groups, a group is as late as its last row. ``random_state`` is the
+    seed.
 
     >>> from pellucid.evaluation import three_way_split
     >>> three_way_split(10, order=range(10)).test

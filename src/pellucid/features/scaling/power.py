@@ -259,8 +259,8 @@ class PowerTransformer(ColumnScaler):
         lost = np.isnan(out) & ~np.isnan(Z)
         if lost.any():
             j = int(np.argwhere(lost)[0][1])
-            lost = f"{int(lost.sum())} values are beyond the range of the transform"
-            warn(f"{lost} and become NaN, the first in {self._column_name(j)}")
+            beyond = f"{int(lost.sum())} values are beyond the range of the transform"
+            warn(f"{beyond} and become NaN, the first in {self._column_name(j)}")
         return out
 
     def card(self) -> Card:

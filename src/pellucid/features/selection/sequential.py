@@ -60,7 +60,8 @@ def score_columns(
     scores = []
     for fold in folds:
         args = () if fold.y is None else (fold.y,)
-        model = clone(estimator).fit(fold.X[:, columns], *args)
+        model = clone(estimator)
+        model.fit(fold.X[:, columns], *args)
         test = () if fold.y_test is None else (fold.y_test,)
         scores.append(scorer(model, fold.X_test[:, columns], *test))
     return float(np.mean(scores))

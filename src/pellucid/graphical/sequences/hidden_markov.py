@@ -264,11 +264,15 @@ class HiddenMarkovModel(Estimator):
         def record(state: baum_welch.Expected) -> dict[str, Any]:
             return {"objective": state.log_likelihood, "log_likelihood": state.log_likelihood}
 
-        runs, loud = [], self.n_init == 1
+        best: Iteration | None = None
         for i in range(self.n_init):
             state = smoothed(self._begin(data, w, i, rng), data, w)
-            runs.append(loop(step, state, record=record, name=type(self).__name__, warn=loud))
-        return max(runs, key=lambda run: run.state.log_likelihood)
+            name, loud = type(self).__name__, self.n_init == 1
+            run = loop(step, state, record=record, name=name, warn=loud)
+            if best is None or run.state.log_likelihood > best.state.log_likelihood:
+                best = run
+        assert best is not None
+        return best
 
     def _begin(self, data: Sequences, w: Array, i: int, rng: Rng) -> Chain:
         """Where learning starts: a given model, groups of the observations, or random shares."""

@@ -173,7 +173,8 @@ class MultipleKernelClassifier(Classifier):
         rows = self._check_training(X, y, sample_weight)
         k = len(self.classes_)
         totals = np.bincount(rows.y, weights=rows.w, minlength=k).astype(np.float64)
-        check.two_classes(self, int(np.count_nonzero(totals)), rows.n_rows)
+        live = int(np.count_nonzero(totals))
+        check.two_classes(self, live, rows.n_rows, "samples of positive weight")
         costs = rows.w * class_weights(self.class_weight, self.classes_, totals)[rows.y]
         found = distinct_rows(rows.X, rows.y.astype(np.float64), costs)
         part = rows.X[found.first]

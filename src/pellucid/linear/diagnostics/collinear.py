@@ -155,6 +155,7 @@ def least_squares_report(
     high = float(d[0] ** 2 / n)
     kept = exact_relations(np.column_stack([D, Y]), intercept=False).kept
     exact = all(j < q for j in kept)  # rank D = rank [D Y]
-    solutions, condition = "one" if unique else "infinitely many", high / low if low > 0 else np.inf
+    solutions = "one" if unique else "infinitely many"
+    condition = high / low if low > 0 else np.inf
     rates = (2 / high, 2 / (low + high)) if high > 0 else (np.inf, np.inf)
     return LeastSquaresReport(exact, solutions, low, high, condition, True, unique, *rates)

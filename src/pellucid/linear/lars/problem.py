@@ -47,7 +47,7 @@ class Problems(NamedTuple):
 def problems(
     source: Source, map_: Map, total: Moments | None, p: int, *, intercept: bool
 ) -> Problems:
-    """By cross-products where they cost no digits, else by compact rows (``total`` is None)."""
+    """By cross-products where they cost no digits, else by compact rows; ``total`` None: n <= p."""
     with single_threaded_blas():
         parts = None if total is None else sums_problems(total, p, intercept=intercept)
         if total is not None and parts is not None:

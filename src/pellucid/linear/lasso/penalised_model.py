@@ -142,10 +142,8 @@ class PenalisedModel(LinearModel):
                 else:
                     task = context if count == 1 else context.subtask(f"target {t}", steps)
                     limits: Any = {"tol": self.tol, "max_iter": steps, "name": type(self).__name__}
-                    strength, first = (
-                        (float(self.alpha), float(self._mix())),
-                        self._first(problem, t, start),
-                    )
+                    strength = float(self.alpha), float(self._mix())
+                    first = self._first(problem, t, start)
                     fit = fitting.descend(problem, t, strength, first, context=task, **limits)
                     fits.append(fit)
                     if count > 1:

@@ -164,10 +164,10 @@ class LinearInference(LinearModel):
         self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
     ) -> sandwich.Sandwich:
         """The robust covariance, from the training data given again."""
-        sandwich.check_again(kind, X, y, groups)
         if self._generalised:
             independent = f"covariance={kind!r} is for independent rows"
             raise ValueError(f"{independent}, not for noise_covariance")
+        sandwich.check_again(kind, X, y, groups)
         fit, X = self.predict(X), self._dense_input(X)
         y = check_number_target(y, len(X), True, self)
         w = check_weights(sample_weight, X)

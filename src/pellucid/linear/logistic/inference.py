@@ -199,8 +199,8 @@ class LogisticInference:
         own = P[np.arange(len(D)), codes]
         same = np.isclose(w @ np.log(np.maximum(own, 1e-300)), self.log_likelihood_, rtol=1e-6)
         if not same or (self.classes_[codes] != np.asarray(y)).any():
-            same = "X, y and sample_weight must be those of the fit"
-            raise ValueError(f"{same}: the likelihood is not")
+            must = "X, y and sample_weight must be those of the fit"
+            raise ValueError(f"{must}: the likelihood is not")
         R = P[:, 1:] - (codes[:, None] == np.arange(1, P.shape[1]))
         S = (R[:, :, None] * D[:, None, :]).reshape(len(D), -1)
         n, k = w.sum(), S.shape[1]
@@ -284,7 +284,8 @@ class LogisticInference:
         K, intercept = len(T), model.fit_intercept
         W = T[:, 1:] if intercept else T
         shown = [1] if K == 2 else list(range(K))
-        effect = np.array([(P[:, k][:, None] * (W[k] - P @ W)).mean(axis=0) for k in shown])
+        mean = P @ W
+        effect = np.array([(P[:, k][:, None] * (W[k] - mean)).mean(axis=0) for k in shown])
         errors = []
         for k in shown:
             parts = [effect_jacobian(D, P, T, k, m, intercept=intercept) for m in range(1, K)]

@@ -101,8 +101,9 @@ def polish(problem: BridgeProblem, alpha: float, w: Array) -> Array:
         if not np.isfinite(H).all() or np.linalg.matrix_rank(H) < len(v):
             break
         new = v - np.linalg.solve(H, slope(v))
-        lower = np.abs(slope(new)).max() < np.abs(slope(v)).max()
-        if (np.sign(new) != np.sign(v)).any() or not lower:
+        if (np.sign(new) != np.sign(v)).any():
+            break
+        if not np.abs(slope(new)).max() < np.abs(slope(v)).max():
             break
         v = new
     done = w.copy()

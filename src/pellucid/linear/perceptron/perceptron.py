@@ -275,7 +275,9 @@ class Perceptron(LinearClassifier, StochasticModel):
     (True, 18, 51)
     """
 
-    loss, learning_rate, epsilon, power_t, solver = "perceptron", "constant", 0.1, 0.5, None
+    loss, learning_rate = "perceptron", "constant"
+    epsilon, power_t = 0.1, 0.5
+    solver = None
     _losses, _bounded = sgd_classifier.LOSSES, sgd_classifier.BOUNDED
     _passive_aggressive = "hinge"
     _set = sgd_classifier.rules_found

@@ -54,7 +54,9 @@ def critical_point(
         if gradient is None:
             found = derivatives.numerical_hessian(g, x)
         else:
-            found = derivatives.numerical_jacobian(lambda z: vector(gradient(z), "gradient", p), x)
+            found = derivatives.numerical_jacobian(
+                lambda z: vector(gradient(z), "the gradient", p), x
+            )
         H = found.value
         small = max(10 * float(found.error.max()), CURVATURE * float(np.abs(H).max()))
     if not (np.isfinite(slope).all() and np.isfinite(H).all()):

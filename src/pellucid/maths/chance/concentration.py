@@ -141,7 +141,7 @@ def hoeffding(
         if n is not None and n != len(widths):
             raise ValueError(f"width gives {len(widths)} ranges, but n is {n!r}")
         n = len(widths)
-    two_of_three("hoeffding", n, eps, delta)
+    two_of_three("hoeffding (a vector width implies n)", n, eps, delta)
     c = 2.0 if two_sided else 1.0
     if n is None:
         assert eps is not None

@@ -69,7 +69,7 @@ def shaped(name: str, values: ArrayLike, structure: str, k: int, p: int) -> Arra
     """An array with the shape of the covariances of a structure."""
     C, shape = np.array(values, dtype=np.float64), gaussians.shape_of(structure, k, p)
     if C.shape != shape:
-        raise ValueError(f"{name} must have shape {shape} for {structure!r}, got {C.shape}")
+        raise ValueError(f"{name} must have shape {shape}, got {C.shape}")
     return C
 
 

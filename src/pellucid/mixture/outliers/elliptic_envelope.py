@@ -184,8 +184,9 @@ class EllipticEnvelope(OutlierMixin, Estimator):
             self.__dict__.pop("precision_", None)
         self._rank = found.rank
         if found.rank < p:
+            bulk = f"the covariance of the bulk ({h} of {n} rows)"
             rank = f"rank {found.rank} for {p} columns"
-            warn(f"the covariance of the bulk ({h} of {n} rows) has {rank}: rows off it are far")
+            warn(f"{bulk} has {rank}: rows off that plane are far")
         self.offset_ = float(np.percentile(-self.dist_, 100.0 * share))
         self.training_scores_ = np.sort(-self.dist_)
         context.end()

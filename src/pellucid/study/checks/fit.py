@@ -103,7 +103,7 @@ def _separated(facts: Facts) -> list[Finding]:
 
 def _guessing(facts: Facts) -> list[Finding]:
     gain = facts.evaluation.final.gain
-    if facts.choice.signal and (gain is None or gain.verdict() == "shown"):
+    if gain is None or gain.verdict() != "excluded":
         return []
     low, high = (np.nan, np.nan) if gain is None else (gain.low, gain.high)
     return [finding("PEL405", facts.task.target, gain_low=low, gain_high=high)]

@@ -180,7 +180,10 @@ def _reasons(
 
 def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | None:
     """The columns that explain the score each by itself."""
-    scores = {c.name: _screened(c, columns, y, bench) for c in columns}
+    n = np.arange(len(y))
+    coded = y if bench.shop.scorer.task.kind == "regression" else _codes(y)
+    folds = folds_of(columns, n, coded)
+    scores = {c.name: _screened(c, folds, coded, bench) for c in columns}
     asked = sorted((n for n in scores if scores[n] >= SCREEN), key=lambda n: -scores[n])
     found = []
     for name in asked[:MOST_SINGLES]:
@@ -204,17 +207,16 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
     return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}, {clause}")
 
 
-def _screened(column: Column, columns: list[Column], y: Any, bench: Bench) -> float:
+def _screened(column: Column, folds: IntArray, y: Any, bench: Bench) -> float:
     """Out-of-fold AUC or R^2 of a column by itself; 1 for texts, which only a model can read."""
     if column.kind in ("text", "list", "date"):
         return 1.0
-    n = np.arange(len(y))
-    cell = cells_of(column, n)
+    cell = cells_of(column, np.arange(len(y)))
     if cell is None:
         return 0.0
     if bench.shop.scorer.task.kind != "regression":
-        return coded_auc(cell, folds_of(columns, n, _codes(y)), _codes(y))
-    said = coded_means(cell, folds_of(columns, n, y), y)
+        return coded_auc(cell, folds, y)
+    said = coded_means(cell, folds, y)
     scores = [np.corrcoef(said, y)[0, 1] ** 2 if np.ptp(said) > 0 else 0.0]
     if column.numbers is not None and column.distinct > 1:
         seen = np.isfinite(column.numbers)

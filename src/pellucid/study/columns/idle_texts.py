@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.linear import LogisticRegression, Ridge
 from pellucid.study.candidates.training import Workshop
 from pellucid.study.reading.target_arrays import CLASSES
@@ -24,12 +25,16 @@ def idle_texts(shop: Workshop) -> tuple[str, ...]:
     kind = shop.scorer.task.kind
     if not texts or not others or len(shop.y) > MOST_ROWS or kind not in (*CLASSES, "regression"):
         return ()
-    plain = _losses(shop, others)
     idle = []
-    for name in texts:
-        gain = plain - _losses(shop, [*others, name])
-        if not (gain.mean() > 0 and 2 * (gain > 0).sum() > len(gain)):
-            idle.append(name)
+    try:
+        plain = _losses(shop, others)
+        for name in texts:
+            gain = plain - _losses(shop, [*others, name])
+            gain = gain[np.isfinite(gain)]
+            if len(gain) and not (gain.mean() > 0 and 2 * (gain > 0).sum() > len(gain)):
+                idle.append(name)
+    except FAILURES:  # a fold that cannot be learned from says nothing about words
+        return ()
     return tuple(idle)
 
 
@@ -49,5 +54,5 @@ def _losses(shop: Workshop, columns: list[str]) -> Array:
         known = np.isin(part.y_judge, model.classes_)
         at = np.searchsorted(model.classes_, part.y_judge[known])
         said = model.predict_proba(part.Z_judge)[known][np.arange(len(at)), at]
-        found.append(float(-np.log(np.maximum(said, 1e-12)).mean()))
+        found.append(float(-np.log(np.maximum(said, 1e-12)).mean()) if len(said) else np.nan)
     return np.array(found)

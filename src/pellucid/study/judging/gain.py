@@ -43,6 +43,7 @@ from pellucid.study.records import Gain
 
 USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
 NO_BOUNDS = (-math.inf, math.inf)
+ORDER = ("median_ae", "max_error")  # of which no row has a share
 PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
 
 
@@ -89,6 +90,7 @@ class Judged(NamedTuple):
     y: Any
     blocks: IntArray  # independent of each other
     query: Any = None
+    apart: bool = True  # is every row independent of the others?
 
     def value(self, scorer: Scorer, told: Told, rows: IntArray) -> float:
         query = None if self.query is None else np.asarray(self.query)[rows]
@@ -123,10 +125,11 @@ def find_gain(
     every = np.arange(len(rows.blocks))
     base, score = (rows.value(scorer, told, every) for told in (yardstick, model))
     useful = useful_gain(scorer, base, asked)
-    n = len(rows.blocks)
-    if scorer.metric.name in PAIRED and int(rows.blocks.max()) + 1 == n:
+    if scorer.metric.name in PAIRED and rows.apart:
         spread = paired_shares(*(_right(rows.y, told.said) for told in (model, yardstick)))
-        low, high, goal = *spread.limits(), useful
+        right = base if scorer.metric.greater_is_better else 1 - base
+        low, high = (min(max(end, -right), 1 - right) for end in spread.limits())
+        goal = useful
     else:
         scale = scale_of(BOUNDS.get(scorer.metric.name, NO_BOUNDS))
         spread = _spread(scorer, rows, model, yardstick, scale)
@@ -136,7 +139,8 @@ def find_gain(
         there, back = scale
         start, sign = there(base), scorer.sign
         low, high = (sign * (back(start + sign * end) - base) for end in spread.limits())
-        goal = sign * (_there(there, base + sign * useful) - start)
+        wanted = _there(there, base + sign * useful)
+        goal = sign * (wanted - start) if math.isfinite(wanted) else math.inf
     gain = scorer.sign * (score - base)
     needed = times_needed(spread, goal)
     return Gain(gain, low, high, spread.p_value(), useful, base, needed)
@@ -154,7 +158,7 @@ def _spread(
     scorer: Scorer, rows: Judged, model: Told, yardstick: Told, scale: tuple[Any, ...]
 ) -> Spread:
     """The gain on a scale; with an infinite error where it is undefined."""
-    there, sign, n = scale[0], scorer.sign, len(rows.blocks)
+    there, sign, m = scale[0], scorer.sign, int(rows.blocks.max()) + 1
 
     def gain(at: IntArray) -> float:
         both = (there(rows.value(scorer, told, at)) for told in (model, yardstick))
@@ -167,7 +171,7 @@ def _spread(
     if not math.isfinite(found.error):
         return found._replace(error=math.inf)
     if found.error <= 1e-12 * abs(found.estimate):  # no row differs from any other
-        return found._replace(error=abs(found.estimate) * unseen_share(n) / 2)
+        return found._replace(error=abs(found.estimate) * unseen_share(m) / 2)
     return found
 
 
@@ -197,7 +201,8 @@ def times_needed(spread: Spread, useful: float) -> float:
     3.84
     """
     low, high = spread.limits()
-    return float(((high - low) / 2 / max(spread.estimate, useful - spread.estimate)) ** 2)
+    distance = max(spread.estimate, useful - spread.estimate)
+    return float(((high - low) / 2 / distance) ** 2) if 0 < distance < math.inf else math.inf
 
 
 def score_interval(
@@ -208,15 +213,16 @@ def score_interval(
     Shares of right answers among independent rows keep Wilson's (``known``); ``reach`` is the
     error of the yardstick, as far as a row without a mistake can be from one with a mistake.
     """
-    metric, n = scorer.metric, len(rows.blocks)
-    independent = int(rows.blocks.max()) + 1 == n
-    if independent and known.method in ("wilson", "delong") and known.low < known.high:
+    metric = scorer.metric
+    if rows.apart and known.low < known.high and known.method in ("wilson", "delong"):
+        return known
+    if metric.name in ORDER:  # the jackknife does not see how a median varies
         return known
     bounds = BOUNDS.get(metric.name, NO_BOUNDS)
     found = scaled_interval(lambda at: rows.value(scorer, told, at), rows.blocks, bounds)
     if found is not None:
         return found
-    if known.low < known.high or math.isnan(known.low):
+    if (rows.apart and known.low < known.high) or math.isnan(known.low):
         return known
     p = unseen_share(int(rows.blocks.max()) + 1)
     if metric.greater_is_better:

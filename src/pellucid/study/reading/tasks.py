@@ -176,7 +176,8 @@ def is_count(column: Column) -> bool:
     if column.kind != "whole" or order is None or order.low != 0 or column.distinct < 4:
         return False
     cells = column.cells.drop_nulls().cast(pl.Int64)
-    counts = cells.value_counts().sort(cells.name)["count"].to_numpy().astype(np.intp)
+    counted = cells.rename("cell").value_counts(name="n").sort("cell")
+    counts = counted["n"].to_numpy().astype(np.intp)
     if order.high + 1 > column.distinct and 2 * counts[0] > counts.sum():
         return True
     peak, noise = int(counts.argmax()), 2 * np.sqrt(counts)
@@ -305,7 +306,7 @@ def _positive(task: Task, counts: np.ndarray) -> Any:
 
 def class_sizes(column: Column, classes: tuple[Any, ...]) -> Any:
     """Rows of each class."""
-    found = dict(column.cells.drop_nulls().value_counts().rows())
+    found = dict(column.cells.drop_nulls().rename("cell").value_counts(name="n").rows())
     return np.array([found.get(label, 0) for label in classes])
 
 

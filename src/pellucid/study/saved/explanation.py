@@ -35,7 +35,7 @@ from pellucid.study.saved.drift import sketch_columns, typical_row
 from pellucid.study.saved.evaluation import ask, known_rows
 from pellucid.study.saved.prediction import (
     Parts,
-    decider,
+    innermost,
     needed_columns,
     probabilities,
     take_apart,
@@ -192,7 +192,7 @@ def card_of(machine: Machine) -> dict[str, Any]:
 
 def summary_of(machine: Machine) -> dict[str, Any] | None:
     """The table of coefficients with the names of the features; None where there is none."""
-    last = decider(machine.parts.last)
+    last = innermost(machine.parts.last)
     if not hasattr(last, "summary"):
         return None
     if len(machine.names) > FULL_TABLE:
@@ -222,7 +222,7 @@ def _named(text: str, names: dict[str, str]) -> str:
 
 
 def rules_of(machine: Machine) -> dict[str, Any] | None:
-    last = decider(machine.parts.last)
+    last = innermost(machine.parts.last)
     if not hasattr(last, "tree_"):
         return None
     features = machine.parts.features
@@ -231,7 +231,7 @@ def rules_of(machine: Machine) -> dict[str, Any] | None:
 
 def own_importance(machine: Machine, Z: Array | None) -> dict[str, Any] | None:
     """What the model itself holds important, as shares of the whole; None where it cannot say."""
-    last = decider(machine.parts.last)
+    last = innermost(machine.parts.last)
     d = len(machine.columns)
     if hasattr(last, "feature_importances_"):
         kind = "gain of its splits"

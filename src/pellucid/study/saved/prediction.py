@@ -68,6 +68,13 @@ def decider(last: Any) -> Any:
     return last.estimator_ if type(last).__name__ == "LossMatrixClassifier" else last
 
 
+def innermost(last: Any) -> Any:
+    """The model itself, under costs and calibration, where there are such."""
+    while type(last).__name__ in ("LossMatrixClassifier", "TemperedClassifier"):
+        last = last.estimator_
+    return last
+
+
 def probabilities(last: Any, Z: Array) -> Array:
     """(n, classes); of several labels the probability that each holds, (n, labels)."""
     P = last.predict_proba(Z)

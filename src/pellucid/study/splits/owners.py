@@ -123,9 +123,11 @@ def near_copies(columns: dict[str, Column], task: Task, plan: Plan, rows: IntArr
     X = np.column_stack([c.numbers[rows] for c in used])  # type: ignore[index]
     sd = X.std(axis=0)
     Z = X[:, sd > 0] / sd[sd > 0]
+    if np.linalg.matrix_rank(Z - Z.mean(axis=0)) < 2:
+        return alone
     place = cKDTree(Z[:, :SEARCHED]).query(Z[:, :SEARCHED], k=6)[1]  # confirmed in all columns
     far = np.column_stack([np.linalg.norm(Z - Z[place[:, j]], axis=1) for j in range(6)])
-    near = far[:, 1:5] < NEAR * far[:, 5:]
+    near = (far[:, 1:5] < NEAR * far[:, 5:]) & (far[:, 1:5] > 0)  # equal rows are copies
     if not (far[:, 5] > 0).all() or near.any(axis=1).mean() < TWINS:
         return alone
     i, j = np.nonzero(near)

@@ -134,7 +134,7 @@ def _copies(columns: dict[str, Column], task: Task, plan: Plan) -> Copies:
 
 def _units(owner: Column | None, copies: Copies, rows: IntArray, n: int) -> IntArray:
     """A number for every labelled row: rows with the same number stay together."""
-    parts = [np.arange(n)] if owner is None else [_codes(owner)]
+    parts = [np.arange(n)] if owner is None else [group_codes(owner)]
     if copies.real:
         parts.append(copies.first)
     if len(parts) == 1:
@@ -147,7 +147,7 @@ def _units(owner: Column | None, copies: Copies, rows: IntArray, n: int) -> IntA
     return np.unique(unit[rows], return_inverse=True)[1]
 
 
-def _codes(column: Column) -> IntArray:
+def group_codes(column: Column) -> IntArray:
     """Numbers of the values of a column; every missing cell is a value of its own."""
     rank = column.cells.rank("dense").fill_null(0).to_numpy().astype(np.intp)
     gap = rank == 0
@@ -192,7 +192,7 @@ def _row_moments(time: Column, owner: Column | None, rows: IntArray) -> IntArray
     moment = _moments(time)[rows]
     if owner is None:
         return moment
-    code = np.unique(_codes(owner)[rows], return_inverse=True)[1]
+    code = np.unique(group_codes(owner)[rows], return_inverse=True)[1]
     last = np.full(int(code.max()) + 1, -1, dtype=np.intp)
     np.maximum.at(last, code, moment)
     return last[code]
@@ -213,7 +213,7 @@ def row_units(frame: pl.DataFrame, task: Task, plan: Plan, rows: IntArray) -> In
     time = plan.time or _implied_time(columns, task, plan)
     if time is not None:
         return _row_moments(columns[time], columns[owner] if owner else None, rows)
-    codes = np.arange(frame.height) if owner is None else _codes(columns[owner])
+    codes = np.arange(frame.height) if owner is None else group_codes(columns[owner])
     return np.unique(codes[rows], return_inverse=True)[1]
 
 

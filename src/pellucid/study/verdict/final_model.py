@@ -144,9 +144,10 @@ def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tupl
     shop, split, scorer = ground.shop, ground.split, ground.shop.scorer
     name, ordered = scorer.task.metric, split.kind == "sequential"
     owner = ground.plan.query or split.groups
-    units = None if owner is None or ordered else ground.cells[owner].gather(split.test).to_numpy()
+    units = None if shop.groups is None or ordered else shop.groups[split.test]
     query = None if shop.query is None else shop.query[split.test]
-    rows = Judged(found.y, make_blocks(len(split.test), units, ordered=ordered), query)
+    blocks = make_blocks(len(split.test), units, ordered=ordered)
+    rows = Judged(found.y, blocks, query, units is None and not ordered)
     X, challenger = shop.frame[split.test], ground.trained.outcomes[ground.choice.challenger]
     if challenger is not ground.chosen:
         params = usual_parameters(challenger.params)
@@ -159,15 +160,14 @@ def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tupl
     if challenger is not ground.chosen:
         known = metric_of(scorer, model, X, found.y, query)
     score = score_interval(scorer, rows, told, known, gain.baseline)
-    counted = None if units is None else (str(owner), ground.cells[owner].n_unique())
-    n_rows = len(split.train) + len(split.test)
+    every = np.concatenate([split.train, split.test])
     gain = gain._replace(
         yardstick=yardstick.name,
-        units="rows" if counted is None else counted[0],
+        units="rows" if units is None else str(owner),
         n=len(split.test) if units is None else len(np.unique(units)),
-        total=n_rows if counted is None else counted[1],
+        total=len(every) if shop.groups is None else len(np.unique(shop.groups[every])),
         folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
-        held=_held(ground, challenger, yardstick),
+        held=_held(ground, challenger, yardstick) if challenger is ground.chosen else 1.0,
     )
     final = found.final._replace(gain=gain)
     if challenger is ground.chosen:

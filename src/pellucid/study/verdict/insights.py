@@ -152,7 +152,7 @@ def _grid(column: pl.Series, kind: str) -> list[Any]:
         ordered = seen.unique().sort()
         at = np.unique(np.linspace(0, len(ordered) - 1, GRID).astype(int))
         return ordered.gather(at).to_list()
-    counts = seen.value_counts(sort=False)
+    counts = seen.rename("cell").value_counts(name="n")
     rows = sorted(counts.rows(), key=lambda row: (-row[1], str(row[0])))
     return [row[0] for row in rows[:10]]
 

@@ -44,6 +44,8 @@ REASONS = {
     "excluded": "the interval of the gain lies below a useful gain",
 }
 
+HELD = "the learning rows held out in the folds show a gain, and the test rows agree"
+
 
 class Case(NamedTuple):
     """What a verdict is made of."""
@@ -113,7 +115,7 @@ def reach_verdict(case: Case) -> Verdict:
         case.score,
         case.gain.baseline,
         chosen.name,
-        (REASONS[kind],),
+        (HELD if kind == "shown" and case.gain.low <= 0 else REASONS[kind],),
     )
 
 
@@ -198,7 +200,9 @@ def points(case: Case, gain: float) -> str:
     Shares are counted in points of a hundred.
     """
     if case.task.metric in SHARES:
-        return f"{100 * gain:.2g} points of accuracy"
+        return f"{100 * gain:.{0 if abs(gain) >= 0.1 else 1}f} points of accuracy".replace(
+            ".0 ", " "
+        )
     return figure(gain)
 
 
@@ -226,7 +230,7 @@ def _not_shown(case: Case) -> list[str]:
     g = case.gain
     luck = f"p = {max(g.p_value, 0.001):.2g}"
     head = (
-        f"Not shown. The best model ({case.challenger}) {amount(case, case.score.estimate)} where "
+        f"Not shown. {which(case)} ({case.challenger}) {amount(case, case.score.estimate)} where "
         f"{yardstick_words(case)} {amount(case, g.baseline)}"
     )
     if g.estimate > 0 and g.low <= 0:
@@ -239,7 +243,7 @@ def _not_shown(case: Case) -> list[str]:
         return [f"{head}.", "What the gain is these rows cannot say.", ""]
     settle = ""
     if math.isfinite(g.needed) and g.needed > 1:
-        settle = f"About {needed_words(case)} would settle it."
+        settle = needed_words(case)
     can = (
         f"What these rows can say: the gain lies between {points(case, g.low)} and "
         f"{points(case, g.high)} (95 %)."
@@ -251,10 +255,20 @@ def needed_words(case: Case) -> str:
     """How many rows of the table would settle it, to two digits."""
     total = case.gain.needed * case.gain.total
     if total >= 1e9:
-        return "more rows than can be had"
+        return "No number of rows that can be had would settle it."
     digits = max(0, int(math.log10(max(total, 1))) - 1)
     n = int(round(total / 10**digits) * 10**digits)
-    return f"{n:,} rows" if case.gain.units == "rows" else f"{n:,} groups ({case.gain.units})"
+    what = "rows" if case.gain.units == "rows" else f"groups ({case.gain.units})"
+    return f"About {n:,} {what} would settle it."
+
+
+def which(case: Case) -> str:
+    """What to call the model whose gain was tested."""
+    best = next(row for row in case.leaderboard if row.best)
+    models = [row.name for row in case.leaderboard if row.complexity > 0]
+    return (
+        "The best model" if case.challenger == best.name or len(models) < 2 else "The model taken"
+    )
 
 
 def _excluded(case: Case) -> list[str]:
@@ -267,7 +281,7 @@ def _excluded(case: Case) -> list[str]:
     more = "" if g.high <= 0 else f" by more than {points(case, g.high)}"
     return [
         f"No. {none} {yardstick_words(case)}{more} (95 %), and {told} {points(case, g.useful)}.",
-        f"The best, {case.challenger}, {amount(case, case.score.estimate)} where "
+        f"{which(case)}, {case.challenger}, {amount(case, case.score.estimate)} where "
         f"{yardstick_words(case)} {amount(case, g.baseline)}, on {rows_words(case)} set aside and "
         "used once.",
         f"More rows of this kind will not change that; other columns might say more about "
@@ -321,6 +335,8 @@ def why(case: Case) -> str:
                 f"{article(chosen.name)} also has the best mean on the folds; "
                 f"{_listed(level)} cannot be told apart from it."
             )
+        if sum(row.complexity > 0 for row in case.leaderboard) < 2:
+            return ""
         return f"{article(chosen.name)} is significantly better than every other model tried."
     return (
         f"{article(best.name)} has the best mean on the folds, but the difference is within "

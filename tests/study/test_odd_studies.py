@@ -1,0 +1,68 @@
+"""Studies of odd tables: they end, and what they say is possible."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pellucid import Plan, learn
+from pellucid.study import detect_task
+
+RNG = np.random.default_rng(0)
+
+
+def test_groups_with_empty_cells():
+    """A row without an owner is a group of its own."""
+    who = [f"p{i // 8:02d}" for i in range(240)]
+    own = np.repeat(RNG.normal(size=30), 8)
+    x = RNG.normal(size=240)
+    table = pl.DataFrame({"who": who, "x": x, "y": x + own + 0.3 * RNG.normal(size=240)})
+    gaps = [3, 77, 150]
+    table = table.with_columns(
+        who=pl.when(pl.int_range(pl.len()).is_in(gaps)).then(None).otherwise("who")
+    )
+    record = learn(table, "y", plan=Plan(groups="who"), effort="quick")
+    assert record.split.kind == "groups"
+    assert record.final.gain.units == "who"
+    assert record.final.gain.total == 33
+    assert not record.reproduction["not_scored"]
+
+
+@pytest.mark.parametrize("name", ["count", "n", "cell", "len"])
+def test_a_target_and_an_input_may_have_any_name(name):
+    y = np.r_[np.zeros(60), np.ones(25), np.full(10, 2), np.full(5, 3)].astype(int)
+    assert detect_task(pl.Series(name, y)).kind == "regression"
+    assert detect_task(pl.Series(name, ["a", "b"] * 20)).kind == "binary"
+    kind = RNG.choice(["u", "v"], 100)
+    record = learn(
+        pl.DataFrame({name: kind, "target": (kind == "u") + RNG.normal(size=100)}),
+        "target",
+        effort="quick",
+    )
+    assert record.verdict is not None
+
+
+def test_a_yardstick_without_error_is_not_beaten():
+    """The target stays as it is from before the split on: the last value is right."""
+    n = 150
+    day = np.datetime64("2021-01-01") + np.arange(n)
+    y = np.where(np.arange(n) < 60, RNG.normal(size=n), 4.0)
+    table = pl.DataFrame({"day": day, "x": RNG.normal(size=n), "y": y})
+    record = learn(table, "y", plan=Plan(time="day"), effort="quick")
+    assert record.verdict.kind != "shown"
+
+
+def test_gains_are_possible_gains():
+    x = np.r_[np.zeros(6), np.ones(6)]
+    table = pl.DataFrame({"x": x, "z": RNG.normal(size=12), "y": np.where(x > 0, "b", "a")})
+    gain = learn(table, "y", effort="quick", ignore=["PEL301"]).final.gain
+    assert -1 <= gain.low <= gain.high <= 1
+    assert gain.high <= 1 - gain.baseline + 1e-12
+
+
+def test_many_right_answers_of_few_groups_are_few_answers():
+    """Every row right, in three test groups: the interval counts groups."""
+    group = np.repeat(np.arange(15), 40)
+    x = RNG.normal(size=600) * 0.01 + (group % 2)
+    table = pl.DataFrame({"g": group, "x": x, "y": np.where(group % 2 == 1, "b", "a")})
+    record = learn(table, "y", plan=Plan(groups="g", keep=("x",)), effort="quick")
+    assert record.final.table["accuracy"].low < 0.9
