@@ -25,7 +25,7 @@ from pellucid.study.judging.conformal import label_sets, limits
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
 
-NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets"
+NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets (--proba, --sets)"
 
 
 class QuestionError(ValueError):
