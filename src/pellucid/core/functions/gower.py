@@ -88,7 +88,7 @@ def known_ranges(ranges: MaybeArray, X: Array) -> Array:
         return column_ranges(X)
     R = np.asarray(ranges, dtype=np.float64)
     if R.shape != (X.shape[1],) or not (np.isfinite(R) & (R >= 0)).all():
-        raise ValueError(f"ranges must be {X.shape[1]} finite numbers >= 0, got {R.tolist()}")
+        raise ValueError(f"ranges must hold {X.shape[1]} finite numbers >= 0, got {R.tolist()}")
     return R
 
 

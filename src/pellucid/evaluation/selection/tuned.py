@@ -107,7 +107,7 @@ def in_order(function: Callable[[Any], Any], items: list[Any], n_jobs: int | Non
             yield answer
     finally:
         with warnings.catch_warnings():  # a search that is stopped leaves tasks unused: it knows
-            warnings.filterwarnings("ignore", message=".*tasks .* executed")
+            warnings.filterwarnings("ignore", message=r"\d+ tasks ")
             answers.close()
 
 
