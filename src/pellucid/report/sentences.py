@@ -240,6 +240,8 @@ def slice_words(slices: list[dict[str, Any]] | None, *, classes: bool) -> dict[s
     if beyond:
         first = beyond[0]
         lead += f"Worse than elsewhere beyond chance: {first['column']}, {first['slice']}."
+    elif any(one["beyond"] is None for one in slices or []):
+        lead += "Rows hang together here, so that a difference may be chance."
     else:
         lead += "None is worse than the whole beyond chance."
     return {"slice_lead": lead, "slice_rows": rows}

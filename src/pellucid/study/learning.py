@@ -388,7 +388,9 @@ class Study:
             return None
         outcomes, choice = self._done["train"].outcomes, self._done["choice"]
         rows, late = self.split().train, self._deadline()
-        return find_suspicion(self._workshop, outcomes, choice, self.frame, rows, self.plan, late)
+        found = find_suspicion(self._workshop, outcomes, choice, self.frame, rows, self.plan, late)
+        self._done["hurried"] = found is None and late is not None and time.monotonic() > late
+        return found
 
     def evaluate(self) -> Final:
         """Refit the winner on all learning rows and use the test rows once."""
@@ -481,6 +483,7 @@ class Study:
         """What the time limit cut off, in words."""
         trained, found = self._done.get("trained"), self._done.get("conclusion")
         names = [*(trained.skipped if trained else ()), *(found.skipped if found else ())]
+        names += ["the search for leaks"] if self._done.get("hurried") else []
         if not names:
             return ""
         return f"the time limit of {self.plan.time_limit:g} s left no time for {', '.join(names)}"

@@ -208,8 +208,14 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
 
 
 def _screened(column: Column, folds: IntArray, y: Any, bench: Bench) -> float:
-    """Out-of-fold AUC or R^2 of a column by itself; 1 for texts, which only a model can read."""
-    if column.kind in ("text", "list", "date"):
+    """Out-of-fold AUC or R^2 of a column by itself; 1 for dates, which only a model can read.
+
+    Texts that name the target are found before training (``leaks``); a text from which a model
+    learns the target is what text is for.
+    """
+    if column.kind in ("text", "list"):
+        return 0.0
+    if column.kind == "date":
         return 1.0
     cell = cells_of(column, np.arange(len(y)))
     if cell is None:

@@ -185,12 +185,13 @@ def assess(
 
 
 def _slices(shop: Workshop, said: Said, y: Any, X: Any) -> list[dict[str, Any]] | None:
-    kind = shop.scorer.task.kind
+    kind, apart = shop.scorer.task.kind, shop.groups is None and shop.kind != "sequential"
     if kind in CLASSES:
-        return error_slices(X, shop.kinds, (said.prediction != y).astype(np.float64), wrong=True)
+        wrong = (said.prediction != y).astype(np.float64)
+        return error_slices(X, shop.kinds, wrong, wrong=True, apart=apart)
     if kind != "regression":
         return None
-    return error_slices(X, shop.kinds, np.abs(said.prediction - y), wrong=False)
+    return error_slices(X, shop.kinds, np.abs(said.prediction - y), wrong=False, apart=apart)
 
 
 def roc_data(task: Task, model: BaseEstimator, said: Said, y: Any) -> dict[str, Any] | None:

@@ -19,12 +19,13 @@ QUARTERS = ("lowest", "second", "third", "highest")
 
 
 def error_slices(
-    frame: pl.DataFrame, kinds: dict[str, str], errors: Array, *, wrong: bool
+    frame: pl.DataFrame, kinds: dict[str, str], errors: Array, *, wrong: bool, apart: bool = True
 ) -> list[dict[str, Any]]:
     """The slices of most error: {column, slice, n, error, low, high, beyond}.
 
     ``errors`` holds one number per row of ``frame``, 0 or 1 where ``wrong``; ``beyond`` says
-    whether a slice is worse than all rows together beyond chance.
+    whether a slice is worse than all rows together beyond chance, None where the rows hang
+    together (not ``apart``) and cannot say that.
 
     >>> frame = pl.DataFrame({"c": ["a"] * 20 + ["b"] * 20})
     >>> found = error_slices(frame, {"c": "category"}, np.repeat([1.0, 0.0], 20), wrong=True)
@@ -52,7 +53,7 @@ def error_slices(
                 "error": i.estimate,
                 "low": i.low,
                 "high": i.high,
-                "beyond": bool(i.low > overall),
+                "beyond": bool(i.low > overall) if apart else None,
             }
         )
     told.sort(key=lambda one: (not one["beyond"], -one["low"]))
