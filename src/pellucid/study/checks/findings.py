@@ -93,7 +93,7 @@ FINDINGS: dict[str, Rule] = {
         "inflation factor above 10.",
         "Predictions are hardly hurt, but coefficients have large standard errors and share their "
         "effect among the columns.",
-        "Do not read single coefficients; use ridge, drop a column, or combine them.",
+        "Do not read single coefficients; to read them, combine the columns into one.",
     ),
     "PEL109": Rule(
         "info",
