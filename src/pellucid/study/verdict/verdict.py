@@ -263,29 +263,23 @@ def needed_words(case: Case) -> str:
 
 
 def which(case: Case) -> str:
-    """What to call the model whose gain was tested."""
-    best = next(row for row in case.leaderboard if row.best)
+    """What to call the model whose gain was tested; the leaderboard has the best first."""
     models = [row.name for row in case.leaderboard if row.complexity > 0]
-    return (
-        "The best model" if case.challenger == best.name or len(models) < 2 else "The model taken"
-    )
+    return "The best model" if case.challenger == models[0] else "The model taken"
 
 
 def _excluded(case: Case) -> list[str]:
     g = case.gain
     told = "you asked for" if case.asked else "a useful gain would be"
     tried = sum(row.complexity > 0 for row in case.leaderboard)
-    none = (
-        f"None of the {tried} models tried beats" if tried > 1 else "The model tried does not beat"
-    )
     more = "" if g.high <= 0 else f" by more than {points(case, g.high)}"
+    beaten = f"{yardstick_words(case)}{more} (95 %), and {told} {points(case, g.useful)}"
     return [
-        f"No. {none} {yardstick_words(case)}{more} (95 %), and {told} {points(case, g.useful)}.",
-        f"{which(case)}, {case.challenger}, {amount(case, case.score.estimate)} where "
-        f"{yardstick_words(case)} {amount(case, g.baseline)}, on {rows_words(case)} set aside and "
-        "used once.",
-        f"More rows of this kind will not change that; other columns might say more about "
-        f"{case.target}.",
+        f"No. {which(case)} ({case.challenger}) does not beat {beaten}.",
+        f"It {amount(case, case.score.estimate)} where {yardstick_words(case)} "
+        f"{amount(case, g.baseline)}, on {rows_words(case)} set aside and used once.",
+        f"{f'{tried} models were tried. ' if tried > 1 else ''}More rows of this kind will not "
+        f"change that; other columns might say more about {case.target}.",
     ]
 
 
