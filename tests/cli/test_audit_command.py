@@ -1,6 +1,7 @@
 """`pellucid audit`: findings and columns, exit codes, nothing that wraps."""
 
 import json
+import sqlite3
 
 import numpy as np
 import polars as pl
@@ -87,3 +88,17 @@ def test_hostile_cells_are_shown_as_text(inside, tmp_path):
     done = inside("audit", "h.csv")
     assert "[bold]x[/bold]" in done.out
     assert "[red]a[/red]" in done.out
+
+
+@pytest.mark.parametrize("sql", ["drop table t", "SELECT 1; drop table t", "delete from t"])
+def test_a_query_that_writes_is_refused_before_it_runs(inside, tmp_path, sql):
+    path = tmp_path / "x.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    done = inside("audit", f"sqlite:///{path}", "--sql", sql)
+    assert (done.code, done.err.count("\n")) == (Code.DATA, 1)
+    assert "sql must be one query" in done.err
+    assert path.read_bytes() == before

@@ -107,7 +107,7 @@ def test_bad_queries(database, monkeypatch):
     for source in (url, connection):
         with pytest.raises(ValueError, match=r"refused the query: .*no such table: q"):
             load(source, sql="SELECT * FROM q")
-        with pytest.raises(ValueError, match="returns no rows; a SELECT is needed"):
+        with pytest.raises(ValueError, match="begins with SELECT, WITH or VALUES, got DELETE"):
             load(source, sql="DELETE FROM t WHERE 0")
         with pytest.raises(ValueError, match="sql must be the text of a query"):
             load(source, sql="  ")
@@ -126,3 +126,77 @@ def test_a_password_is_not_shown():
     with pytest.raises(ValueError, match="refused the query") as caught:
         load(url, sql="SELECT 1")
     assert "secret" not in str(caught.value)
+
+
+HOSTILE = [
+    "drop table t",
+    "/* SELECT */ DROP TABLE t",
+    "-- SELECT 1\nDROP TABLE t",
+    "SELECT 1; DROP TABLE t",
+    "SELECT 1;/**/;DROP TABLE t",
+    "WITH k AS (SELECT 1) DELETE FROM t",
+    "WITH k AS (SELECT 1) INSERT INTO t SELECT 9, 9, 9",
+    "WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone",
+    "WITH k AS (SELECT 1) REPLACE INTO t VALUES (1, 2, 3)",
+    "SELECT a INTO other FROM t",
+    "UPDATE t SET a = 0 RETURNING a",
+    "INSERT INTO t VALUES (9, 9, 9) RETURNING a",
+    "PRAGMA user_version = 7",
+    "ATTACH 'other.db' AS other",
+    "VACUUM",
+    "EXPLAIN DELETE FROM t",
+    "(DELETE FROM t)",
+    "SELECT '\\'; DROP TABLE t; --'",
+    "SELECT 1 /*! ; DROP TABLE t */",
+    "SELECT 1 /* /* */ ; DROP TABLE t; -- */",
+    "SELECT $$'$$; DROP TABLE t; --'",
+    "SELECT 'open",
+    "SELECT 1 /* open",
+    ";",
+    "1",
+    "'SELECT 1'",
+]
+
+
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_only_one_query_is_sent_and_nothing_changes(database, sql):
+    before = database.read_bytes()
+    for source in sources(database):
+        with pytest.raises(ValueError, match=r"^sql "):
+            load(source, sql=sql)
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select a from t order by a;",
+        "  -- a note; with a mark\n /* DROP TABLE t; */ SELECT a FROM t ORDER BY a ; ",
+        "WITH k AS (SELECT a FROM t) SELECT a FROM k ORDER BY a",
+        "SELECT a, 'drop; delete' AS \"into\", replace('x', 'x', 'y') FROM t ORDER BY a",
+        "(SELECT a FROM t ORDER BY a)",
+        "VALUES (1), (2), (3)",
+    ],
+)
+def test_queries_that_only_look_dangerous_are_run(database, sql):
+    url = f"sqlite:///{database}"
+    if sql.startswith("("):  # SQLite itself does not know it, others do
+        with pytest.raises(ValueError, match="the database refused the query"):
+            load(url, sql=sql)
+    else:
+        assert load(url, sql=sql).to_series(0).to_list() == [1, 2, 3]
+
+
+def test_the_database_itself_is_asked_to_refuse_writes(database, monkeypatch):
+    """A text that the look at the words let through would still change nothing."""
+    monkeypatch.setattr("pellucid.data.sql.check_one_query", lambda sql: None)
+    before = database.read_bytes()
+    for source in sources(database):
+        with pytest.raises(ValueError, match=r"refused the query: .*readonly"):
+            load(source, sql="DELETE FROM t RETURNING a")
+        assert load(source, sql=SQL).height == 3
+    assert database.read_bytes() == before
+    connection = sqlite3.connect(database)
+    assert load(connection, sql=SQL).height == 3
+    connection.execute("INSERT INTO t VALUES (4, 4, 'w')")  # the user's own connection still writes
+    connection.close()

@@ -2,16 +2,22 @@
 
 A query has no row numbers and, without ORDER BY, no order that lasts. So the rows are fetched
 once, some thousands at a time; ``blocks`` writes them to a temporary folder and reads from there.
+
+Nothing in the database changes: ``query`` refuses all but one SELECT before anything is sent,
+SQLite and PostgreSQL are asked to refuse writes themselves, and no transaction is committed.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from pellucid.data.findings import unique_names
+from pellucid.data.query import check_one_query
 from pellucid.data.table import first_line
 
 FETCH_ROWS = 1 << 16
@@ -56,8 +62,7 @@ def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl
     [{'a': [1], 'b': ['x']}]
     >>> connection.close()
     """
-    if not isinstance(sql, str) or not sql.strip():
-        raise ValueError(f"sql must be the text of a query, got {sql!r}")
+    check_one_query(sql)
     if isinstance(source, str):
         _check_file(source)
     if isinstance(source, str) or is_alchemy(source):
@@ -90,6 +95,8 @@ def alchemy_frames(source: Any, sql: str, limit: int | None) -> Iterator[pl.Data
             yield from result_frames(source, sql, limit)
         else:
             with source.connect() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection = connection.execution_options(postgresql_readonly=True)
                 yield from result_frames(connection, sql, limit)
     except sqlalchemy.exc.SQLAlchemyError as error:
         raise ValueError(f"the database refused the query: {first_line(error)}") from None
@@ -102,21 +109,38 @@ def alchemy_frames(source: Any, sql: str, limit: int | None) -> Iterator[pl.Data
 
 def result_frames(connection: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
     options = {"stream_results": True, "max_row_buffer": FETCH_ROWS, "no_parameters": True}
-    with connection.execution_options(**options).exec_driver_sql(sql) as result:
+    run = connection.execution_options(**options).exec_driver_sql
+    with query_only(run, connection.dialect.name == "sqlite"), run(sql) as result:
         if not result.returns_rows:
             raise ValueError("the statement returns no rows; a SELECT is needed")
         yield from frames_of(result, list(result.keys()), limit)
+
+
+@contextmanager
+def query_only(run: Callable[[str], Any], is_sqlite: bool) -> Iterator[None]:
+    """While rows are fetched, an SQLite connection refuses every change of its database."""
+    if not is_sqlite:
+        yield
+        return
+    before = int(run("PRAGMA query_only").fetchone()[0])
+    run("PRAGMA query_only = 1")
+    try:
+        yield
+    finally:
+        run(f"PRAGMA query_only = {before}")
 
 
 def connection_frames(connection: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
     """Run a query on an open DB-API connection."""
     driver_error = getattr(connection, "Error", ())
     cursor = connection.cursor()
+    is_sqlite = isinstance(connection, sqlite3.Connection)
     try:
-        cursor.execute(sql)
-        if cursor.description is None:
-            raise ValueError("the statement returns no rows; a SELECT is needed")
-        yield from frames_of(cursor, [column[0] for column in cursor.description], limit)
+        with query_only(lambda text: connection.cursor().execute(text), is_sqlite):
+            cursor.execute(sql)
+            if cursor.description is None:
+                raise ValueError("the statement returns no rows; a SELECT is needed")
+            yield from frames_of(cursor, [column[0] for column in cursor.description], limit)
     except driver_error as error:
         raise ValueError(f"the database refused the query: {first_line(error)}") from None
     finally:

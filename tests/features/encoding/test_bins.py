@@ -143,3 +143,35 @@ def test_kernel():
     for part in (edges[:10], edges):
         compiled.bin_rows(x, part, np.array([0, len(part)]), 0, 50, codes)
         assert_array_equal(codes[0], np.searchsorted(part, x[:, 0], side="right"))
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e-9, 1e9, 1e300, 1e307])
+def test_units_do_not_matter(strategy, scale):
+    """The bin of a cell does not depend on the unit its column is measured in."""
+    plain = KBinsDiscretizer(strategy=strategy, encode="ordinal").fit_transform(X)
+    bins = KBinsDiscretizer(strategy=strategy).fit(X * scale)
+    sparse = bins.transform(X * scale)
+    sparse.check_format(full_check=True)
+    codes = KBinsDiscretizer(strategy=strategy, encode="ordinal").fit_transform(X * scale)
+    assert_array_equal(codes, plain)
+    assert np.isfinite(bins.inverse_transform(sparse)).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*bins no wider than rounding")
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
+def test_the_whole_range_of_numbers(strategy):
+    """From the smallest to the largest number the width of the range overflows."""
+    ends = rng.choice([-1.7e308, 0.0, 1.7e308], size=(60, 3))
+    bins = KBinsDiscretizer(strategy=strategy).fit(ends)
+    found = bins.transform(ends)
+    found.check_format(full_check=True)
+    assert found.shape[1] == bins.n_bins_.sum() >= 6
+    assert all(np.isfinite(edges).all() for edges in bins.bin_edges_)
+
+
+def test_a_column_constant_but_for_rounding_has_one_bin():
+    near = np.array([[1.0], [np.nextafter(1.0, 2.0)]] * 5)
+    with pytest.warns(UserWarning, match="one bin"):
+        bins = KBinsDiscretizer(encode="onehot-dense").fit(near)
+    assert_array_equal(bins.transform(near), np.ones((10, 1)))

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.scale import scaled, unit_exponent
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -51,23 +52,38 @@ METHODS = (
     "median_unbiased",
     "normal_unbiased",
 )
-NARROW = 1e-8  # a bin that is not wider is merged with the next
+ROUNDING = 4 * np.finfo(np.float64).eps  # of the edges: a bin not wider than that is merged
 MAX_STEPS = 300
 TOLERANCE = 1e-4  # of the variance: scikit-learn's rule for the movement of the centres
 
 
 def uniform_edges(low: float, high: float, k: int) -> Array:
     """k bins of equal width."""
-    return np.linspace(low, high, k + 1)
+    unit = unit_exponent([low, high]) + 1  # high - low may be no number, in this unit it is
+    ends = scaled([low, high], unit)
+    return scaled(np.linspace(ends[0], ends[1], k + 1), -unit)
+
+
+def merged_edges(edges: Array) -> Array:
+    """The edges without those that differ from the one before by no more than rounding.
+
+    >>> merged_edges(np.array([0.0, 1e-9, 1e-9, 2e-9]))
+    array([0.e+00, 1.e-09, 2.e-09])
+    """
+    near = ROUNDING * np.maximum(np.abs(edges[1:]), np.abs(edges[:-1]))
+    return edges[np.append(True, edges[1:] / 2 - edges[:-1] / 2 > near / 2)]
 
 
 def quantile_edges(x: Array, w: Array | None, k: int, method: Any) -> Array:
     """k bins of about equal weight."""
-    levels = np.linspace(0, 100, k + 1)
+    levels, unit = np.linspace(0, 100, k + 1), unit_exponent(x) + 1
+    x = scaled(x, unit)
     if w is None:
-        return np.asarray(np.percentile(x, levels, method=method), dtype=np.float64)
-    average = method == "averaged_inverted_cdf"
-    return np.asarray(_weighted_percentile(x, w, levels, average=average), dtype=np.float64)
+        edges = np.percentile(x, levels, method=method)
+    else:
+        average = method == "averaged_inverted_cdf"
+        edges = _weighted_percentile(x, w, levels, average=average)
+    return scaled(edges, -unit)
 
 
 class Runs(NamedTuple):
@@ -125,10 +141,11 @@ def _means(runs: Runs, centers: Array, cuts: IntArray) -> Array:
 
 def kmeans_edges(x: Array, w: Array | None, low: float, high: float, k: int) -> Array:
     """Edges half way between the centres of one-dimensional k-means."""
-    edges = uniform_edges(low, high, k)
+    unit = unit_exponent([low, high])
+    edges = scaled(uniform_edges(low, high, k), unit)
     weights = np.ones(len(x)) if w is None else w
-    centers = kmeans_centers(x, weights, (edges[1:] + edges[:-1]) / 2)
-    return np.concatenate([[low], (centers[1:] + centers[:-1]) / 2, [high]])
+    centers = kmeans_centers(scaled(x, unit), weights, (edges[1:] + edges[:-1]) / 2)
+    return np.concatenate([[low], scaled((centers[1:] + centers[:-1]) / 2, -unit), [high]])
 
 
 class KBinsDiscretizer(Transformer):
@@ -254,13 +271,14 @@ class KBinsDiscretizer(Transformer):
             edges = quantile_edges(x, w, k, self.quantile_method)
         else:
             edges = kmeans_edges(np.ascontiguousarray(x), w, low, high, k)
-        return edges[np.ediff1d(edges, to_begin=np.inf) > NARROW]
+        edges = merged_edges(edges)
+        return edges if len(edges) > 1 else np.array([-np.inf, np.inf])
 
     def _tell(self, found: list[Array], wanted: IntArray) -> None:
         """Say which columns have fewer bins than asked for."""
         for j, edges in enumerate(found):
             left = len(edges) - 1
-            what = f": bins not wider than {NARROW:g} were merged, {left} of {wanted[j]} are left"
+            what = f": bins no wider than rounding were merged, {left} of {wanted[j]} are left"
             if np.isinf(edges[0]):
                 what = " is constant: all rows fall in one bin"
             if left < wanted[j]:
@@ -304,7 +322,7 @@ class KBinsDiscretizer(Transformer):
         out = np.empty(bins.shape, X.dtype if X.dtype == np.float32 else np.float64)
         for j, edges in enumerate(self.bin_edges_):
             with np.errstate(invalid="ignore"):  # a constant column has no middle
-                out[:, j] = ((edges[1:] + edges[:-1]) * 0.5)[bins[:, j]]
+                out[:, j] = (edges[1:] * 0.5 + edges[:-1] * 0.5)[bins[:, j]]
         return out
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
