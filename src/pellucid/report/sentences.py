@@ -48,6 +48,10 @@ METRIC_WORDS = {
     "mean_cost": "mean cost of a decision, by the cost matrix given",
     "macro_f1": "macro F1: precision and recall balanced, every label counting alike",
     "ndcg": "ndcg: how well the order puts the best first",
+    "poisson_deviance": "Poisson deviance: how far the predicted means are from the counts, where "
+    "a miss counts less the larger the mean",
+    "gamma_deviance": "Gamma deviance: how far the predicted means are off, in shares of them",
+    "tweedie_deviance": "Tweedie deviance (power 1.5): between the Poisson and the Gamma deviance",
     "log_loss": "log loss: surprise at the truth, given the probabilities",
 }
 

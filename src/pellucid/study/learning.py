@@ -345,6 +345,7 @@ class Study:
             texts,
             self.random_state,
             self.plan.cost_matrix,
+            1.0 if task.kind in (*CLASSES, "multilabel") else float(np.mean(y)),
         )
 
     def train(self) -> tuple[LeaderboardRow, ...]:

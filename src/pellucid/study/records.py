@@ -84,6 +84,7 @@ class Task(NamedTuple):
     unlabelled: int  # rows whose target is missing
     reason: str  # why this kind and this measure, in one or two sentences
     alternatives: tuple[str, ...] = ()  # other kinds that would make sense
+    nature: str = ""  # "counts": whole numbers from 0 on that count something
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

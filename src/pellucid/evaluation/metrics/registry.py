@@ -8,6 +8,11 @@ import numpy as np
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics import point_scores as ps
+from pellucid.evaluation.metrics.deviances import (
+    gamma_deviances,
+    poisson_deviances,
+    tweedie_deviances,
+)
 from pellucid.evaluation.metrics.prepared import Prepared
 from pellucid.evaluation.metrics.silhouette import calinski_harabasz_index, mean_silhouette
 
@@ -231,6 +236,14 @@ _DEFINITIONS = (
     Definition("r2", "numbers", True, "bootstrap", lambda d: float((1 - _share_left(d)).mean())),
     Definition("median_ae", "numbers", False, "bootstrap", _median_ae),
     Definition("max_error", "numbers", False, "bootstrap", _max_error),
+    *(
+        Definition(name, "numbers", False, "mean", _mean_of(losses), losses)
+        for name, losses in (
+            ("poisson_deviance", poisson_deviances),
+            ("gamma_deviance", gamma_deviances),
+            ("tweedie_deviance", tweedie_deviances),
+        )
+    ),
     Definition("ndcg", "relevance", True, "bootstrap", _ndcg),
     Definition("silhouette", "clusters", True, "none", _of_clusters(mean_silhouette)),
     Definition(
@@ -246,6 +259,8 @@ ALIASES = {  # scikit-learn's names of the same numbers
     "neg_mean_absolute_error": "mae",
     "neg_median_absolute_error": "median_ae",
     "neg_max_error": "max_error",
+    "neg_mean_poisson_deviance": "poisson_deviance",
+    "neg_mean_gamma_deviance": "gamma_deviance",
     "neg_log_loss": "log_loss",
     "neg_brier_score": "brier",
     "matthews_corrcoef": "mcc",

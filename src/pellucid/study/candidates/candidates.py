@@ -23,6 +23,7 @@ from pellucid.study.records import Candidate, Task
 EFFORTS = ("quick", "standard", "thorough")
 ONE_LABEL = ("binary", "multiclass")
 NUMBER = ("regression", "ranking")
+COUNTS = ("regression",)
 MANY_NUMBERS = ("multi_output_regression",)
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-5)
 MANY_ROWS = 50_000  # from here on models whose cost grows faster than n are left out
@@ -41,6 +42,7 @@ class Setting(NamedTuple):
     texts: tuple[str, ...]  # text columns
     seed: int
     cost_matrix: Any = None
+    level: float = 1.0  # mean of a number target
 
 
 Made = tuple[Any, dict[str, list[Any]]]  # estimator and space
@@ -182,6 +184,20 @@ def _boosting(kind: str) -> Callable[[Setting], Made]:
     return make
 
 
+def _poisson(s: Setting) -> Made:
+    """The curvature of a log link is the mean: so is the unit of the penalty."""
+    return _new("PoissonRegressor", max_iter=500), {"alpha": [s.level * v for v in LAMBDAS]}
+
+
+def _negative_binomial(s: Setting) -> Made:
+    return _new("NegativeBinomialRegressor", max_iter=500), {"alpha": list(LAMBDAS)}
+
+
+def _poisson_boosting(s: Setting) -> Made:
+    model, space = _boosting("Regressor")(s)
+    return model.set_params(loss="poisson"), space
+
+
 def _svc(s: Setting) -> Made:
     return _new("SVC"), {"C": [0.1, 1.0, 10.0]}
 
@@ -220,6 +236,10 @@ def _ranker(s: Setting) -> Made:
     return _new("PairwiseRanker"), {}
 
 
+def _counted(s: Setting) -> bool:
+    return s.task.nature == "counts" and s.level > 0
+
+
 def _few_rows(s: Setting) -> bool:
     return s.n < MANY_ROWS
 
@@ -251,6 +271,9 @@ WORDS = {  # key -> name: reason
     "guess": "guessing: what can be said without looking at the columns",
     "logistic": "logistic regression: the linear baseline for classes",
     "ridge": "ridge regression: the linear baseline for numbers",
+    "poisson": "Poisson regression: linear on the log scale, for counts: never below 0",
+    "negative_binomial": "negative binomial regression: "
+    "as Poisson regression, for counts that spread more than Poisson counts",
     "lda": "linear discriminant analysis: linear, with the same spread in every class",
     "lasso": "lasso: linear, with few columns",
     "elastic_net": "elastic net: linear, with groups of related columns",
@@ -269,6 +292,8 @@ WORDS = {  # key -> name: reason
     "tree": "decision tree: a few questions in a row, easy to read",
     "forest": "random forest: many trees, averaged",
     "boosting": "gradient boosting: trees that mend each other's errors",
+    "poisson_boosting": "Poisson boosting: "
+    "trees that mend each other's errors on the log scale, for counts: never below 0",
     "svm": "support vector machine: a wide margin in a space of similarities",
     "network": "neural network: layers of weighted sums",
     "per_label": "logistic regression per label: every label by itself",
@@ -279,6 +304,7 @@ EVERY = (*ONE_LABEL, "multilabel", *NUMBER, *MANY_NUMBERS)
 REFERENCE, SPLINES, UNSCALED = {"reference": True}, {"knots": 5}, {"scale": False}
 TEXT = {"words": "count", "only": "text"}
 LOGISTIC, RDA = "LogisticRegression", "RegularizedDiscriminantAnalysis"
+NEGATIVE, BOOSTED = "NegativeBinomialRegressor", "HistGradientBoostingRegressor"
 PER_LABEL, CHAIN = f"MultiOutputClassifier {LOGISTIC}", f"ClassifierChain {LOGISTIC}"
 Q, S, T = EFFORTS  # the least effort at which a model is tried
 
@@ -325,6 +351,8 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("guess", "", EVERY, 0, Q, _guess),
     _entry("logistic", LOGISTIC, ONE_LABEL, 1, Q, _logistic),
     _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
+    _entry("poisson", "PoissonRegressor", COUNTS, 1, Q, _poisson, _counted),
+    _entry("negative_binomial", NEGATIVE, COUNTS, 1, S, _negative_binomial, _counted),
     _entry("lda", "LinearDiscriminantAnalysis", ONE_LABEL, 1, Q, _lda, _narrow, REFERENCE),
     _entry("lasso", "Lasso", NUMBER, 1, S, _lasso),
     _entry("elastic_net", "ElasticNet", NUMBER, 1, S, _elastic, lambda s: s.p > 1),
@@ -342,6 +370,7 @@ REGISTRY: tuple[Entry, ...] = (
     *_pair("tree", "DecisionTree", 2, Q, _tree, lambda s: True, UNSCALED),
     *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True, UNSCALED),
     *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
+    _entry("poisson_boosting", BOOSTED, COUNTS, 4, S, _poisson_boosting, _counted, UNSCALED),
     _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, lambda s: s.n <= 5000),
     _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
     *_pair("network", "MLP", 5, T, _network, _few_rows),

@@ -36,7 +36,7 @@ from pellucid.study.candidates.training import Choice, Outcome, Workshop, run_ca
 from pellucid.study.checks.data import spaced
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of, is_tight
-from pellucid.study.judging.measure import fold_interval
+from pellucid.study.judging.measure import DEVIANCES, fold_interval
 from pellucid.study.reading.profiles import NUMBERS, Column, read_columns
 from pellucid.study.records import Finding, Plan, Suspicion
 from pellucid.study.splits.owners import Owner, one_target_each
@@ -50,7 +50,7 @@ MOST_SINGLES = 4
 SAMPLE = 20_000  # rows looked at
 SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
 ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
-SQUARED = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "r2")
+SQUARED = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "r2", *DEVIANCES)
 
 
 class Reason(NamedTuple):
@@ -84,7 +84,8 @@ class Bench:
             share = (1 - score) / (1 - self.guess) if self.guess < 1 else 1.0
         else:
             share = score / self.guess if self.guess > 0 else 1.0
-        return float(max(share, 0.0) ** (0.5 if self.metric in ("mse", "r2") else 1.0))
+        squared = self.metric in ("mse", "r2", *DEVIANCES)
+        return float(max(share, 0.0) ** (0.5 if squared else 1.0))
 
     def refit(self, names: Sequence[str], folds: Any = None, groups: Any = None) -> Interval | None:
         """The score with these columns alone, over these folds; None where it cannot be had."""

@@ -23,12 +23,14 @@ from pellucid.evaluation.metrics.regression_scores import regression_metrics
 from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metrics
 from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
+from pellucid.study.candidates.non_negative import NonNegativeRegressor
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
+from pellucid.study.reading.tasks import COUNTED
 from pellucid.study.records import Final, Task
 
 WORST, POINTS, DRAWS = 10, 2000, 200
@@ -47,6 +49,8 @@ def build_model(
     With ``costs`` it decides by them, with ``trust`` its probabilities are calibrated.
     """
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
+    if shop.scorer.task.nature == "counts" and outcome.complexity > 0:
+        model = NonNegativeRegressor(model)
     if trust is not None:
         model = TemperedClassifier(model, trust)
     if costs is not None:
@@ -93,10 +97,20 @@ def score_table(
             labels=labels,
         )
     else:
-        table = regression_metrics(y, said.prediction)
+        table = with_beside(regression_metrics(y, said.prediction), task, said, y)
     if task.metric in table:
         return table
     return with_metric(table, task.metric, metric_of(scorer, model, X, y))
+
+
+def with_beside(table: MetricTable, task: Task, said: Said, y: Any) -> MetricTable:
+    """The table with the measure that suits the target beside the study's own.
+
+    Of counts it is the Poisson deviance, where every prediction is above 0.
+    """
+    if task.nature != "counts" or not (np.asarray(said.prediction) > 0).all():
+        return table
+    return with_metric(table, COUNTED, metric_interval(COUNTED, y, said.prediction))
 
 
 def metric_of(

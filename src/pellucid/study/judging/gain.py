@@ -61,7 +61,7 @@ def told_by(scorer: Scorer, model: BaseEstimator, X: Any) -> Told:
     if metric.name == "mean_cost":
         return Told(scorer.decide(model, X), labels)
     if scorer.task.kind in ("ranking", "multilabel") or metric.needs == "labels":
-        return Told(model.predict(X), labels)
+        return Told(scorer.said(model, X), labels)
     said = predictions_for(metric, model, X)
     positive = scorer.task.positive
     earlier = positive is not None and labels is not None and positive == labels[0]

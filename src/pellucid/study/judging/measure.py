@@ -30,7 +30,9 @@ SHARES = (
     "subset_accuracy",
     "hamming",
 )
-POSITIVE = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "brier")
+DEVIANCES = ("poisson_deviance", "gamma_deviance", "tweedie_deviance")
+ERRORS = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "brier")
+POSITIVE = (*ERRORS, *DEVIANCES)
 BOUNDS = dict.fromkeys(SHARES, (0.0, 1.0)) | dict.fromkeys(POSITIVE, (0.0, math.inf))
 BOUNDS |= {"mcc": (-1.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}
 
@@ -60,8 +62,13 @@ class Scorer(NamedTuple):
         if self.metric.needs == "labels":
             # the rows of a group may all be of one class: the labels are those of the task
             known = np.asarray(self.task.classes) if self.task.kind == "binary" else None
-            return self.metric.score(y, model.predict(Z), labels=known, positive=positive)
+            return self.metric.score(y, self.said(model, Z), labels=known, positive=positive)
         return self.metric.evaluate(model, Z, y, positive=positive)
+
+    def said(self, model: BaseEstimator, Z: Array) -> Any:
+        """What the model predicts; of counts never less than 0."""
+        found = model.predict(Z)
+        return np.maximum(found, 0.0) if self.task.nature == "counts" else found
 
     def decide(self, model: BaseEstimator, Z: Array) -> Any:
         """Labels: by least expected cost where there are costs and probabilities."""

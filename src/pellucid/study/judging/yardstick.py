@@ -10,6 +10,7 @@ say in it. The last two need one row per moment, and are known only to someone w
 target before the next is asked for: the verdict names them.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,13 +71,16 @@ def _before(y: Any, rows: IntArray, lag: int) -> Any:
 
 
 def fold_values(shop: Workshop, yardstick: Yardstick) -> list[float]:
-    """The measure of a yardstick on the judging rows of every score."""
-    return [
-        Judged(shop.y[judge], np.arange(len(judge))).value(
-            shop.scorer, told_of(shop, yardstick, judge), np.arange(len(judge))
-        )
-        for _, judge in shop.judged()
-    ]
+    """The measure of a yardstick on the judging rows of every score; NaN where it has none."""
+
+    def value(judge: IntArray) -> float:
+        every, told = np.arange(len(judge)), told_of(shop, yardstick, judge)
+        try:
+            return Judged(shop.y[judge], every).value(shop.scorer, told, every)
+        except ValueError:  # a deviance of a value that is not above 0
+            return math.nan
+
+    return [value(judge) for _, judge in shop.judged()]
 
 
 def told_of(shop: Workshop, yardstick: Yardstick, rows: IntArray, guess: Any = None) -> Told:

@@ -6,8 +6,10 @@ truth values, classes; two distinct numbers, two classes; whole numbers from 0 o
 upwards, counts, which are numbers; 3 to 10 other whole numbers, classes that could be numbers too;
 anything else, a number to predict.
 
-The measure is fixed before anything is trained. A class is rare below 20 % of the rows, with K > 2
-classes below two fifths of an even share, 0.4 / K, which is the same for K = 2.
+The measure is fixed before anything is trained. Counts keep rmse, which a reader can picture and
+which every model has; the Poisson deviance needs predictions above 0 and is reported beside it. A
+class is rare below 20 % of the rows, with K > 2 classes below two fifths of an even share, 0.4 / K,
+which is the same for K = 2.
 """
 
 from typing import Any
@@ -19,11 +21,11 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS
+from pellucid.study.reading.counts import FEW_CODES, is_count
 from pellucid.study.reading.profiles import NUMBERS, Column, label_pairs, read_column
 from pellucid.study.records import KINDS, Task
 
 RARE = 0.4  # of an even share
-FEW_CODES = 10  # whole numbers with no more values than this may be classes
 MEASURES = {
     "multilabel": ("f1", "the mean over the labels of F1, which rare labels cannot hide in"),
     "regression": ("rmse", "the root mean squared error, in units of the target"),
@@ -32,6 +34,7 @@ MEASURES = {
     "clustering": ("silhouette", "how much nearer rows are to their own cluster than to the next"),
     "anomaly": ("average_precision", "precision down the list of scores, once labels are known"),
 }
+COUNTED = "poisson_deviance"  # of counts, beside the measure in units of the target
 
 _CLASSES = ("classes", "scores", "probabilities")
 JUDGED_BY = {  # what a measure compares, by the kind of task; the others are not looked at
@@ -152,38 +155,20 @@ def _one(column: Column, query: Any) -> Task:
         )
     if column.distinct <= 2 and (column.kind == "whole" or column.distinct == 2):
         return _classes(column, "The target has two different numbers at most")
-    if column.distinct <= FEW_CODES and is_count(column):
-        reason = "The target counts something: whole numbers from 0 on."
-        return _task("regression", column, (), reason)._replace(alternatives=("multiclass",))
+    if is_count(column):
+        return _counts(column)
     if column.kind == "whole" and column.distinct <= FEW_CODES:
         reason = f"The target has {column.distinct} different whole numbers"
         return _classes(column, reason)._replace(alternatives=("regression",))
     return _task("regression", column, (), "The target is a number.")
 
 
-def is_count(column: Column) -> bool:
-    """Whole numbers from 0 on, at least 4 of them, that rise to one peak and thin out above it.
-
-    Where some are skipped (0, 1, 2, 7, 12) it is enough that 0 is more than half. Codes of classes
-    (0 to 9 about equally often) and marks (1 to 5) are no counts.
-
-    >>> is_count(read_column(pl.Series([0] * 12 + [1] * 5 + [2] * 3 + [7] * 2)))
-    True
-    >>> is_count(read_column(pl.Series([0, 1, 2, 3] * 5)))
-    False
-    """
-    order = column.order
-    if column.kind != "whole" or order is None or order.low != 0 or column.distinct < 4:
-        return False
-    cells = column.cells.drop_nulls().cast(pl.Int64)
-    counted = cells.rename("cell").value_counts(name="n").sort("cell")
-    counts = counted["n"].to_numpy().astype(np.intp)
-    if order.high + 1 > column.distinct and 2 * counts[0] > counts.sum():
-        return True
-    peak, noise = int(counts.argmax()), 2 * np.sqrt(counts)
-    steps = np.diff(counts)
-    rises = (steps[:peak] > -noise[:peak]).all() and (steps[peak:] < noise[peak:-1]).all()
-    return bool(rises and len(counts) - peak >= 3 and 4 * counts[-1] <= counts[peak])
+def _counts(column: Column) -> Task:
+    """Counts are numbers; few different ones could be classes too."""
+    few = column.distinct <= FEW_CODES
+    reason = "The target counts something: whole numbers from 0 on."
+    task = _task("regression", column, (), reason)._replace(nature="counts")
+    return task._replace(alternatives=("multiclass",)) if few else task
 
 
 def _task(kind: str, column: Column, classes: tuple[Any, ...], reason: str) -> Task:
@@ -273,6 +258,8 @@ def _measured(
     if metric is not None and metric != "auto":
         check_measure(metric, task.kind)
         name, why = metric, "the measure asked for"
+    if task.nature == "counts" and name != COUNTED:
+        why += f"; the {COUNTED.replace('_', ' ')} stands beside it"
     if task.kind not in ("clustering", "anomaly"):
         task = task._replace(reason=f"{task.reason} A model is judged by {name}: {why}.")
     return task._replace(metric=name, greater_is_better=_greater(name))

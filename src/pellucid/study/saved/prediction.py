@@ -24,6 +24,7 @@ from pellucid.study.judging.conformal import label_sets, limits
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
+WRAPPERS = ("LossMatrixClassifier", "TemperedClassifier", "NonNegativeRegressor")
 
 NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets (--proba, --sets)"
 
@@ -69,8 +70,8 @@ def decider(last: Any) -> Any:
 
 
 def innermost(last: Any) -> Any:
-    """The model itself, under costs and calibration, where there are such."""
-    while type(last).__name__ in ("LossMatrixClassifier", "TemperedClassifier"):
+    """The model itself, under costs, calibration and bounds, where there are such."""
+    while type(last).__name__ in WRAPPERS:
         last = last.estimator_
     return last
 
@@ -246,7 +247,10 @@ class Application:
             both = np.asarray(own)
             return {"low": both[:, 0], "high": both[:, 1]}
         if np.ndim(said) == 1:
-            return {"low": said - self.limits[0], "high": said + self.limits[0]}
+            low = said - self.limits[0]
+            if self.about.get("nature") == "counts":
+                low = np.maximum(low, 0.0)
+            return {"low": low, "high": said + self.limits[0]}
         out = {}
         for j, name in enumerate(self._predictions(np.asarray(said))):
             target = name.removeprefix("prediction_")

@@ -231,6 +231,7 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> di
     return {
         "target": list(task.target),
         "kind": task.kind,
+        "nature": task.nature,
         "classes": [str(label) for label in task.classes],
         "positive": None if task.positive is None else str(task.positive),
         "metric": task.metric,

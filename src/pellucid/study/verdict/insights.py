@@ -168,17 +168,17 @@ def _curves(
     found = []
     for i in range(min(FOLDS, len(shop.folds))):
         part = shop.outer_part(i, outcome.tried.features)
-        said = _answers(outcome.models[i], part.features.transform(stacked))
+        said = _answers(shop, outcome.models[i], part.features.transform(stacked))
         found.append(said.reshape(len(values), m, -1).mean(axis=1))
     return np.array(found)
 
 
-def _answers(model: BaseEstimator, Z: Array) -> Array:
+def _answers(shop: Workshop, model: BaseEstimator, Z: Array) -> Array:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(Z))
     if hasattr(model, "classes_"):
         return np.eye(len(model.classes_))[np.searchsorted(model.classes_, model.predict(Z))]
-    return np.asarray(model.predict(Z), dtype=np.float64).reshape(len(Z), -1)
+    return np.asarray(shop.scorer.said(model, Z), dtype=np.float64).reshape(len(Z), -1)
 
 
 def _records(

@@ -30,6 +30,9 @@ NAMED = {
     "mean_cost": "mean cost",
     "ndcg": "ndcg",
     "mcc": "Matthews correlation",
+    "poisson_deviance": "Poisson deviance",
+    "gamma_deviance": "Gamma deviance",
+    "tweedie_deviance": "Tweedie deviance",
 }
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend

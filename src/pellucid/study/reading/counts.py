@@ -1,0 +1,64 @@
+r"""Whether a target counts something: whole numbers from 0 on that thin out upwards.
+
+    up to 10 values   they rise to one peak and thin out above it; or 0 is more than half, and some
+                      are skipped (0, 1, 2, 7, 12)
+    more values       no gap below the middle of the positive ones, a tail to the right, and a peak
+                      of at most ln n
+
+The last is what tells counts from whole years and marks: Poisson counts of mean m are 0 in a share
+e^-m of the rows, so that n of them that reach 0 peak at about ln n or lower, and counts that spread
+more than Poisson peak lower still.
+"""
+
+import math
+
+import numpy as np
+import polars as pl
+
+from pellucid.core.arrays.typing import IntArray
+from pellucid.study.reading.profiles import Column
+
+FEW_CODES = 10  # whole numbers with no more values than this may be classes
+FULL = 0.8  # of the numbers below the middle must occur
+TAIL = 0.3  # least skewness; that of Poisson counts of mean 11
+
+
+def is_count(column: Column) -> bool:
+    """Whether these are counts; codes of classes and marks are not.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> is_count(read_column(pl.Series([0] * 12 + [1] * 5 + [2] * 3 + [7] * 2)))
+    True
+    >>> is_count(read_column(pl.Series([0, 1, 2, 3] * 5)))
+    False
+    """
+    order = column.order
+    if column.kind != "whole" or order is None or order.low != 0 or column.distinct < 4:
+        return False
+    cells = column.cells.drop_nulls().cast(pl.Int64)
+    counted = cells.rename("cell").value_counts(name="n").sort("cell")
+    values, counts = (counted[name].to_numpy().astype(np.intp) for name in ("cell", "n"))
+    return _few(values, counts) if column.distinct <= FEW_CODES else _many(values, counts)
+
+
+def _few(values: IntArray, counts: IntArray) -> bool:
+    if values[-1] + 1 > len(values) and 2 * counts[0] > counts.sum():
+        return True
+    peak, noise = int(counts.argmax()), 2 * np.sqrt(counts)
+    steps = np.diff(counts)
+    rises = (steps[:peak] > -noise[:peak]).all() and (steps[peak:] < noise[peak:-1]).all()
+    return bool(rises and len(counts) - peak >= 3 and 4 * counts[-1] <= counts[peak])
+
+
+def _many(values: IntArray, counts: IntArray) -> bool:
+    n = int(counts.sum())
+    above = np.cumsum(counts[1:])
+    middle = int(values[1:][np.searchsorted(above, above[-1] / 2)])
+    if (values <= middle).sum() < FULL * (middle + 1):
+        return False
+    mean = float(values @ counts) / n
+    off = values - mean
+    spread = math.sqrt(float(off**2 @ counts) / n)
+    low = np.bincount(values[values <= middle], counts[values <= middle], middle + 1)
+    peak = int(np.convolve(low, np.ones(3), "same").argmax())
+    return float(off**3 @ counts) / n >= TAIL * spread**3 and peak <= max(1.0, math.log(n))
