@@ -24,7 +24,10 @@ def families() -> dict[str, str]:
     """The modules that define CASES, by the last part of their name: ``lasso``, ``svm``, ..."""
     found = pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")
     names = {m.name.rpartition(".")[2]: m.name for m in found if m.name.count(".") == 2}
-    alone = ("study", "study_tables", "study_workers", "forest_memory")  # run by their own names
+    alone = (  # run by their own names, or by those that are
+        "study", "sources", "export", "splits", "scores", "tools", "fleet", "standings",
+        "forest_memory",
+    )  # fmt: skip
     return {
         name: module
         for name, module in sorted(names.items())
