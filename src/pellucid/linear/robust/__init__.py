@@ -1,3 +1,3 @@
 """Regression that outliers do not govern: ``huber.py`` and ``quantile.py`` (with the linear
-programme in ``quantile_programme.py``).
+programme in ``quantile_programme.py``, errors in ``quantile_errors.py`` and ``quantile_rank.py``).
 """

@@ -10,26 +10,22 @@ Algorithm    simplex from vertex to vertex with exact line searches (``quantile_
              row with y = 0. Far rows keep their side: they enter as a linear term, a lower bound of
              their loss, and only rows near the fit are pivoted on. First a sample, then eight times
              more rows, until all are in; rows that changed sides join and the simplex goes on.
-Errors       Cov = (D'D)^-1 D' diag(d) D (D'D)^-1,  d_i = (tau/f)^2 or ((1 - tau)/f)^2 by the side
-             of the row, f = (1/(n h)) sum K(r_i/h) with K the Epanechnikov kernel and Hall and
-             Sheather's bandwidth b, widened from the uniform to the scale of the residuals:
-             h = min(sd(y), IQR(r)/1.34) (Phi^-1(tau + b) - Phi^-1(tau - b)).
+Errors       ``quantile_errors.py``: each row has its own density, from the fits at tau + h and
+             tau - h; ``quantile_rank.py``: intervals from the rank score test.
              A row of weight w counts as w rows.
 
 References: Koenker & Bassett (1978); Barrodale & Roberts (1973); Koenker & d'Orey (1987);
-Portnoy & Koenker (1997) for the rows that keep their side; Hall & Sheather (1988); Powell (1991);
-Koenker, Quantile Regression (2005), section 3.4.
+Portnoy & Koenker (1997) for the rows that keep their side; Koenker, Quantile Regression (2005).
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Regressor, with_callbacks
+from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
@@ -38,58 +34,25 @@ from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
+from pellucid.linear.least_squares.sandwich import check_again
 from pellucid.linear.linear_model import dependent_sentence
+from pellucid.linear.robust import quantile_errors as errors
 from pellucid.linear.robust import quantile_programme as programme
+from pellucid.linear.robust import quantile_rank as rank
 from pellucid.linear.robust.quantile_programme import Columns, Rows, State
 
+KEPT = ("robust", "powell", "iid")  # errors that the fit leaves
+AGAIN = ("rank", "rank-iid", "bootstrap")  # those that need the data again
+WORDS = {
+    "robust": "each row has its own density, from the quantiles beside this one",
+    "powell": "each row has its own density, from a kernel on the residuals",
+    "iid": "the density of the noise is taken to be the same in every row",
+    "rank": "intervals by inverting the rank score test, each row with its own density",
+    "rank-iid": "intervals by inverting the rank score test, for noise alike in every row",
+    "bootstrap": "errors from rows drawn anew with their y",
+}
 SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex")
 ROUNDS = 1000
-
-
-class Density(NamedTuple):
-    """The residual density at 0 and the bandwidth of its kernel estimate."""
-
-    bandwidth: float
-    value: float
-
-
-def weighted_percentile(values: Array, w: Array, share: float) -> float:
-    """Linear between order statistics, as if every row were repeated w times."""
-    if is_unit(w):
-        return float(np.quantile(values, share))
-    order = np.argsort(values, kind="stable")
-    upper = np.cumsum(w[order])
-    position = share * max(upper[-1] - 1, 0.0)
-    base = np.floor(position)
-    at = np.searchsorted(upper, [base, base + 1], side="right")
-    low, high = values[order[np.minimum(at, len(values) - 1)]]
-    return float(low + (position - base) * (high - low))
-
-
-def residual_density(r: Array, y: Array, w: Array, tau: float) -> Density:
-    """Epanechnikov kernel at 0 with the Hall-Sheather bandwidth."""
-    n = w.sum()
-    z = ndtri(tau)
-    normal = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    h = n ** (-1 / 3) * ndtri(0.975) ** (2 / 3) * (1.5 * normal**2 / (2 * z**2 + 1)) ** (1 / 3)
-    spread = (weighted_percentile(r, w, 0.75) - weighted_percentile(r, w, 0.25)) / 1.34
-    centre = np.average(y, weights=w)
-    sd = np.sqrt(np.average((y - centre) ** 2, weights=w))
-    top, bottom = min(tau + h, 1 - 1e-12), max(tau - h, 1e-12)
-    width = min(sd, spread) * (ndtri(top) - ndtri(bottom))
-    if not width > 0:
-        return Density(float(width), np.nan)
-    u = r / width
-    kernel = np.where(np.abs(u) <= 1, 0.75 * (1 - u**2), 0.0)
-    return Density(float(width), float(w @ kernel / (n * width)))
-
-
-def sandwich(D: Array, r: Array, w: Array, tau: float, f: float) -> tuple[Array, Array]:
-    """(robust, iid) covariances of the parameters of D."""
-    weight = np.where(r > 0, tau, 1 - tau) / f
-    inverse = np.asarray(np.linalg.pinv((D * w[:, None]).T @ D), dtype=np.float64)
-    middle = (D * (w * weight**2)[:, None]).T @ D
-    return inverse @ middle @ inverse, tau * (1 - tau) / f**2 * inverse
 
 
 class QuantileRegressor(Regressor):
@@ -115,7 +78,9 @@ class QuantileRegressor(Regressor):
     dual_gap_ : mean loss minus its lower bound from the dual
     objective_ : mean pinball loss plus penalty
     unique_ : whether it is the only minimiser (no edge of the vertex that costs nothing)
-    covariance_, standard_errors_ : sandwich of the parameters, the intercept first (NaN if none)
+    covariance_, standard_errors_ : of the parameters, the intercept first (NaN if none); the noise
+        may differ from row to row
+    bandwidth_, density_ : of the residuals at 0, by a kernel
     history_ : one row per round
 
     Examples
@@ -169,8 +134,8 @@ class QuantileRegressor(Regressor):
             centre = float(np.median(y)) if self.fit_intercept else 0.0
             rows = self._programme(D, y - centre, w, columns)
             data = {"X": X, "y": y, "sample_weight": sample_weight}
-            self._solve(rows, columns, centre, data)
-            self._infer(D, y, w, columns)
+            state = self._solve(rows, columns, centre, data)
+            self._infer(rows, state, y, w, columns)
         return self
 
     def _programme(self, D: Array, y: Array, w: Array, columns: Columns) -> Rows:
@@ -185,7 +150,7 @@ class QuantileRegressor(Regressor):
         lo = np.concatenate([(1 - tau) * w, price])
         return Rows(np.vstack([D, eye]), np.append(y, np.zeros(p)), up, lo, p)
 
-    def _solve(self, rows: Rows, columns: Columns, centre: float, data: dict[str, Any]) -> None:
+    def _solve(self, rows: Rows, columns: Columns, centre: float, data: dict[str, Any]) -> State:
         n = float((rows.up + rows.lo)[: rows.n_data].sum())
 
         def parameters(state: State) -> dict[str, Any]:
@@ -224,31 +189,38 @@ class QuantileRegressor(Regressor):
             what = "they get coefficient 0, one solution of many"
             warn(f"{which}; {what} (remedy: drop columns, or alpha > 0)", LinAlgWarning)
         self._dependent = columns.dependent
+        return state
 
-    def _infer(self, D: Array, y: Array, w: Array, columns: Columns) -> None:
-        """Sandwich covariances in the units of X, kept for ``summary``."""
-        q = len(columns.scale) + self.fit_intercept
-        index = np.append(0, columns.kept + 1) if self.fit_intercept else columns.kept
-        self.covariance_ = np.full((q, q), np.nan)
-        self._iid = np.full((q, q), np.nan)
-        theta = self.coef_[columns.kept] * columns.scale[columns.kept]
-        if self.fit_intercept:
-            theta = np.append(self.intercept_ + columns.mean @ self.coef_, theta)
-        r = y - D @ theta
+    def _infer(self, rows: Rows, state: State, y: Array, w: Array, columns: Columns) -> None:
+        """Covariances in the units of X, kept for ``summary``."""
+        n, tau = rows.n_data, self.quantile
+        r = rows.y[:n] - rows.D[:n] @ state.theta
         r[np.abs(r) <= 1e-12 * np.abs(y).max()] = 0.0
-        density = residual_density(r, y, w, self.quantile)
+        density = errors.residual_density(r, y, w, tau)
         self.bandwidth_, self.density_ = density
-        self._reason = self._invalid(density, w.sum(), D.shape[1])
-        if not self._reason and D.shape[1]:
-            back = np.diag(np.append(1.0, 1 / columns.scale[columns.kept])[-D.shape[1] :])
-            if self.fit_intercept:
-                back[0, 1:] = -columns.mean[columns.kept] / columns.scale[columns.kept]
-            robust, iid = sandwich(D, r, w, self.quantile, density.value)
-            self.covariance_[np.ix_(index, index)] = back @ robust @ back.T
-            self._iid[np.ix_(index, index)] = back @ iid @ back.T
+        self._reason = self._invalid(density, w.sum(), rows.D.shape[1])
+        blank = np.full((rows.D.shape[1],) * 2, np.nan)
+        found = errors.Covariances(blank, blank, blank)
+        if not self._reason and rows.D.shape[1]:
+            found = errors.covariances(rows, r, w, tau, density, state)
+            if np.isnan(found.robust).any():
+                apart = "the quantiles beside this one do not lie apart"
+                self._reason = f"{apart}, so the density of the rows cannot be estimated"
+        back = self._units(columns)
+        self.covariance_, self._powell, self._iid = (back @ C @ back.T for C in found)
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
 
-    def _invalid(self, density: Density, n: float, q: int) -> str:
+    def _units(self, columns: Columns) -> Array:
+        """The matrix from the parameters of the programme to those of X; NaN rows for no errors."""
+        first, kept = int(self.fit_intercept), columns.kept
+        back = np.zeros((len(columns.scale) + first, len(kept) + first))
+        back[kept + first, np.arange(len(kept)) + first] = 1 / columns.scale[kept]
+        if first:
+            back[0] = np.append(1.0, -columns.mean[kept] / columns.scale[kept])
+        back[~back.any(axis=1)] = np.nan
+        return back
+
+    def _invalid(self, density: errors.Density, n: float, q: int) -> str:
         if self.alpha > 0:
             return "the penalty biases the coefficients: the sandwich errors do not hold"
         if self._dependent:
@@ -264,35 +236,123 @@ class QuantileRegressor(Regressor):
         rows = self._check_input(X)
         return rows @ self.coef_ + self.intercept_
 
-    def summary(self, confidence: float = 0.95, covariance: str = "robust") -> Summary:
-        """Estimates with kernel sandwich errors, tests and intervals.
+    def summary(
+        self,
+        confidence: float = 0.95,
+        covariance: str = "robust",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        n_resamples: int = 400,
+        random_state: Any = 0,
+    ) -> Summary:
+        """Estimates with errors, tests and intervals.
 
-        ``covariance`` is "robust" (the sandwich) or "iid" (noise with the same density in every
-        row).
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability with which an interval covers its parameter.
+        covariance : {"robust", "powell", "iid", "rank", "rank-iid", "bootstrap"}
+            "robust" (default) estimates the density of every row from two neighbouring quantiles
+            (Hendricks and Koenker, R's "nid"), "powell" by a kernel; "iid" assumes the same density
+            in every row. "rank" inverts the rank score test and "bootstrap" refits drawn rows: both
+            need the training data again.
+        X, y, sample_weight : arrays, default=None
+            The training data, for "rank", "rank-iid" and "bootstrap".
+        n_resamples : int, default=400
+            Refits of the bootstrap.
+        random_state : int, Generator or None, default=0
+            Seed of the bootstrap.
         """
         check.fraction(confidence=confidence)
-        check.one_of(("robust", "iid"), covariance=covariance)
+        check.one_of((*KEPT, *AGAIN), covariance=covariance)
+        check.whole(at_least=2, n_resamples=n_resamples)
         check_is_fitted(self)
         if self._reason and self.alpha == 0:
             warn(f"no valid inference: {self._reason}")
-        C = self.covariance_ if covariance == "robust" else self._iid
         b = np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_
-        se = np.sqrt(np.diag(C))
         free = self.n_observations_ - len(b)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = b / se
-        half = cut(confidence, free, "t") * se if free > 0 else np.nan * se
-        p = tail(statistic, free, "t") if free > 0 else np.nan * se
+        c = cut(confidence, free, "t") if free > 0 else np.nan
+        if covariance in KEPT:
+            C = {"robust": self.covariance_, "powell": self._powell, "iid": self._iid}[covariance]
+            arrays = self._wald(b, np.sqrt(np.diag(C)), free, c)
+        else:
+            check_again(covariance, X, y, None)
+            again = self._again(X, y, sample_weight)
+            if covariance == "bootstrap":
+                rng = np.random.default_rng(random_state)
+                arrays = self._wald(b, self._bootstrap(*again, n_resamples, rng), free, c)
+            else:
+                arrays = self._ranks(b, again, free, c, covariance)
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
         scalars = {"objective": self.objective_, "density": self.density_}
         return Summary(
             title=f"Quantile regression, quantile {self.quantile:g}",
             names=names,
-            arrays=estimate_table(b, se, statistic, p, half),
+            arrays=arrays,
             scalars={**scalars, "bandwidth": self.bandwidth_, "n": self.n_observations_},
             valid=not self._reason,
             reason=self._reason,
+            notes=() if self._reason else (WORDS[covariance],),
         )
+
+    def _wald(self, b: Array, se: Array, free: float, c: float) -> dict[str, Any]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = b / se
+        p = tail(statistic, free, "t") if free > 0 else np.nan * se
+        return estimate_table(b, se, statistic, p, c * se)
+
+    def _again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+        """The training data, checked against the loss of the fit."""
+        if self._reason:
+            raise ValueError(f"no valid inference: {self._reason}")
+        fit, rows = self.predict(X), self._check_input(X)
+        rows = rows.toarray() if issparse(rows) else rows
+        y = check_number_target(y, len(rows), False, self)
+        w = check_weights(sample_weight, rows)
+        r = y - fit
+        loss = float(w @ np.where(r > 0, self.quantile * r, (self.quantile - 1) * r) / w.sum())
+        if not np.isclose(loss, self.objective_, rtol=1e-6, atol=1e-12 * np.abs(y).max()):
+            given = f"their mean loss is {loss:.6g}, that of the fit {self.objective_:.6g}"
+            raise ValueError(f"X, y and sample_weight must be those of the fit; {given}")
+        return rows[w > 0], y[w > 0], w[w > 0]
+
+    def _bootstrap(
+        self, X: Array, y: Array, w: Array, draws: int, rng: np.random.Generator
+    ) -> Array:
+        D, columns = programme.standardise(X, w, intercept=self.fit_intercept, free=True)
+        rows = self._programme(D, y, w, columns)
+        found = errors.resampled(rows, w, self.quantile, draws, rng)
+        C = np.atleast_2d(np.cov(found.T))
+        back = self._units(columns)
+        return np.sqrt(np.diag(back @ C @ back.T))
+
+    def _ranks(
+        self, b: Array, data: tuple[Array, Array, Array], free: float, c: float, kind: str
+    ) -> dict[str, Any]:
+        """Intervals from the rank test of every parameter, and its statistic at 0."""
+        X, y, w = data
+        tau, first = self.quantile, int(self.fit_intercept)
+        D, columns = programme.standardise(X, w, intercept=self.fit_intercept, free=True)
+        f = np.ones(len(y))
+        if kind == "rank":
+            rows = self._programme(D, y, w, columns)
+            f = errors.row_densities(rows, w, tau, programme.optimum(rows, None, tau=tau))
+        low, high, statistic = (np.full(len(b), np.nan) for _ in range(3))
+        for j in range(len(b)):
+            if np.isnan(self.standard_errors_[j]):
+                continue
+            others = np.delete(X, j - first, axis=1) if j >= first else X
+            how = {"intercept": bool(first) and j >= first, "free": True}
+            Z, _ = programme.standardise(others, w, **how)
+            one = X[:, j - first] if j >= first else np.ones(len(y))
+            problem = rank.restrict(one, Rows(Z, y, tau * w, (1 - tau) * w, 0), w, f, tau)
+            size = self.standard_errors_[j]
+            high[j], low[j] = (rank.end(problem, b[j], side * size, c, tau) for side in (1, -1))
+            statistic[j] = rank.step_at(problem, 0.0, None, tau)[0].statistic
+        p = tail(statistic, free, "t")
+        return {"estimate": b, "statistic": statistic, "p_value": p, "low": low, "high": high}
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"coef_": (self.n_features_in_,)}

@@ -200,26 +200,66 @@ class Certificate(NamedTuple):
     unique: bool
 
 
-def certify(rows: Rows, state: State, scale: float) -> Certificate:
-    """The dual point of a vertex, and its edges that cost nothing."""
-    theta, basis = state.theta, state.basis
-    r = rows.y - rows.D @ theta
+def optimum(
+    rows: Rows, near: State | None, *, tau: float = 0.5, share: float = 1.0, rounds: int = 1000
+) -> State:
+    """The optimal vertex of ``rows``, started from that of a similar problem if there is one.
+
+    ``share`` of the rows, those nearest to the fit, may change sides at first; more join as needed.
+    """
+    n, q = rows.n_data, rows.D.shape[1]
+    if near is None:
+        first = first_basis(rows, np.arange(n), tau, bool(q) and bool((rows.D[:, 0] == 1).all()))
+    else:
+        first = near.basis
+    theta: Array = np.asarray(np.linalg.solve(rows.D[first], rows.y[first]), dtype=np.float64)
+    keep = min(n, int(share * n) + 20 * q)
+    active = np.ones(len(rows.y), dtype=bool)
+    if keep < n:
+        active[np.argpartition(np.abs(rows.y - rows.D @ theta)[:n], keep)[keep:]] = False
+    scale = float(np.abs(rows.y).max()) or 1.0
+    state = State(theta, first, n, active, np.ones(len(rows.y)), 0.0, 0, q == 0)
+    for _ in range(rounds):
+        if state.done:
+            break
+        state, _ = fit_round(rows, np.arange(n), scale, state)
+    return state
+
+
+class DualPoint(NamedTuple):
+    """The dual values of a vertex."""
+
+    a: Array  # (m,) the price of every row, within its bounds
+    basic: Array  # (q,) those of the basis before they are bounded
+    inverse: Array  # (q, q) of the rows of the basis
+    tied: BoolArray  # (m,) rows fitted exactly that are not in the basis
+
+
+def dual_point(rows: Rows, state: State, scale: float) -> DualPoint:
+    """Prices on the side of every row; those of the basis balance the others."""
+    basis = state.basis
+    r = rows.y - rows.D @ state.theta
     tied = np.abs(r) <= 1e-12 * scale
-    psi = np.where(np.where(tied, state.side, r) > 0, rows.up, -rows.lo)
+    a = np.where(np.where(tied, state.side, r) > 0, rows.up, -rows.lo)
     tied[basis] = False
-    psi[basis] = 0.0
-    inverse = np.linalg.inv(rows.D[basis])
-    a_h = -inverse.T @ (rows.D.T @ psi)
-    a = psi
-    a[basis] = np.clip(a_h, -rows.lo[basis], rows.up[basis])
-    gap = rows.loss(theta) - float(a @ rows.y)
+    a[basis] = 0.0
+    inverse: Array = np.asarray(np.linalg.inv(rows.D[basis]), dtype=np.float64)
+    basic = -inverse.T @ (rows.D.T @ a)
+    a[basis] = np.clip(basic, -rows.lo[basis], rows.up[basis])
+    return DualPoint(a, basic, inverse, tied)
+
+
+def certify(rows: Rows, state: State, scale: float) -> Certificate:
+    """The gap of a vertex to its dual point, and its edges that cost nothing."""
+    a, a_h, inverse, tied = dual_point(rows, state, scale)
+    gap = rows.loss(state.theta) - float(a @ rows.y)
     tol = 1e-8 * float((rows.up + rows.lo).max())
     unique = True
-    for k, i in enumerate(basis):
+    for k, i in enumerate(state.basis):
         for sigma, slope in ((1, rows.up[i] - a_h[k]), (-1, rows.lo[i] + a_h[k])):
             if slope <= tol and unique:
                 v = sigma * (rows.D[tied] @ inverse[:, k])
-                held = np.where(v > 0, rows.up[tied] * v, -rows.lo[tied] * v) - psi[tied] * v
+                held = np.where(v > 0, rows.up[tied] * v, -rows.lo[tied] * v) - a[tied] * v
                 unique = bool(slope + held.sum() > tol)
     return Certificate(gap, unique)
 
