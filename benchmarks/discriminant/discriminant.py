@@ -100,7 +100,7 @@ def sklearn_qda_proba(data):
 def pellucid_rda(data):
     from pellucid import RegularizedDiscriminantAnalysis
 
-    return RegularizedDiscriminantAnalysis(1.0, divisor="mle").fit(*data).log_determinants_
+    return RegularizedDiscriminantAnalysis(1.0).fit(*data).log_determinants_
 
 
 def sklearn_qda_determinants(data):

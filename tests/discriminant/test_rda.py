@@ -8,6 +8,7 @@ from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
 from sklearn.model_selection import ShuffleSplit, cross_val_score
 
 from pellucid import (
@@ -31,27 +32,39 @@ from pellucid import (
     ],
 )
 def test_example_12(alpha, gamma, target, expected):
-    model = RegularizedDiscriminantAnalysis(alpha, gamma, target=target).fit(TWO_X, TWO_Y)
+    how = {"target": target, "divisor": "unbiased"}
+    model = RegularizedDiscriminantAnalysis(alpha, gamma, **how).fit(TWO_X, TWO_Y)
     assert_allclose(model.decision_function([[2, 1]]), expected, rtol=1e-9)
 
 
-def test_ends_are_qda_and_lda():
-    X, y = mixed()
-    qda = QuadraticDiscriminantAnalysis(covariance_estimator="unbiased").fit(X, y)
-    lda = LinearDiscriminantAnalysis(covariance_estimator="unbiased").fit(X, y)
-    one, zero = (RegularizedDiscriminantAnalysis(a).fit(X, y) for a in (1, 0))
-    assert_allclose(one.predict_proba(X), qda.predict_proba(X), atol=1e-10)
-    assert_allclose(zero.predict_proba(X), lda.predict_proba(X), atol=1e-10)
+@pytest.mark.parametrize("divisor", ["default", "unbiased"])
+@pytest.mark.parametrize("table", ["mixed", "iris"])
+def test_ends_are_qda_and_lda(table, divisor):
+    X, y = mixed() if table == "mixed" else load_iris(return_X_y=True)
+    ours = {} if divisor == "default" else {"divisor": divisor}
+    theirs = {} if divisor == "default" else {"covariance_estimator": divisor}
+    qda = QuadraticDiscriminantAnalysis(**theirs).fit(X, y)
+    lda = LinearDiscriminantAnalysis(**theirs).fit(X, y)
+    one, zero = (RegularizedDiscriminantAnalysis(a, **ours).fit(X, y) for a in (1, 0))
+    assert_allclose(one.predict_proba(X), qda.predict_proba(X), rtol=1e-9, atol=1e-14)
+    assert_allclose(zero.predict_proba(X), lda.predict_proba(X), rtol=1e-9, atol=1e-14)
+    assert_allclose(one.decision_function(X), qda.decision_function(X), rtol=1e-9)
     assert (one.n_parameters_, zero.n_parameters_) == (qda.n_parameters_, lda.n_parameters_)
-    mle = RegularizedDiscriminantAnalysis(1, divisor="mle").fit(X, y)
-    assert_allclose(
-        mle.predict_proba(X), QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X)
-    )
+    course = "divisor='unbiased'" if divisor == "default" else "divisor='mle'"
+    assert course in " ".join(one.card().scales)
+
+
+def test_the_grid_judges_the_default_model():
+    """The scores of the grid are those of the model it chooses from, divisors too."""
+    X, y = mixed()
+    found = RegularizedDiscriminantAnalysisCV(alphas=[0.0, 1.0], gammas=[0.0], cv=4).fit(X, y)
+    for k, model in enumerate((LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis())):
+        assert_allclose(found.scores_[k, 0], cross_val_score(model, X, y, cv=4))
 
 
 def test_diagonal_is_naive_bayes():
     X, y = mixed()
-    ours = RegularizedDiscriminantAnalysis(1, covariance_type="diag", divisor="mle").fit(X, y)
+    ours = RegularizedDiscriminantAnalysis(1, covariance_type="diag").fit(X, y)
     theirs = sklearn.naive_bayes.GaussianNB(var_smoothing=0).fit(X, y)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-10)
 
@@ -71,7 +84,7 @@ def test_weighted_euclidean():
     X, y = mixed()
     model = RegularizedDiscriminantAnalysis(0, covariance_type="diag").fit(X, y)
     within = sum(((X[y == k] - X[y == k].mean(axis=0)) ** 2).sum(axis=0) for k in range(3))
-    v = within / (len(X) - 3)
+    v = within / len(X)
     distance = ((X[:, None] - model.means_) ** 2 / v).sum(axis=2)
     assert_allclose(model.mahalanobis(X), distance, rtol=1e-10)
 
@@ -89,7 +102,7 @@ def test_brute_force_densities(target):
         C = [(1 - g) * B + g * np.trace(B) * eye for B in blends]
     else:
         C = [a * B + (1 - a) * ((1 - g) * S + g * np.trace(S) * eye) for B in each]
-    model = RegularizedDiscriminantAnalysis(a, g, target=target).fit(X, y)
+    model = RegularizedDiscriminantAnalysis(a, g, target=target, divisor="unbiased").fit(X, y)
     assert_allclose(model.covariance_, C, rtol=1e-10, atol=1e-12)
     logs = np.column_stack(
         [

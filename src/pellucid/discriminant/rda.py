@@ -11,8 +11,9 @@ these ("spherical"). The rungs:
     full, a = 0       LDA                       spherical, a = 0   Euclidean distance; with equal
     diag, a = 1       Gaussian naive Bayes                         priors the nearest mean
 
-S_k has divisor n_k - 1 and S has N - K ("unbiased"), or n_k and N ("mle"). gamma is the amount of
-shrinkage: a text that writes gamma S + (1 - gamma) s^2 I means 1 - gamma here.
+S_k has divisor n_k and S has N ("mle", as QDA, LDA and naive Bayes by default, so that the ladder
+ends in them), or n_k - 1 and N - K ("unbiased"). gamma is the amount of shrinkage: a text that
+writes gamma S + (1 - gamma) s^2 I means 1 - gamma here.
 
 Algorithm    one pass for the class moments, then a sphere per class.    n p^2/2 + O(K p^3)
 
@@ -110,8 +111,9 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
         Whether gamma shrinks the blended covariance of each class or the pooled one.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None: the shares of the classes.
-    divisor : {"unbiased", "mle"}, default="unbiased"
-        n_k - 1 and N - K, or n_k and N.
+    divisor : {"mle", "unbiased"}, default="mle"
+        n_k and N, with which alpha = 1 is ``QuadraticDiscriminantAnalysis()`` and alpha = 0 is
+        ``LinearDiscriminantAnalysis()``; or n_k - 1 and N - K.
 
     Attributes
     ----------
@@ -130,9 +132,9 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
     >>> X = [[0, 0], [1, 0], [0, 1], [1, 2], [3, 3], [4, 3], [3, 5], [5, 4], [4, 4], [6, 5]]
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     >>> RegularizedDiscriminantAnalysis(0.5).fit(X, y).decision_function([[2, 1]]).round(4)
-    array([-3.9059])
+    array([-4.7847])
     >>> RegularizedDiscriminantAnalysis(0.5, 0.5).fit(X, y).decision_function([[2, 1]]).round(4)
-    array([-4.4052])
+    array([-5.3828])
     """
 
     def __init__(
@@ -143,7 +145,7 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
         covariance_type: str = "full",
         target: str = "class",
         priors: ArrayLike | None = None,
-        divisor: str = "unbiased",
+        divisor: str = "mle",
     ) -> None:
         self.alpha = alpha
         self.gamma = gamma
@@ -231,5 +233,8 @@ class RegularizedDiscriminantAnalysis(QuadraticRule):
             scales=(
                 "gamma is the amount of shrinkage: where a text writes gamma S + (1 - gamma) s^2 I "
                 f"its gamma is {1 - self.gamma:g}",
+                "divisors n_k and N here; the course's n_k - 1 and N - K are divisor='unbiased'"
+                if self.divisor == "mle"
+                else "divisors n_k - 1 and N - K; those of QDA and LDA are divisor='mle'",
             ),
         )

@@ -54,7 +54,7 @@ class Grid(NamedTuple):
     gammas: Array
     covariance_type: str
     target: str
-    divisor: str = "unbiased"
+    divisor: str = "mle"
 
 
 def take(rows: Rows, index: IntArray) -> Rows:
