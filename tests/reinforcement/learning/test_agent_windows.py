@@ -174,7 +174,8 @@ def test_monte_carlo_is_the_mean_of_the_returns(visits):
             if visits == "every" or s not in [x for x, _ in walk[:t]]:
                 returns[s].append(sum(g**k * r for k, (_, r) in enumerate(walk[t:])))
     assert_array_equal(agent.visits_, [len(x) for x in returns])
-    assert_allclose(agent.values_, [np.mean(x) if x else 0.0 for x in returns])
+    means = np.array([np.mean(x) if x else 0.0 for x in returns])
+    assert_allclose(agent.values_, np.where(mdp.terminal, mdp.final_values, means))
     if visits == "first":
         for s, x in enumerate(returns):
             wanted = np.std(x, ddof=1) / np.sqrt(len(x)) if len(x) > 1 else np.inf

@@ -130,7 +130,9 @@ def test_compiled_evaluation_equals_plain_loop(trace):
             if end:
                 break
             s = s2
-    assert_array_equal(fast.values_, slow.values_)
+    # an agent that is told its steps does not know what the end is worth
+    assert_array_equal(fast.values_[~mdp.terminal], slow.values_[~mdp.terminal])
+    assert_array_equal(slow.values_[mdp.terminal], 0.0)
 
 
 @pytest.mark.parametrize("cls", [*CONTROL, *EVALUATION, AdaptiveDynamicProgramming, PolicyGradient])
@@ -224,7 +226,7 @@ def test_adp_passive_is_the_exact_value_of_its_estimates():
     mdp = book_world(discount=0.9)
     policy = ValueIteration().fit(mdp).policy_
     agent = AdaptiveDynamicProgramming(policy, n_episodes=300, random_state=0).fit(mdp)
-    seen = (agent.visits_.sum(axis=1) > 0) | agent.model_.terminal
+    seen = agent.visits_.sum(axis=1) > 0
     guess = agent.transition_estimate_.copy()
     loops = guess.sum(axis=2) == 0
     guess[loops, 0] = 1.0  # never tried: anything

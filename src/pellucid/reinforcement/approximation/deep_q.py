@@ -253,7 +253,7 @@ class DeepQNetwork(Agent):
     @property
     def values_(self) -> Array:
         best = self._masked().max(axis=1)
-        return np.where(np.isfinite(best), best, 0.0)
+        return self._ended(np.where(np.isfinite(best), best, 0.0))
 
     @property
     def policy_(self) -> IntArray:

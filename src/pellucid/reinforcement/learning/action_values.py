@@ -75,9 +75,9 @@ class ActionValueAgent(Agent):
                 "observations are vectors here: give approximator=LinearApproximator(TileCoding("
                 "...)), or use DeepQNetwork"
             )
-        self.q_ = np.full((S, A), float(self.initial_value))
+        self.q_ = self._ended(np.full((S, A), float(self.initial_value)))
         pair = 2 if self._kind == compiled.DOUBLE_Q else 0
-        self.pair_ = np.full((pair, S, A), float(self.initial_value))
+        self.pair_ = np.repeat(self.q_[None], pair, axis=0)
         self.visits_ = np.zeros((S, A), np.int64)
         self.allowed_ = np.ones((S, A), bool) if place.allowed is None else place.allowed.copy()
 
@@ -263,8 +263,8 @@ class ActionValueAgent(Agent):
 
     @property
     def values_(self) -> Array:
-        """max_a Q(s, a) of every numbered state."""
-        return np.where(self._open().any(axis=1), self._masked().max(axis=1), 0.0)
+        """max_a Q(s, a) of every numbered state; R(terminal) where the episode ends."""
+        return self._ended(np.where(self._open().any(axis=1), self._masked().max(axis=1), 0.0))
 
     @property
     def policy_(self) -> IntArray:

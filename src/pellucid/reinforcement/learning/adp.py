@@ -67,7 +67,8 @@ class AdaptiveDynamicProgramming(Agent):
     reward_estimate_ : ndarray of shape (S, A)
     visits_ : ndarray of shape (S, A)
     values_, policy_ : ndarrays of shape (S,)
-        By the estimates, without the optimism of exploring; 0 for states never met.
+        By the estimates, without the optimism of exploring; 0 for states never met, R(terminal)
+        in the terminal states of an MDP.
     n_iter_ : int, episodes so far
     history_ : History, a row per episode: return, length, td_error (mean absolute)
 
@@ -127,7 +128,7 @@ class AdaptiveDynamicProgramming(Agent):
         counted = (lists, lists.copy(), pairs, pairs.copy())
         self.model_ = Model(*counted, np.zeros((S, A)), np.zeros(S, bool), allowed)
         self.optimistic_values_, self.clock_ = np.zeros(S), np.zeros(1, np.int64)
-        self.values_, self.policy_ = np.zeros(S), np.zeros(S, np.intp)
+        self.values_, self.policy_ = self._ended(np.zeros(S)), np.zeros(S, np.intp)
 
     # --- one step --------------------------------------------------------------------------
 
@@ -242,6 +243,7 @@ class AdaptiveDynamicProgramming(Agent):
                 )
         else:
             self.values_ = self._evaluate()
+        self.values_ = self._ended(self.values_)
         self.policy_ = self._masked_q().argmax(axis=1)
 
     def _masked_q(self) -> Array:

@@ -30,6 +30,7 @@ class Sizes:
     """The place of an agent that is told its steps."""
 
     allowed: Any = None
+    final: Any = None
 
     def __init__(self, n_states: Any, n_actions: int) -> None:
         check.whole(n_states=n_states, n_actions=n_actions)
@@ -108,6 +109,7 @@ class Agent(Estimator):
         self.n_states_, self.n_actions_ = place.n_states, place.n_actions
         self.n_inputs_ = place.n_inputs
         self.history_, self.n_iter_ = History(), 0
+        self.final_values_ = None if place.final is None else place.final.copy()
         self._begin(place)
 
     def _check_same(self, place: Place) -> None:
@@ -147,6 +149,17 @@ class Agent(Estimator):
         self._finish()
         context.end(self.n_iter_)
         return self
+
+    def _ended(self, values: Array) -> Array:
+        """``values`` with U(terminal) = R(terminal) where the world says it; rows of actions too.
+
+        A move into a terminal state pays what comes after, so nothing is learned from these.
+        """
+        final = getattr(self, "final_values_", None)
+        if final is None:
+            return values
+        final = final.reshape(-1, *(1,) * (values.ndim - 1))
+        return np.where(np.isnan(final), values, final)
 
     @cached_property
     def _rates(self) -> RateTable:

@@ -113,7 +113,7 @@ class MonteCarloLearning(Agent):
                 "observations are vectors here and means need numbered states: use TDLearning "
                 "with approximator=LinearApproximator(...) and trace_decay=1"
             )
-        self.values_ = np.full(S, float(self.initial_value))
+        self.values_ = self._ended(np.full(S, float(self.initial_value)))
         self.visits_, self.squares_ = np.zeros(S, np.int64), np.zeros(S)
         self.waiting_: list[Any] = []  # the steps of an episode given to ``update``
 

@@ -119,7 +119,7 @@ class TDLearning(Agent):
         if self.approximator is None:
             if S is None:
                 raise ValueError(approximation.NO_TABLE)
-            self.values_ = np.full(S, float(self.initial_value))
+            self.values_ = self._ended(np.full(S, float(self.initial_value)))
             self.visits_, self.traces_ = np.zeros(S, np.int64), np.zeros(S)
             return
         self.approximator.check(S)
@@ -279,7 +279,7 @@ class TDLearning(Agent):
     def _finish(self) -> None:
         if self.approximator is not None and self.n_states_ is not None:
             rows = [self.approximator.phi(s) for s in range(self.n_states_)]
-            self.values_ = np.array(rows) @ self.weights_
+            self.values_ = self._ended(np.array(rows) @ self.weights_)
 
     # --- using it --------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class Place(Protocol):
     n_actions: int
     n_inputs: int  # numbers in an observation
     allowed: Any  # (S, A), of an MDP; else None
+    final: Any  # (S,) U of the terminal states, NaN elsewhere, of an MDP; else None
 
 
 class Simulation:
@@ -57,6 +58,7 @@ class Simulation:
         start = np.flatnonzero(mdp.start > 0)
         self.allowed: Any = (np.diff(P.indptr) > 0).reshape(mdp.n_states, mdp.n_actions)
         self.n_states: Any = mdp.n_states
+        self.final: Any = np.where(mdp.terminal, mdp.final_values, np.nan)
         self.n_actions, self.n_inputs = mdp.n_actions, mdp.n_states
         self.state = -1
         reward = np.ascontiguousarray(mdp.outcome_rewards)
@@ -99,6 +101,7 @@ class Watched:
         self.place, self.look = Simulation(mdp), look
         self.n_states, self.n_actions = self.place.n_states, self.place.n_actions
         self.n_inputs, self.allowed = self.place.n_inputs, self.place.allowed
+        self.final = self.place.final
         self.walks: list[list[Move]] = []
 
     def reset(self, words: Array) -> int:
@@ -117,6 +120,7 @@ class Surroundings:
     """A Gymnasium environment to act in: numbered states, or vectors of numbers."""
 
     allowed: Any = None
+    final: Any = None
 
     def __init__(self, env: object) -> None:
         self.env = make_environment(env)

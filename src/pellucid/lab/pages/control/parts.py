@@ -32,7 +32,9 @@ class World(NamedTuple):
         return (0.5, len(self.layout[0]) + 0.5, 0.5, len(self.layout) + 0.5)
 
     def name(self, s: int) -> str:
-        return f"({self.x[s]:.0f},{self.y[s]:.0f})"
+        """The state as ``grid_world`` names it: row and column from 0 at the top left."""
+        row, column = self.mdp.states[s]
+        return f"({row}, {column})"
 
 
 def make_world(params: dict[str, Any]) -> World:
@@ -79,6 +81,8 @@ def values_panel(
         marks.append(line(x[walk], y[walk], colour="accent", width=2.0, label="this episode"))
         marks.append(points(x[walk[-1:]], y[walk[-1:]], group="accent", size=1.3))
     marks.append(text(x, y - 0.3, [number(v.round(3), 2) for v in shown]))
+    names = [world.name(s) for s in range(mdp.n_states)]
+    marks.append(text(x + 0.28, y + 0.36, names, colour="quiet"))
     if policy is not None:
         go = ~mdp.terminal & (policy >= 0)  # -1: nothing is known that could choose
         dx, dy = (np.array([TURNS[a][i] for a in policy[go]]) for i in (0, 1))
@@ -94,21 +98,21 @@ def values_panel(
 
 
 def values_in_words(world: World, values: np.ndarray, policy: Any) -> str:
-    """Column, row, value and action of every cell, for those who cannot see the grid."""
+    """Row, column, value and action of every cell, for those who cannot see the grid."""
     way = np.full(len(values), -1) if policy is None else np.asarray(policy)
     acts = ~world.mdp.terminal & (way >= 0)
     cells = [
         f"{world.name(s)} {number(v.round(3), 2)}{' ' + ACTIONS[way[s]] if acts[s] else ''}"
         for s, v in enumerate(values)
     ]
-    return f"A grid world; column, row, value and action of every cell: {'; '.join(cells)}."
+    return f"A grid world; row, column, value and action of every cell: {'; '.join(cells)}."
 
 
 def values_frame(world: World) -> Panel:
     """The panel that the frames draw into."""
     title = "Values U(s) and policy"
     alt = "A grid world; every cell shows its value, arrows show the policy."
-    return plane("world", [], title=title, x="column", y="row", box=world.box, equal=True, alt=alt)
+    return plane("world", [], title=title, box=world.box, equal=True, bare=True, alt=alt)
 
 
 def curves_panel(title: str, curves: Any, ideal: Any, x: str) -> Panel:
