@@ -7,13 +7,13 @@ from numpy.testing import assert_array_equal
 from pellucid import load, save
 from pellucid.reinforcement import (
     MDP,
+    SARSA,
     AdaptiveDynamicProgramming,
     DoubleQLearning,
     LinearApproximator,
     MonteCarloLearning,
     PolicyIteration,
     QLearning,
-    SARSA,
     TDLearning,
     ValueIteration,
     grid_world,
