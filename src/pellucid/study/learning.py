@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import pellucid
 from pellucid.core.arrays import check
@@ -28,10 +29,11 @@ from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.checks.suspicion import find_suspicion, suspicion_finding
 from pellucid.study.columns.idle_texts import idle_texts
+from pellucid.study.columns.lags import Lags, find_lags, table_lags
 from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
-from pellucid.study.reading.profiles import read_columns, typed_frame
+from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
 from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
 from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
@@ -266,8 +268,13 @@ class Study:
         y[known] = some
         codes = lambda n: None if n is None else group_codes(self._done["columns"][n])  # noqa: E731
         query = codes(self.plan.query)
+        inputs, lags = frame.select(list(kinds)), self._lags(kinds)
+        if lags is not None:
+            before = table_lags(lags, frame, y, np.concatenate([split.train, split.test]))
+            inputs = pl.concat([before, inputs], how="horizontal")
+            kinds = lags.kinds() | kinds
         return Workshop(
-            frame.select(list(kinds)),
+            inputs,
             y,
             split.folds,
             kind=split.kind,
@@ -278,7 +285,24 @@ class Study:
             query=query,
             effort=self.effort,
             seed=self.random_state,
+            lags=lags,
+            cells=frame,
         )
+
+    def _lags(self, kinds: dict[str, str]) -> Lags | None:
+        """What of the past becomes columns; None where no series is studied."""
+        task, split = self.formalise(), self.split()
+        series = split.kind == "sequential" and split.time is not None and not split.groups
+        if not series or task.kind not in (*CLASSES, "regression") or self.plan.query:
+            return None
+        rows = np.concatenate([split.train, split.test])
+        sources = [n for n, kind in kinds.items() if kind in NUMBERS and n != split.time]
+        sources = [n for n in sources if self.frame[n].dtype.is_numeric()]
+        found = find_lags(
+            self.frame[split.time], task.target[0], rows, sources, classes=task.kind in CLASSES
+        )
+        taken = found is not None and set(found.names()) & set(self.frame.columns)
+        return None if taken else found
 
     def _scorer(self) -> Scorer:
         return make_scorer(self.formalise(), self.plan.cost_matrix)
@@ -305,7 +329,7 @@ class Study:
 
     def _features(self) -> FeatureRecord:
         shop, split = self._workshop, self.split()
-        features = shop.make_features({})
+        features = shop.make_features({"lags": True})
         Z = features.fit_transform(shop.frame[split.train], shop.y[split.train])
         n, p = Z.shape
         if p == 0:
@@ -346,6 +370,7 @@ class Study:
             self.random_state,
             self.plan.cost_matrix,
             1.0 if task.kind in (*CLASSES, "multilabel") else float(np.mean(y)),
+            self._workshop.lags is not None,
         )
 
     def train(self) -> tuple[LeaderboardRow, ...]:
@@ -458,21 +483,36 @@ class Study:
 
     def _verdict(self) -> Any:
         self.evaluate()
-        found, choice = self._done["conclusion"], self._done["choice"]
+        found = self._done["conclusion"]
         return reach_verdict(
             Case(
                 self.task,
                 found.score,
                 found.evaluation.final.gain,
-                self._done["train"].outcomes[choice.challenger].name,
+                self._challenger().name,
                 self._done["rows"],
                 self._findings(),
                 self.plan.alpha,
                 self._limit(),
                 self._done.get("suspicion"),
                 self.plan.useful is not None,
+                self._note(),
             )
         )
+
+    def _note(self) -> str:
+        """What a model with lags needs to be told."""
+        lags = self._workshop.lags
+        if lags is None or not self._challenger().tried.features.get("lags"):
+            return ""
+        return (
+            f"It starts from the {lags.target} of the row before, in the order of {lags.time}: "
+            "new rows are predicted one step ahead of what is known."
+        )
+
+    def _challenger(self) -> Any:
+        """The model whose gain is tested."""
+        return self._done["train"].outcomes[self._done["choice"].challenger]
 
     def _findings(self) -> tuple[Any, ...]:
         audit = self._done["audit"][0].findings if "audit" in self._done else ()

@@ -504,14 +504,15 @@ class StudyRecord(NamedTuple):
 
     def _inputs(self, table: object) -> Any:
         from pellucid.data import load
-        from pellucid.study.saved.prediction import missing_columns, needed_columns
+        from pellucid.study.saved.prediction import missing_columns, needed_columns, wanted_columns
 
         rows = load(table)
         needed = needed_columns(self.model)
         lost = missing_columns(needed, rows.columns)
         if lost:
             raise ValueError(f"the model needs the column {lost[0]!r}, which the table lacks")
-        return rows if needed is None else rows.select(needed)
+        wanted = wanted_columns(self.model, rows.columns)
+        return rows if wanted is None else rows.select(wanted)
 
     def save(self, path: str | os.PathLike[str], *, slim: bool = False) -> None:
         """Write the fitted model; ``pellucid.load`` brings it back."""

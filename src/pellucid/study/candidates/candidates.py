@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pellucid
 from pellucid.core.arrays import check
+from pellucid.study.candidates.change import ChangeRegressor
 from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
 from pellucid.study.records import Candidate, Task
@@ -23,7 +24,7 @@ from pellucid.study.records import Candidate, Task
 EFFORTS = ("quick", "standard", "thorough")
 ONE_LABEL = ("binary", "multiclass")
 NUMBER = ("regression", "ranking")
-COUNTS = ("regression",)
+ONE_NUMBER = ("regression",)
 MANY_NUMBERS = ("multi_output_regression",)
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-5)
 MANY_ROWS = 50_000  # from here on models whose cost grows faster than n are left out
@@ -43,6 +44,7 @@ class Setting(NamedTuple):
     seed: int
     cost_matrix: Any = None
     level: float = 1.0  # mean of a number target
+    lags: bool = False  # are there columns of the past?
 
 
 Made = tuple[Any, dict[str, list[Any]]]  # estimator and space
@@ -198,6 +200,20 @@ def _poisson_boosting(s: Setting) -> Made:
     return model.set_params(loss="poisson"), space
 
 
+def _ridge_change(s: Setting) -> Made:
+    """The stiffest says the last value and the mean change."""
+    space = {"estimator__regressor__alpha": [s.n * value for value in (1e3, 100.0, *LAMBDAS[:5])]}
+    return ChangeRegressor(_new("ScaledRegressor", regressor=_new("Ridge"))), space
+
+
+def _change(family: Callable[[str], Callable[[Setting], Made]]) -> Callable[[Setting], Made]:
+    def make(s: Setting) -> Made:
+        inner, space = family("Regressor")(s)
+        return ChangeRegressor(inner), {f"estimator__{name}": v for name, v in space.items()}
+
+    return make
+
+
 def _svc(s: Setting) -> Made:
     return _new("SVC"), {"C": [0.1, 1.0, 10.0]}
 
@@ -238,6 +254,10 @@ def _ranker(s: Setting) -> Made:
 
 def _counted(s: Setting) -> bool:
     return s.task.nature == "counts" and s.level > 0
+
+
+def _has_past(s: Setting) -> bool:
+    return s.lags
 
 
 def _few_rows(s: Setting) -> bool:
@@ -288,6 +308,13 @@ WORDS = {  # key -> name: reason
     "ridge_products": "ridge regression on products: squares, and what two columns do together",
     "logistic_products": "logistic regression on products: "
     "squares, and what two columns do together",
+    "ridge_lags": "ridge regression with lags: linear, with the values known the moment before",
+    "logistic_lags": "logistic regression with lags: "
+    "linear, with the values known the moment before",
+    "forest_lags": "random forest with lags: "
+    "many trees, averaged, with the values known the moment before",
+    "boosting_lags": "gradient boosting with lags: "
+    "trees that mend each other's errors, with the values known the moment before",
     "neighbours": "nearest neighbours: rows like this one",
     "tree": "decision tree: a few questions in a row, easy to read",
     "forest": "random forest: many trees, averaged",
@@ -304,6 +331,8 @@ EVERY = (*ONE_LABEL, "multilabel", *NUMBER, *MANY_NUMBERS)
 REFERENCE, SPLINES, UNSCALED = {"reference": True}, {"knots": 5}, {"scale": False}
 TEXT = {"words": "count", "only": "text"}
 LOGISTIC, RDA = "LogisticRegression", "RegularizedDiscriminantAnalysis"
+LAGS, RAW_LAGS = {"lags": True}, {"scale": False, "lags": True}
+FOREST, CLASS_BOOSTED = "RandomForestRegressor", "HistGradientBoostingClassifier"
 NEGATIVE, BOOSTED = "NegativeBinomialRegressor", "HistGradientBoostingRegressor"
 PER_LABEL, CHAIN = f"MultiOutputClassifier {LOGISTIC}", f"ClassifierChain {LOGISTIC}"
 Q, S, T = EFFORTS  # the least effort at which a model is tried
@@ -323,7 +352,7 @@ def _entry(
     name, reason = WORDS[key].split(": ", 1)
     if needs == "SVR":
         reason = "a tube in a space of similarities"
-    classes, scaled = tuple(needs.split()), features != UNSCALED
+    classes, scaled = tuple(needs.split()), features.get("scale", True)
     return Entry(
         key, name, classes, kinds, complexity, effort, make, reason, when, features, scaled
     )
@@ -351,8 +380,8 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("guess", "", EVERY, 0, Q, _guess),
     _entry("logistic", LOGISTIC, ONE_LABEL, 1, Q, _logistic),
     _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
-    _entry("poisson", "PoissonRegressor", COUNTS, 1, Q, _poisson, _counted),
-    _entry("negative_binomial", NEGATIVE, COUNTS, 1, S, _negative_binomial, _counted),
+    _entry("poisson", "PoissonRegressor", ONE_NUMBER, 1, Q, _poisson, _counted),
+    _entry("negative_binomial", NEGATIVE, ONE_NUMBER, 1, S, _negative_binomial, _counted),
     _entry("lda", "LinearDiscriminantAnalysis", ONE_LABEL, 1, Q, _lda, _narrow, REFERENCE),
     _entry("lasso", "Lasso", NUMBER, 1, S, _lasso),
     _entry("elastic_net", "ElasticNet", NUMBER, 1, S, _elastic, lambda s: s.p > 1),
@@ -370,9 +399,23 @@ REGISTRY: tuple[Entry, ...] = (
     *_pair("tree", "DecisionTree", 2, Q, _tree, lambda s: True, UNSCALED),
     *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True, UNSCALED),
     *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
-    _entry("poisson_boosting", BOOSTED, COUNTS, 4, S, _poisson_boosting, _counted, UNSCALED),
+    _entry("poisson_boosting", BOOSTED, ONE_NUMBER, 4, S, _poisson_boosting, _counted, UNSCALED),
     _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, lambda s: s.n <= 5000),
     _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
+    _entry("ridge_lags", "Ridge", ONE_NUMBER, 1, Q, _ridge_change, _has_past, RAW_LAGS),
+    _entry("logistic_lags", LOGISTIC, ONE_LABEL, 1, Q, _logistic, _has_past, LAGS),
+    _entry("forest_lags", FOREST, ONE_NUMBER, 4, S, _change(_forest), _has_past, RAW_LAGS),
+    _entry("boosting_lags", BOOSTED, ONE_NUMBER, 4, S, _change(_boosting), _has_past, RAW_LAGS),
+    _entry(
+        "boosting_lags",
+        CLASS_BOOSTED,
+        ONE_LABEL,
+        4,
+        S,
+        _boosting("Classifier"),
+        _has_past,
+        RAW_LAGS,
+    ),
     *_pair("network", "MLP", 5, T, _network, _few_rows),
     _entry("per_label", PER_LABEL, ("multilabel",), 1, Q, _per_label("MultiOutputClassifier")),
     _entry("chain", CHAIN, ("multilabel",), 2, S, _per_label("ClassifierChain")),

@@ -41,6 +41,7 @@ from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.evaluation.validation.cv_scores import FoldJob
 from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates.candidates import Tried
+from pellucid.study.columns.lags import Lags
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import Scorer, chunks
 
@@ -84,7 +85,10 @@ class Workshop:
         effort: str = "standard",
         seed: int = 0,
         forms: dict[str, str] | None = None,
+        lags: Lags | None = None,
+        cells: pl.DataFrame | None = None,
     ) -> None:
+        self.lags, self.cells = lags, cells  # columns only some candidates see; the whole table
         self.frame, self.y, self.kinds, self.forms = frame, y, kinds, forms or {}
         self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
         self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
@@ -113,7 +117,20 @@ class Workshop:
 
     def make_features(self, options: dict[str, Any]) -> TableFeatures:
         written = {name: form for name, form in self.forms.items() if name in self.kinds}
-        return TableFeatures(self.kinds, forms=written or None, **options)
+        return TableFeatures(self.kinds, forms=written or None, **self.chosen_columns(options))
+
+    def chosen_columns(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of features with the columns they see: the lags only if they ask for them."""
+        found = {key: value for key, value in options.items() if key != "lags"}
+        if self.lags is not None and "columns" not in found:
+            hidden = () if options.get("lags") else self.lags.names()
+            found["columns"] = [name for name in self.kinds if name not in hidden]
+        return found
+
+    def own_kinds(self) -> dict[str, str]:
+        """The columns of the table itself, without lags."""
+        made = () if self.lags is None else self.lags.names()
+        return {name: kind for name, kind in self.kinds.items() if name not in made}
 
     def part(self, learn: IntArray, judge: IntArray, options: dict[str, Any], key: Any) -> Part:
         """The matrices of a fold, computed once per kind of features."""

@@ -162,7 +162,7 @@ def _reasons(
     y = np.asarray(shop.y)[at]
     names = list(shop.kinds)
     columns = {c.name: c for c in read_columns(shop.frame[at]).values()}
-    may = [name for name in names if name not in plan.keep]
+    may = [name for name in shop.own_kinds() if name not in plan.keep]  # the past is no leak
     if len(names) > 1:
         asked = [columns[n] for n in may]
         if task.kind == "regression" and (parts := _combination(asked, y)):

@@ -25,6 +25,9 @@ from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.non_negative import NonNegativeRegressor
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
+from pellucid.study.columns.lagged_features import LaggedFeatures
+from pellucid.study.columns.lags import make_tail
+from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
@@ -55,10 +58,26 @@ def build_model(
         model = TemperedClassifier(model, trust)
     if costs is not None:
         model = LossMatrixClassifier(model, costs)
-    features = shop.make_features(outcome.tried.features)
+    features = final_features(shop, outcome.tried.features, rows)
     lists = {f"model__{k}": v for k, v in shop.fit_options(model, rows).items()}
     pipeline = Pipeline([("features", features), ("model", model)])
     return pipeline.fit(shop.frame[rows], shop.y[rows], **lists)
+
+
+def final_features(shop: Workshop, options: dict[str, Any], rows: IntArray) -> TableFeatures:
+    """The features of a model that is kept; with lags it makes those of new rows itself."""
+    features = shop.make_features(options)
+    if shop.lags is None:
+        return features
+    tail = None
+    if options.get("lags"):
+        assert shop.cells is not None
+        tail = make_tail(shop.lags, shop.cells, shop.y, rows)
+    lags = shop.lags if tail is not None else None
+    params = features.get_params(deep=False)
+    params["kinds"] = {name: shop.kinds[name] for name in params["columns"]}
+    forms = {k: v for k, v in (params["forms"] or {}).items() if k in params["kinds"]}
+    return LaggedFeatures(**params | {"forms": forms or None}, lags=lags, tail=tail)
 
 
 class Said(NamedTuple):

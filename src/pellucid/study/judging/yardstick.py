@@ -18,18 +18,9 @@ import polars as pl
 
 from pellucid.core.arrays.typing import IntArray
 from pellucid.study.candidates.training import Outcome, Workshop
+from pellucid.study.columns.lags import one_per_moment, seasons
 from pellucid.study.judging.gain import Judged, Told, told_by
 from pellucid.study.reading.profiles import read_column
-
-DAY = 86_400e6  # microseconds
-SEASONS = (  # usual step in days, rows of a season, how it is said
-    (1 / 24, 24, "the value 24 hours before"),
-    (1.0, 7, "the value a week before"),
-    (7.0, 52, "the value 52 weeks before"),
-    (30.44, 12, "the value 12 months before"),
-    (91.3, 4, "the value 4 quarters before"),
-)
-NEAR = 0.1  # a step may differ from the usual one by this share
 
 
 class Yardstick(NamedTuple):
@@ -47,20 +38,10 @@ def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]
     [[1.0, 1.0, 2.0, 4.0]]
     """
     column = read_column(times)
-    if column.numbers is None or np.ndim(y) != 1:
-        return []
-    step = np.diff(column.numbers[rows])
-    if not (step > 0).all():  # several rows share a moment, or have none
+    if np.ndim(y) != 1 or not one_per_moment(column, rows):
         return []
     found = [Yardstick("the last value", _before(y, rows, 1))]
-    if column.kind == "date" and len(step):
-        days = float(np.median(step)) / DAY
-        found += [
-            Yardstick(name, _before(y, rows, lag))
-            for usual, lag, name in SEASONS
-            if abs(days / usual - 1) < NEAR and len(rows) > 2 * lag
-        ]
-    return found
+    return found + [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
 
 
 def _before(y: Any, rows: IntArray, lag: int) -> Any:

@@ -38,7 +38,7 @@ from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
-from pellucid.study.saved.prediction import needed_columns, take_apart
+from pellucid.study.saved.prediction import take_apart, wanted_columns
 
 MOST_GROUPS = 30
 MANY_NUMBERS = 12  # a numeric column with more distinct values is cut at its quartiles
@@ -220,7 +220,7 @@ def ask(
     model: BaseEstimator, rows: pl.DataFrame, task: Task, cost_matrix: ArrayLike | None
 ) -> tuple[Answers, tuple[str, ...]]:
     """What the model says; and the classes among the answers that it does not know."""
-    names = needed_columns(model)
+    names = wanted_columns(model, rows.columns)
     X: Any = rows.select(names) if names is not None else frame_matrix(rows.drop(task.target))
     y = target_array(rows, task)
     unknown: tuple[str, ...] = ()
@@ -349,7 +349,7 @@ def drift_of(model: BaseEstimator, rows: pl.DataFrame, alpha: float) -> DriftRep
     parts = take_apart(model)
     if not isinstance(parts.features, TableFeatures) or "training" not in parts.about:
         return None
-    inputs = rows.select(needed_columns(model) or [])
+    inputs = rows.select(wanted_columns(model, rows.columns) or [])
     return drift_report(parts.features, parts.about["training"], inputs, alpha=alpha)
 
 

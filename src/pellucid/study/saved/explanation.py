@@ -24,6 +24,7 @@ from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain
+from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.rule_words import tree_rules
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import chunks
@@ -101,6 +102,8 @@ def machine_of(model: BaseEstimator) -> Machine:
     """Take the model apart; a model without names gets x0, x1, ..."""
     parts = take_apart(model)
     columns = needed_columns(model)
+    if isinstance(parts.features, LaggedFeatures):
+        columns = list(parts.features.feature_names_in_)  # the lags among them
     if columns is None:
         columns = [f"x{j}" for j in range(parts.last.n_features_in_)]
     if isinstance(parts.features, TableFeatures):
@@ -155,6 +158,8 @@ def explain_model(
         raise ValueError(f"{feature!r} is none of the model's columns")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a summary warns of what its notes say too
+        if frame is not None and isinstance(machine.parts.features, LaggedFeatures):
+            frame = machine.parts.features.with_lags(frame)
         X = None if frame is None else sampled(frame, SAMPLE, rng)
         found, metric = importances(machine, X, target, rng)
         Z = None if X is None else machine.features(X.select(machine.columns))

@@ -6,6 +6,7 @@ runs it over a table of any size and counts the rows that are unlike the trainin
 that the model cannot answer is refused before a row is read.
 """
 
+import sys
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
@@ -19,12 +20,13 @@ from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array
 from pellucid.data.block import table_blocks
 from pellucid.data.delimited import commas_as_text
+from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.table_features import Drift, TableFeatures
 from pellucid.study.judging.conformal import label_sets, limits
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
-WRAPPERS = ("LossMatrixClassifier", "TemperedClassifier", "NonNegativeRegressor")
+WRAPPERS = ("LossMatrixClassifier", "TemperedClassifier", "NonNegativeRegressor", "ChangeRegressor")
 
 NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets (--proba, --sets)"
 
@@ -91,11 +93,21 @@ def probabilities(last: Any, Z: Array) -> Array:
 def needed_columns(model: BaseEstimator) -> list[str] | None:
     """The names of the input columns; None where the model was fitted without names."""
     parts = take_apart(model)
+    if isinstance(parts.features, LaggedFeatures):
+        return parts.features.needs_
     for one in (parts.features, model, parts.last):
         names = getattr(one, "feature_names_in_", None)
         if names is not None:
             return [str(name) for name in names]
     return None
+
+
+def wanted_columns(model: BaseEstimator, present: Collection[str]) -> list[str] | None:
+    """The needed columns, and those that are taken where a table has them."""
+    needed, features = needed_columns(model), take_apart(model).features
+    if needed is None or not isinstance(features, LaggedFeatures):
+        return needed
+    return needed + [n for n in features.takes_ if n in present and n not in needed]
 
 
 class Application:
@@ -205,7 +217,7 @@ class Application:
     def _rows(self, X: pl.DataFrame) -> Any:
         """Frames where the model knows names, else a matrix."""
         if self.columns is not None:
-            return X.select(self.columns)
+            return X.select(self.wanted(X.columns))
         p = getattr(self.parts.last, "n_features_in_", X.width)
         if self.parts.features is None and p != X.width:
             raise ValueError(f"the model was fitted on {p} columns, the table has {X.width}")
@@ -268,8 +280,13 @@ class Application:
     def strange(self, X: pl.DataFrame) -> Drift | None:
         """Cells unlike the training rows; None where the model does not know them."""
         if isinstance(self.parts.features, TableFeatures):
-            return self.parts.features.drift(X.select(self.columns))
+            return self.parts.features.drift(X.select(self.wanted(X.columns)))
         return None
+
+    def wanted(self, present: Collection[str]) -> list[str]:
+        """The columns of a table that the model takes; all where it knows no names."""
+        found = wanted_columns(self.model, present)
+        return list(present) if found is None else found
 
 
 def joined(inside: Any, names: list[str]) -> list[str]:
@@ -330,10 +347,12 @@ def predict_blocks(
     copy : names of columns to put before the answers
     where : what to call the table in a message
     """
-    wanted = list(table.schema) if application.columns is None else application.columns
+    wanted = application.wanted(list(table.schema))
+    series = isinstance(application.parts.features, LaggedFeatures)  # rows build on each other
+    size = sys.maxsize if series else BLOCK_ROWS
     columns = list(dict.fromkeys([*wanted, *copy]))
     table = commas_as_text(table, application.written)
-    for X, _ in table_blocks(table, None, columns, None, BLOCK_ROWS, where):
+    for X, _ in table_blocks(table, None, columns, None, size, where):
         inputs = X.select(wanted)
         answers = application.answer(inputs)
         taken = [name for name in copy if name in answers.columns]

@@ -238,7 +238,8 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> di
         "score": found.final.table[task.metric].to_dict(),
         "name": ground.chosen.name,
         "threshold": None if cut is None else cut.threshold,
-        "columns": dict(shop.kinds),
+        "columns": shop.own_kinds(),
+        "lags": shop.lags.names() if shop.lags and ground.chosen.tried.features.get("lags") else [],
         "forms": {name: shop.forms[name] for name in task.target if name in shop.forms},
         "query": ground.plan.query,
         "digest": ground.digest,
@@ -251,7 +252,7 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> di
             found.y,
             split.kind,
         ),
-        "training": sketch_columns(shop.frame[split.train], shop.kinds),
+        "training": sketch_columns(shop.frame[split.train], shop.own_kinds()),
     }
 
 

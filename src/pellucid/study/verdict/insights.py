@@ -289,7 +289,8 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
     if outcome is None or name is None or public(name) is None:
         return None
     learn = np.unique(np.concatenate([np.concatenate(fold) for fold in shop.folds]))
-    features = shop.make_features({"reference": True})
+    lags = outcome.tried.features.get("lags", False)
+    features = shop.make_features({"reference": True, "lags": lags})
     Z = features.fit_transform(shop.frame[learn], shop.y[learn])
     n, p = Z.shape
     if p > WIDE_SUMMARY or n <= p + 1:

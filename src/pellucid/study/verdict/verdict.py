@@ -63,6 +63,7 @@ class Case(NamedTuple):
     partial: str = ""
     suspicion: Any = None
     asked: bool = False  # was a useful gain named?
+    note: str = ""  # a sentence on what the model needs, or on the question it answers
 
     @property
     def target(self) -> str:
@@ -107,6 +108,7 @@ def reach_verdict(case: Case) -> Verdict:
         "not_shown": _not_shown,
         "excluded": _excluded,
     }[kind](case)
+    sentences += [case.note] if kind != "excluded" else []
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
         sentences += leaks(case)
@@ -132,7 +134,7 @@ def article(name: str) -> str:
     ('A decision tree', 'Ridge regression')
     """
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
-    mass = ("regression", "analysis", "boosting", "splines", "products", "words", "label")
+    mass = ("regression", "analysis", "boosting", "splines", "products", "words", "label", "lags")
     if plural or name.endswith(mass):
         return name[0].upper() + name[1:]
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
