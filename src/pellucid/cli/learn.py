@@ -35,6 +35,7 @@ PARTS = {  # of the whole study, in percent
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
 @click.option("--groups", help="Column of rows that belong together; none: look for none.")
+@click.option("--known-groups", help="Column of groups that new rows will belong to too.")
 @click.option("--query", help="Column of the lists to rank.")
 @click.option("--cost", type=click.Path(path_type=Path), help="CSV of costs: truth x decision.")
 @click.option("--drop", multiple=True, help="Column to leave out; several with commas.")
@@ -76,6 +77,7 @@ def learn(
     metric: str,
     time_column: str | None,
     groups: str | None,
+    known_groups: str | None,
     query: str | None,
     cost: Path | None,
     drop: tuple[str, ...],
@@ -105,7 +107,7 @@ def learn(
     if not targets:
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     drop, keep = columns_of(drop, frame.columns), columns_of(keep, frame.columns)
-    check_roles(frame, [*targets, *drop, *keep], groups, time_column, query)
+    check_roles(frame, [*targets, *drop, *keep], groups, time_column, query, known_groups)
     from pellucid.cli.shared.ahead import compiling_ahead
     from pellucid.cli.shared.outputs import command_line
     from pellucid.data.sql import without_password
@@ -122,6 +124,7 @@ def learn(
         alpha=alpha,
         time_limit=time_limit,
         useful=useful,
+        known_groups=known_groups,
         candidates=None if candidates is None else tuple(candidates.split(",")),
     )
     asked: dict[str, Any] = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}

@@ -8,6 +8,7 @@ at the target sees learning rows only. The test rows are used once, at the end. 
 effort give the same record, seconds apart.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -50,7 +51,7 @@ from pellucid.study.records import (
     Suspicion,
     Task,
 )
-from pellucid.study.splits.owners import named_groups
+from pellucid.study.splits.owners import find_owner, named_groups
 from pellucid.study.splits.split import group_codes, make_split
 from pellucid.study.verdict.final_model import Ground, conclude
 from pellucid.study.verdict.verdict import Case, reach_verdict
@@ -154,7 +155,8 @@ class Study:
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
             groups = named_groups(plan, frame.columns)
-            named += [name for name in (plan.time, groups, plan.query) if name is not None]
+            roles = (plan.time, groups, plan.query, plan.known_groups)
+            named += [name for name in roles if name is not None]
             known_columns(named, dict.fromkeys(frame.columns), "the table")
             if extreme := extreme_cell(frame, plan.drop):
                 raise TaskError(extreme)
@@ -440,6 +442,7 @@ class Study:
                 self._deadline(),
                 self._tell,
                 self._asked[1] != "auto",
+                self._known_groups(),
             )
         )
         rows = self._done["rows"]
@@ -500,15 +503,38 @@ class Study:
             )
         )
 
+    def _known_groups(self) -> str | None:
+        """The groups of which new rows are other rows: named in the plan, or found though the plan
+        forbids to split by them."""
+        if self.split().kind not in ("random", "stratified"):
+            return None
+        if self.plan.known_groups is not None or self.plan.groups is None:
+            return self.plan.known_groups
+        if "known" not in self._done:
+            free = self.plan._replace(groups=None)
+            found = find_owner(self._done["columns"], self.task, free, self.split().train)
+            self._done["known"] = None if found is None else found.name
+        return self._done["known"]
+
     def _note(self) -> str:
-        """What a model with lags needs to be told."""
-        lags = self._workshop.lags
-        if lags is None or not self._challenger().tried.features.get("lags"):
-            return ""
-        return (
-            f"It starts from the {lags.target} of the row before, in the order of {lags.time}: "
-            "new rows are predicted one step ahead of what is known."
-        )
+        """What a model with lags needs to be told, or which groups the answer is about."""
+        lags, split, known = self._workshop.lags, self.split(), self._known_groups()
+        if lags is not None and self._challenger().tried.features.get("lags"):
+            return (
+                f"It starts from the {lags.target} of the row before, in the order of {lags.time}: "
+                "new rows are predicted one step ahead of what is known."
+            )
+        if split.kind == "groups" and split.groups:
+            return (
+                f"This is about a new {split.groups}, of which no row is known; --known-groups "
+                f"{shlex.quote(split.groups)} asks about new rows of known ones."
+            )
+        if known is not None:
+            return (
+                f"This is about new rows of a known {known}; --groups {shlex.quote(known)} asks "
+                f"about a new {known}."
+            )
+        return ""
 
     def _challenger(self) -> Any:
         """The model whose gain is tested."""

@@ -45,7 +45,9 @@ class Plan(NamedTuple):
     true class and a column per decision (classes in sorted order); ``candidates`` restricts the
     models by name; ``time_limit`` is in seconds, and a study stopped by it says what is missing;
     ``test_size`` is the share of the rows kept for the end, ``alpha`` the level of the tests;
-    ``useful`` is the least gain over the yardstick that matters, in units of the measure.
+    ``useful`` is the least gain over the yardstick that matters, in units of the measure;
+    ``known_groups`` names groups whose rows are alike and of which new rows are other rows: they
+    are split at random, and the mean of the group is a yardstick.
 
     >>> Plan(groups="patient").test_size
     0.2
@@ -62,6 +64,7 @@ class Plan(NamedTuple):
     candidates: tuple[str, ...] | None = None
     time_limit: float | None = None
     useful: float | None = None
+    known_groups: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

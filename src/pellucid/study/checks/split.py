@@ -34,7 +34,11 @@ def split_findings(
         order = {n: in_row_order(columns[n]) for n in times}
         grave = "warning" if any(order.values()) else "info"
         found.append(finding("PEL304", times, severity=grave, looks_like="time", in_order=order))
-    kept = {n: c for n, c in asked.items() if n not in plan.keep and plan.groups is None}
+    kept = {
+        n: c
+        for n, c in asked.items()
+        if n not in plan.keep and plan.groups is None and plan.known_groups is None
+    }
     owners = {n: c.distinct for n, c in kept.items() if looks_like_groups(c)}
     if owners:
         found.append(finding("PEL304", owners, looks_like="groups", groups=owners))

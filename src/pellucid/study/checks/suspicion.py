@@ -169,7 +169,7 @@ def _reasons(
             yield parts, bench.refit([n for n in names if n not in parts.columns])
         if some := _singles(bench, asked, y, len(names)):
             yield some, bench.refit([n for n in names if n not in some.columns])
-    if shop.kind in ("random", "stratified") and plan.groups is None:
+    if shop.kind in ("random", "stratified") and not (plan.groups or plan.known_groups):
         aside = {*task.target, *plan.drop, *plan.keep}
         others = read_columns(table[at].select(n for n in table.columns if n not in aside))
         if owner := one_target_each(others, y, task):

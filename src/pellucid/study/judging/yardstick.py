@@ -1,12 +1,14 @@
-r"""What a model must beat: guessing, and for rows in time what was seen last.
+r"""What a model must beat: guessing; for rows in time what was seen last, for groups their mean.
 
     guessing          the commonest class or the mean of the learning rows
     the last value    y_{t-1}: the target of the moment before
+    its group         the mean, or the commonest class, of the learning rows of the same group,
+                      where new rows are of known groups; a new group has no mean to know
     a season ago      y_{t-s}: 24 hours, 7 days, 52 weeks, 12 months or 4 quarters before, by the
                       usual step of the time column
 
 The strongest on the judging rows of the folds is the yardstick of the study; the test rows have no
-say in it. The last two need one row per moment, and are known only to someone who hears of every
+say in it. Those of time need one row per moment, and are known only to someone who hears of every
 target before the next is asked for: the verdict names them.
 """
 
@@ -21,6 +23,8 @@ from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.columns.lags import one_per_moment, seasons
 from pellucid.study.judging.gain import Judged, Told, told_by
 from pellucid.study.reading.profiles import read_column
+from pellucid.study.reading.target_arrays import CLASSES
+from pellucid.study.records import SplitRecord
 
 
 class Yardstick(NamedTuple):
@@ -49,6 +53,37 @@ def _before(y: Any, rows: IntArray, lag: int) -> Any:
     said = y.copy()
     said[rows] = y[rows[np.maximum(np.arange(len(rows)) - lag, 0)]]
     return said
+
+
+def group_yardstick(shop: Workshop, codes: IntArray, name: str, split: SplitRecord) -> Yardstick:
+    """The mean or commonest class of a row's group, among the rows that learn for the row.
+
+    ``codes`` has the number of its group for every row of the table. A group of which no row was
+    learned from gets what all rows say.
+    """
+    classes = shop.scorer.task.kind in CLASSES
+    said = np.array(shop.y)
+    for learn, judge in (*shop.folds, (split.train, split.test)):
+        said[judge] = _group_values(shop.y[learn], codes[learn], codes[judge], classes=classes)
+    return Yardstick(f"the {'commonest class' if classes else 'mean'} of its {name}", said)
+
+
+def _group_values(y: Any, groups: IntArray, asked: IntArray, *, classes: bool) -> Any:
+    """
+    >>> y, groups, asked = np.array([1.0, 3.0, 8.0]), np.array([0, 0, 1]), np.array([0, 1, 2])
+    >>> _group_values(y, groups, asked, classes=False)
+    array([2., 8., 4.])
+    """
+    size = int(max(groups.max(), asked.max())) + 1
+    if not classes:
+        n = np.bincount(groups, minlength=size)
+        mean = np.bincount(groups, y, size) / np.maximum(n, 1)
+        return np.where(n > 0, mean, y.mean())[asked]
+    labels, codes = np.unique(y, return_inverse=True)
+    table = np.zeros((size, len(labels)), dtype=np.intp)
+    np.add.at(table, (groups, codes), 1)
+    table[table.sum(axis=1) == 0] = np.bincount(codes)
+    return labels[table.argmax(axis=1)][asked]
 
 
 def fold_values(shop: Workshop, yardstick: Yardstick) -> list[float]:

@@ -47,7 +47,8 @@ def extreme_cell(frame: pl.DataFrame, leave: Sequence[str] = ()) -> str:
 def one_role(targets: Sequence[str], plan: Plan) -> None:
     """A target is predicted; it cannot be left out, order the rows or group them as well."""
     roles = {"drop": plan.drop, "time": (plan.time,), "groups": (plan.groups,)}
-    for role, names in (roles | {"query": (plan.query,)}).items():
+    roles |= {"query": (plan.query,), "known groups": (plan.known_groups,)}
+    for role, names in roles.items():
         for name in targets:
             if name in names:
                 raise ValueError(f"{name!r} is a target and cannot be given as {role} too")

@@ -88,7 +88,7 @@ def make_split(
     if owner:
         split = _by_groups(rows, units, y, plan, rng, owner)
         return split if plan.query else split._replace(groups=owner)
-    found = None if asked else find_owner(columns, task, plan, rows)
+    found = None if asked or plan.known_groups else find_owner(columns, task, plan, rows)
     if found is not None:
         whole = _units(columns[found.name], copies, rows, frame.height)
         if splits_by(whole, y):

@@ -50,14 +50,17 @@ from pellucid.study.judging.measure import fold_interval
 from pellucid.study.judging.threshold_choice import Cut, find_cut
 from pellucid.study.judging.yardstick import (
     Yardstick,
+    group_yardstick,
     strongest,
     time_yardsticks,
     told_in_folds,
     told_of,
 )
+from pellucid.study.reading.profiles import read_column
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
+from pellucid.study.splits.split import group_codes
 from pellucid.study.verdict.insights import explain
 
 MANY = ("multilabel", "multi_output_regression", "ranking")  # no single last value
@@ -79,6 +82,7 @@ class Ground(NamedTuple):
     deadline: float | None
     tell: Callable[[str], None]  # what is being done
     asked: bool = False  # was the measure asked for?
+    known: str | None = None  # the column of groups that new rows belong to too
 
     @property
     def chosen(self) -> Outcome:
@@ -152,7 +156,7 @@ def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tupl
     if challenger is not ground.chosen:
         params = usual_parameters(challenger.params)
         model = build_model(shop, challenger, split.train, params, None)
-    others = _time_yardsticks(ground) if ordered else []
+    others = _time_yardsticks(ground) if ordered else _group_yardsticks(ground)
     yardstick, folds = strongest(shop, _guess(ground), others)
     told, base = told_by(scorer, model, X), told_of(shop, yardstick, split.test, dull)
     gain = find_gain(scorer, rows, told, base, ground.plan.useful)
@@ -205,6 +209,14 @@ def _time_yardsticks(ground: Ground) -> list[Yardstick]:
         return []
     order = np.concatenate([split.train, split.test])
     return time_yardsticks(ground.shop.y, order, ground.cells[split.time])
+
+
+def _group_yardsticks(ground: Ground) -> list[Yardstick]:
+    shop, split, name = ground.shop, ground.split, ground.known
+    if name is None or split.groups or shop.scorer.task.kind in MANY:
+        return []
+    codes = np.unique(group_codes(read_column(ground.cells[name])), return_inverse=True)[1]
+    return [group_yardstick(shop, codes, name, split)]
 
 
 def _guess(ground: Ground) -> Outcome:

@@ -108,7 +108,7 @@ def reach_verdict(case: Case) -> Verdict:
         "not_shown": _not_shown,
         "excluded": _excluded,
     }[kind](case)
-    sentences += [case.note] if kind != "excluded" else []
+    sentences += [case.note]
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
         sentences += leaks(case)
