@@ -31,10 +31,36 @@ def test_text(inside, saved):
     done = inside("evaluate", saved.sex, saved.table, "--by", "island")
     assert done.code == Code.DONE
     assert max(map(len, done.out.splitlines())) <= 100
-    for words in ("accuracy", "said female", "Torgersen", "is the table the model was made from"):
+    for words in ("accuracy", "said female", "Torgersen", "learned from all of these 333 rows"):
         assert words in done.out
     quiet = inside("evaluate", saved.sex, saved.table, "--quiet", "--out", "found.json")
     assert (quiet.code, quiet.out) == (Code.DONE, "")
+
+
+def test_rows_learned_from_are_noticed(inside, tmp_path, table):
+    """In any file: those of the test rows too, by the model that has learned from all."""
+    learned = pellucid.learn(table, "sex", effort="quick", plan=pellucid.Plan(candidates=("lda",)))
+    pellucid.save(learned.tested, tmp_path / "tested.pellucid")
+    learned.save(tmp_path / "model.pellucid")
+    table[learned.split.test].write_csv(tmp_path / "kept.csv")
+    again = inside("evaluate", "model.pellucid", "kept.csv")
+    told = " ".join(again.out.split())
+    n = len(learned.split.test)
+    assert f"The model has learned from all of these {n} rows: they flatter it." in told
+    assert f"that of tested.pellucid, which had not met the {n} test rows of the study" in told
+    assert "On the study's test rows accuracy of tested.pellucid was" in told
+    honest = inside("evaluate", "tested.pellucid", "kept.csv", "--json").json
+    assert honest["overlap"] == {"checked": n, "learned": 0, "expected": 0.0}
+    score = learned.final.table["accuracy"].estimate
+    assert honest["table"]["accuracy"]["estimate"] == pytest.approx(score)
+    assert "flatter" not in inside("evaluate", "tested.pellucid", "kept.csv").out
+    head = " ".join(inside("explain", "model.pellucid", "kept.csv").out.split())
+    assert f"learned from all {learned.learned.model} rows." in head
+    assert f"(tested.pellucid) it had accuracy {score:.4g}" in head
+    assert "learned from 100 % of these rows" in head
+    kept = " ".join(inside("explain", "tested.pellucid", "kept.csv").out.split())
+    assert "in its study" in kept
+    assert "of these rows" not in kept
 
 
 def test_groups_agree_with_their_rows(inside, saved, table, tmp_path):

@@ -15,7 +15,8 @@ from pellucid.cli.shared.options import Code
 from pellucid.cli.shared.tables import read_costs
 from pellucid.data import load_table
 
-FILES = {"report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv"}
+MODELS = {"model.pellucid", "tested.pellucid"}
+FILES = {"report.html", "report.json", "repeat.py", "predictions.csv"} | MODELS
 
 
 def write(folder, name, columns):

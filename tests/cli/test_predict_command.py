@@ -92,11 +92,18 @@ def test_strangers_are_counted_and_extra_columns_ignored(inside, saved, table, t
     assert (done.code, done.out) == (Code.DONE, "")
     assert "said.csv: 344 rows" in done.err
     assert "5 of 344 rows with levels never seen in training (island 5)" in done.err
-    assert "outside the range of the training rows (bill_depth_mm 2" in done.err
+    assert "1 of 344 rows outside the range of the training rows (bill_depth_mm 1)" in done.err
     record = inside("predict", saved.mass, "odd.csv", "--json").json
     assert (record["rows"], record["rows_unseen"]) == (344, 5)
     assert record["unseen"] == {"island": 5}
     assert len(record["predictions"]["prediction"]) == 344
+
+
+def test_whose_limits_they_are_is_said(inside, saved):
+    done = inside("predict", saved.mass, saved.table, "--interval", "0.9", "--out", "limits.csv")
+    assert "the limits are those of tested.pellucid on 69 rows it had not met" in done.err
+    plain = inside("predict", saved.mass, saved.table, "--out", "plain.csv")
+    assert "limits" not in plain.err
 
 
 def test_parquet_and_csv_agree(inside, saved, table, tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.special import bdtrc
+from sklearn.base import clone
 
 import pellucid
 from pellucid import Plan, Study, learn
@@ -136,7 +137,7 @@ def test_test_rows_have_no_part_before_the_end(classes):
     for a, b in zip(record.leaderboard, changed.leaderboard, strict=True):
         assert a.folds == b.folds
     X = table.select(list(study._workshop.kinds))
-    assert (record.model.predict(X) == changed.model.predict(X)).all()
+    assert (record.tested.predict(X) == changed.tested.predict(X)).all()
 
 
 def test_the_test_rows_are_used_once(monkeypatch):
@@ -165,10 +166,73 @@ def test_the_task_is_frozen(classes):
         study.task = None
 
 
-def test_the_saved_model_is_the_scored_one(classes, tmp_path):
+def test_the_saved_model_has_learned_from_all_rows(classes, tmp_path):
+    """As if fitted on them by hand; score and calibration are those of the tested model."""
     study, record = classes
+    split = record.split
     record.save(tmp_path / "model.pellucid")
     model = pellucid.load(tmp_path / "model.pellucid")
+    X, y = study.take(np.concatenate([split.train, split.test]))
+    by_hand = clone(record.tested).fit(X, y)
+    np.testing.assert_array_equal(by_hand.predict_proba(X), model.predict_proba(X))
+    assert (model.predict_proba(X) != record.tested.predict_proba(X)).any()
+    assert record.learned == (len(split.train), len(X))
+    about, tested = model.study_, record.tested.study_
+    assert (about["learned"], tested["learned"]) == (len(X), len(split.train))
+    assert about["score"] == tested["score"]
+    np.testing.assert_array_equal(about["calibration"]["scores"], tested["calibration"]["scores"])
+    P = record.tested.predict_proba(X.tail(len(split.test)))
+    place = np.searchsorted(model.classes_, y[len(split.train) :])
+    honest = np.sort(1 - P[np.arange(len(P)), place])
+    np.testing.assert_allclose(about["calibration"]["scores"], honest)
+
+
+@pytest.mark.parametrize("plan", [Plan(groups="who"), Plan(time="day"), Plan()])
+def test_every_kind_of_study_refits(plan):
+    """Groups, time, and where guessing is the model."""
+    rng = np.random.default_rng(1)
+    n = 120
+    x = rng.normal(size=n)
+    table = {
+        "x": x,
+        "who": [f"p{i % 20}" for i in range(n)],
+        "day": np.datetime64("2020-01-01") + np.arange(n),
+        "y": rng.permutation(x) if plan == Plan() else 3 * x + rng.normal(size=n),
+    }
+    one = plan._replace(candidates=("ridge",), groups=plan.groups or "none")
+    study = Study(table, "y", effort="quick", plan=one)
+    record = study.run()
+    assert (record.verdict.chosen == "guessing") == (plan == Plan())
+    X, y = study.take(np.concatenate([record.split.train, record.split.test]))
+    by_hand = clone(record.tested).fit(X, y)
+    np.testing.assert_array_equal(by_hand.predict(X), record.model.predict(X))
+    assert record.learned == (len(record.split.train), n)
+    if plan == Plan():
+        assert record.model.predict(X[:1])[0] == pytest.approx(y.mean())
+
+
+def test_without_time_for_the_refit_the_tested_model_is_kept(monkeypatch):
+    seen = []
+
+    def late(self, needed=0.0):
+        seen.append(needed)
+        return needed > 0
+
+    monkeypatch.setattr("pellucid.study.verdict.final_model.Ground.late", late)
+    record = learn(
+        class_table(), "y", effort="quick", plan=Plan(candidates=("lda",), time_limit=999)
+    )
+    assert record.model is record.tested
+    assert not record.learned.refitted
+    assert max(seen) > 0
+    assert "the refit on all rows" in record.partial
+    assert "it was not refitted on all rows" in pellucid.report.render(record)
+
+
+def test_the_scored_model_is_kept_beside(classes, tmp_path):
+    study, record = classes
+    pellucid.save(record.tested, tmp_path / "tested.pellucid")
+    model = pellucid.load(tmp_path / "tested.pellucid")
     rows = study.frame[record.split.test].select(list(model.feature_names_in_))
     said = [one["prediction"] for one in record.final.predictions]
     assert model.predict(rows).tolist() == said

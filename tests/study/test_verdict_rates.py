@@ -60,7 +60,7 @@ def covered(kind, seed):
         new = new.with_columns(day=new["day"].gather(last[np.arange(20_000) % len(last)]))
     X = record._inputs(new)
     scorer = make_scorer(record.task, None)
-    truth = measured(scorer, new["y"].to_numpy(), told_by(scorer, record.model, X))
+    truth = measured(scorer, new["y"].to_numpy(), told_by(scorer, record.tested, X))
     interval = record.final.table[record.task.metric]
     assert interval.low < interval.high
     return interval.low <= truth <= interval.high

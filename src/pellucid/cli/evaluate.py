@@ -105,12 +105,8 @@ def show(found: "Judgement", model: Path, data: str) -> None:
     line = f"{short(model, 40)} on {short(data, 40)}: {target} of {found.n:,} rows"
     left = f" ({found.unlabelled:,} without an answer left out)" if found.unlabelled else ""
     screen.print(line + left)
-    if found.same_table:
-        screen.print(
-            "This is the table the model was made from: rows it learned from flatter it. "
-            "The study's own test score is the honest one.",
-            style="yellow",
-        )
+    if text := flattered(found):
+        screen.print(text, style="yellow")
     if found.unknown:
         named = ", ".join(short(label, 20) for label in found.unknown[:5])
         screen.print(f"The model has never seen these classes, so it cannot name them: {named}")
@@ -130,6 +126,26 @@ def show(found: "Judgement", model: Path, data: str) -> None:
     if found.drift is not None:
         screen.print()
         show_drift(screen, found.drift)
+
+
+def flattered(found: "Judgement") -> str:
+    """Whether the model has learned from these rows, and which score to believe then."""
+    met, text = found.overlap, ""
+    if met is not None and met.beyond_chance:
+        some = "all" if met.learned == met.checked else f"{100 * met.share:.0f} %"
+        looked = "" if met.checked == found.n else f", by a sample of {met.checked:,}"
+        text = f"The model has learned from {some} of these {found.n:,} rows{looked}"
+    elif met is None and found.same_table:
+        text = "This is the table the model was made from"
+    if not text:
+        return ""
+    honest = "The study's own test score is the honest one."
+    if found.tested is not None and found.refitted:
+        honest = (
+            f"The honest score is that of tested.pellucid, which had not met the "
+            f"{found.tested['on']:,} test rows of the study; this model has learned from them too."
+        )
+    return f"{text}: they flatter it. {honest}"
 
 
 def number(value: "float | None") -> str:
@@ -162,11 +178,12 @@ def change_sentence(found: "Judgement") -> str:
     if found.before is None:
         return ""
     name, before = said(found.task.metric), found.before
+    whose = "of tested.pellucid " if found.refitted else ""
     text = (
-        f"On the study's test rows {name} was {number(before['estimate'])} "
+        f"On the study's test rows {name} {whose}was {number(before['estimate'])} "
         f"({number(before['low'])} to {number(before['high'])})"
     )
-    if found.change is None or found.same_table:
+    if found.change is None or flattered(found):
         return f"{text}."
     p = found.change["p_value"]
     if p > 0.05:

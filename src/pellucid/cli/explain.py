@@ -162,10 +162,17 @@ def headline(about: dict[str, Any], model: Path) -> str:
         return short(model, 60)
     score, metric = about["score"], about["metric"].replace("_", " ")
     target = ", ".join(short(name, 40) for name in about["target"])
-    text = f"{short(model, 40)}: {about['name']} for {target}; {metric} {number(score['estimate'])}"
+    figures = f"{metric} {number(score['estimate'])}"
     if score["low"] is not None:
-        text += f" ({number(score['low'])} to {number(score['high'])})"
-    return f"{text} in its study"
+        figures += f" ({number(score['low'])} to {number(score['high'])})"
+    text = f"{short(model, 40)}: {about['name']} for {target}; "
+    tested = about.get("tested")
+    if tested is None or about["learned"] <= tested["learned"]:
+        return f"{text}{figures} in its study"
+    return (
+        f"{text}learned from all {about['learned']:,} rows. Learned from {tested['learned']:,} of "
+        f"them (tested.pellucid) it had {figures} on the other {tested['on']:,}"
+    )
 
 
 def number(value: object) -> str:
@@ -249,6 +256,12 @@ def show_importance(screen: "Console", record: dict[str, Any]) -> None:
     metric = record["metric"].replace("_", " ")
     text = f"loss: of {metric} when the column is shuffled"
     screen.print(text + (f"; share: {own['kind']}" if own else ""), style="dim")
+    if record["met"]:
+        screen.print(
+            f"The model has learned from {100 * record['met']:.0f} % of these rows: they flatter "
+            "the columns it leans on.",
+            style="yellow",
+        )
 
 
 def bar(value: float, most: float) -> str:

@@ -99,7 +99,8 @@ def learn(
 ) -> None:
     """Study DATA: can the target be predicted, how well, and by what?
 
-    Leaves a folder with report.html, report.json, model.pellucid, repeat.py and predictions.csv.
+    Leaves a folder with report.html, report.json, model.pellucid (it has learned from all rows),
+    tested.pellucid (the model that was scored), repeat.py and predictions.csv.
     """
     folder = out if out is not None else Path(f"pellucid-{stem(data)}")
     check_folder(folder, overwrite)

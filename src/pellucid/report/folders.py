@@ -2,7 +2,14 @@
 
 from pathlib import Path
 
-FILES = ("report.html", "report.json", "model.pellucid", "repeat.py", "predictions.csv")
+FILES = (
+    "report.html",
+    "report.json",
+    "model.pellucid",
+    "tested.pellucid",
+    "repeat.py",
+    "predictions.csv",
+)
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:

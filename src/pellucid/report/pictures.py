@@ -165,8 +165,8 @@ def importance(rows: list[dict[str, Any]], metric: str) -> Picture:
     )
     table = [[r["name"], r["estimate"], r["low"], r["high"]] for r in rows]
     caption = (
-        "How much worse the score gets on unseen rows when one column is shuffled. Columns that "
-        "say the same thing share their importance."
+        "How much worse the score gets when one column is shuffled, for the models of the folds on "
+        "learning rows they had not met. Columns that say the same thing share their importance."
     )
     return Picture(svg, caption, ("column", "importance", "low", "high"), table)
 

@@ -57,20 +57,28 @@ for row in study.train():
         wrong.append(row.name)
 """
 MODEL = """
-# 4. The chosen model by itself: this is what model.pellucid holds.
+# 4. The chosen model by itself: this is what tested.pellucid holds.
 model = {model}
 X, y = study.take(split.train)
 model.fit(X, y{options})
 
-# 5. The rows kept aside, used once.
+# 5. The rows kept aside, used once. The score is that of tested.pellucid.
 final = study.evaluate()
 X, _ = study.take(split.test)
-if plain(model.predict(X)) != plain(study.record().model.predict(X)):
+if plain(model.predict(X)) != plain(study.record().tested.predict(X)):
     wrong.append("predictions")
 score, expected_score = final.table[task.metric].estimate, {score!r}
 print(f"{{task.metric}} on unseen rows: {{score:.6g}}")
 if abs(score - expected_score) > 1e-9 * max(1, abs(expected_score)):
     wrong.append("final score")
+"""
+REFIT = """
+# 6. The same model on all rows: this is what model.pellucid holds. No row is left to test it on.
+rows = concatenate([split.train, split.test])
+X, y = study.take(rows)
+model.fit(X, y{options})
+if plain(model.predict(X)) != plain(study.record().model.predict(X)):
+    wrong.append("predictions of model.pellucid")
 """
 ASK = """sys.argv[1] if len(sys.argv) > 1 else sys.exit(
     "{}"
@@ -114,13 +122,16 @@ def script(record: StudyRecord) -> str:
         seed=r["seed"],
         expected=dict_text(expected),
     )
-    if record.model is not None and record.final is not None:
+    if record.tested is not None and record.final is not None:
         imports["pellucid.core.records"].add("plain")
         text += MODEL.format(
-            model=code_of(record.model, imports),
-            options=lists_text(record),
+            model=code_of(record.tested, imports),
+            options=lists_text(record, "split.train"),
             score=record.final.table[record.task.metric].estimate,
         )
+        if record.learned is not None and record.learned.refitted:
+            imports["numpy"] = {"concatenate"}
+            text += REFIT.format(options=lists_text(record, "rows"))
     names = ", ".join(record.task.target)
     question = f"Can {names} be predicted from {r.get('name') or r['source']}?"
     return (
@@ -135,14 +146,14 @@ def script(record: StudyRecord) -> str:
     )
 
 
-def lists_text(record: StudyRecord) -> str:
-    """The lists of a ranking, where the model learns from them."""
+def lists_text(record: StudyRecord, rows: str) -> str:
+    """The lists of a ranking in these rows, where the model learns from them."""
     from sklearn.utils.validation import has_fit_parameter
 
     query = record.reproduction["plan"]["query"]
-    if query is None or not has_fit_parameter(record.model[-1], "groups"):
+    if query is None or not has_fit_parameter(record.tested[-1], "groups"):
         return ""
-    return f", model__groups=study.frame[{query!r}].to_numpy()[split.train]"
+    return f", model__groups=study.frame[{query!r}].to_numpy()[{rows}]"
 
 
 def safe(text: str) -> str:

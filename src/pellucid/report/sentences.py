@@ -104,6 +104,7 @@ def words(r: dict[str, Any]) -> dict[str, Any]:
         "diagnosis_words": diagnosis_words(r["diagnosis"]),
         "dependence_of": (r["insight"] or {}).get("dependence_of", ""),
         "card": card_rows(r["card"]),
+        "card_words": card_words(r.get("learned")),
         "reproduction": reproduction_rows(r["reproduction"]),
     }
 
@@ -207,8 +208,8 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     own = task_first(rows, r["task"]["metric"].replace("_", " "))
     chosen = next((row["name"] for row in r["leaderboard"] if row["chosen"]), "the chosen model")
     lead = (
-        f"{sentence(chosen)[:-1]}, refitted on all learning rows, on {final['n']:,} rows it had "
-        "never met. This very model is the one saved."
+        f"{sentence(chosen)[:-1]}, fitted on all learning rows, on {final['n']:,} rows it had "
+        f"never met. {saved_words(r.get('learned'))}"
     )
     columns, worst = worst_table(final["worst"] or [], r["task"]["target"])
     return {
@@ -227,6 +228,32 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         "worst_rows": worst,
         **slice_words(final.get("slices"), classes=bool(r["task"]["classes"])),
     }
+
+
+def saved_words(learned: dict[str, int] | None) -> str:
+    """Which file holds the model that was scored, and what the other one has learned from.
+
+    >>> saved_words({"tested": 8, "model": 8})
+    'This is the score of model.pellucid: it was not refitted on all rows.'
+    """
+    if not learned:  # a report of before there were two models
+        return "This very model is the one saved."
+    if learned["model"] == learned["tested"]:
+        return "This is the score of model.pellucid: it was not refitted on all rows."
+    return (
+        f"This is the score of tested.pellucid. model.pellucid, the one to use, is the same model "
+        f"fitted again on all {learned['model']:,} rows, including these, so it cannot be tested "
+        "on them."
+    )
+
+
+def card_words(learned: dict[str, int] | None) -> str:
+    """Of which model the card is.
+
+    >>> card_words({"tested": 8, "model": 10})
+    'Of model.pellucid, fitted on 10 rows.'
+    """
+    return f"Of model.pellucid, fitted on {learned['model']:,} rows." if learned else ""
 
 
 def slice_words(slices: list[dict[str, Any]] | None, *, classes: bool) -> dict[str, Any]:
@@ -330,7 +357,7 @@ def coefficient_words(c: dict[str, Any] | None) -> str:
     if not c:
         return ""
     of = c.get("of", "")
-    whose = f"Of {of}. " if of else ""
+    whose = f"Of {of}. " if of else "Fitted on the learning rows. "
     same = "Columns are standardised, so sizes can be compared."
     if c["valid"]:
         return f"{whose}{same} Bars: 95 % intervals."

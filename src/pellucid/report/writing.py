@@ -1,4 +1,8 @@
-"""The files of a study: page, data, model, script and predictions, each whole or not at all."""
+"""The files of a study: page, data, models, script and predictions, each whole or not at all.
+
+``model.pellucid`` is the model to use, which has learned from all rows; ``tested.pellucid`` is the
+one that met the test rows, whose score and predictions the report shows.
+"""
 
 import json
 import os
@@ -6,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.runtime.atomic import replacing
+from pellucid.persist import save
 from pellucid.report.folders import FILES, check_folder
 from pellucid.report.rendering import render, to_json
 from pellucid.report.scripts import script
@@ -35,7 +40,8 @@ def write(
     >>> record = pellucid.learn(table, "y", effort="quick")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in write(record, folder, overwrite=True)]
-    ['report.html', 'report.json', 'model.pellucid', 'repeat.py', 'predictions.csv']
+    ['report.html', 'report.json', 'model.pellucid', 'tested.pellucid', 'repeat.py', \
+'predictions.csv']
     """
     folder = Path(os.fspath(folder))
     check_folder(folder, overwrite)
@@ -47,7 +53,8 @@ def write(
     ]
     if record.model is not None:
         record.save(folder / "model.pellucid")
-        written.append(folder / "model.pellucid")
+        save(record.tested, folder / "tested.pellucid")
+        written += [folder / "model.pellucid", folder / "tested.pellucid"]
     if record.final is not None and record.final.predictions:
         from pellucid.data import write_csv
 

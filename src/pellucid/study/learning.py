@@ -4,7 +4,8 @@ r"""The study: from a file and a question to an honest answer, stage by stage.
 
 Each stage is a method that may be called by itself (it calls what must come before it, once);
 ``run`` calls them all. The split comes before the audit looks at the target, and whatever looks
-at the target sees learning rows only. The test rows are used once, at the end. Same data, seed and
+at the target sees learning rows only. The test rows are used once, at the end; then the model to
+keep learns from them too. Same data, seed and
 effort give the same record, seconds apart.
 """
 
@@ -45,6 +46,7 @@ from pellucid.study.records import (
     FeatureRecord,
     Final,
     LeaderboardRow,
+    Learned,
     Plan,
     SplitRecord,
     StudyRecord,
@@ -421,7 +423,7 @@ class Study:
         return found
 
     def evaluate(self) -> Final:
-        """Refit the winner on all learning rows and use the test rows once."""
+        """Fit the winner on all learning rows, use the test rows once, refit it on all rows."""
         return self._stage("evaluate", self._evaluate).final
 
     def _evaluate(self) -> Evaluation:
@@ -569,10 +571,15 @@ class Study:
             partial = f"the study is at the stage {self._doing}"
         found = done.get("conclusion")
         model = found.model if found else None
+        split = done.get("split")
+        learned = None
+        if found and split:
+            some, every = len(split.train), len(split.train) + len(split.test)
+            learned = Learned(some, some if found.model is found.tested else every)
         return StudyRecord(
             task=done["formalise"],
             audit=done["audit"][0],
-            split=done.get("split"),
+            split=split,
             features=done.get("features"),
             baseline=next((row for row in rows if row.complexity == 0), None),
             leaderboard=rows,
@@ -587,6 +594,8 @@ class Study:
             reproduction=self._reproduction(),
             partial=partial,
             suspicion=done.get("suspicion"),
+            tested=found.tested if found else None,
+            learned=learned,
         )
 
     def _reproduction(self) -> dict[str, Any]:

@@ -419,6 +419,26 @@ class Verdict(NamedTuple):
         return " ".join(self.text)
 
 
+class Learned(NamedTuple):
+    """How many rows the tested and the saved model have learned from; equal if not refitted.
+
+    >>> Learned(275, 344).refitted
+    True
+    """
+
+    tested: int
+    model: int
+
+    @property
+    def refitted(self) -> bool:
+        """Has the saved model learned from the test rows too?"""
+        return self.model > self.tested
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"tested": self.tested, "model": self.model}
+
+
 class StudyRecord(NamedTuple):
     """Everything a study found, in the order in which it found it.
 
@@ -439,13 +459,15 @@ class StudyRecord(NamedTuple):
     findings: tuple[Finding, ...]  # of every stage
     verdict: Verdict | None  # the answer in words
     card: dict[str, Any] | None  # of the fitted model
-    model: Any  # the fitted Pipeline, as saved
+    model: Any  # the fitted Pipeline to use: it has learned from all rows, the test rows too
     reproduction: dict[str, Any]  # source, rows, seed, effort, plan, versions, digest, command
     partial: str = ""  # why the record is incomplete; "" when it is whole
     suspicion: Suspicion | None = None  # why the score is too good to be true
+    tested: Any = None  # the same model fitted on the learning rows alone: ``final`` is its score
+    learned: Learned | None = None  # from how many rows each of the two
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe, without the model and the per-row predictions."""
+        """JSON-safe, without the models and the per-row predictions."""
 
         def one(record: Any) -> Any:
             return None if record is None else record.to_dict()
@@ -468,6 +490,7 @@ class StudyRecord(NamedTuple):
             "reproduction": plain(self.reproduction),
             "partial": self.partial,
             "suspicion": one(self.suspicion),
+            "learned": one(self.learned),
         }
 
     def __repr__(self) -> str:
@@ -518,7 +541,7 @@ class StudyRecord(NamedTuple):
         return rows if wanted is None else rows.select(wanted)
 
     def save(self, path: str | os.PathLike[str], *, slim: bool = False) -> None:
-        """Write the fitted model; ``pellucid.load`` brings it back."""
+        """Write the model to use; ``pellucid.load`` brings it back."""
         from pellucid.persist import save
 
         save(self._fitted("save"), path, slim=slim)

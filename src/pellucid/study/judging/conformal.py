@@ -1,13 +1,15 @@
 r"""How sure a saved model is of one row: split conformal prediction from the study's test rows.
 
-The saved model never saw the test rows, so they calibrate it, and with scores s_1 .. s_n of those
+The tested model never saw the test rows, so they calibrate it, and with scores s_1 .. s_n of those
 rows and q their ceil((n + 1) confidence)-th smallest,
 
     numbers   s = |y - f(x)|        interval f(x) -+ q
     classes   s = 1 - P(y | x)      set { k : 1 - P(k | x) <= q }, the likeliest label always in it
 
 cover a new row with at least that probability, whatever the law, if new rows are like the test
-rows (exchangeable). Rows in time or in groups are so only as far as the world stands still.
+rows (exchangeable). Rows in time or in groups are so only as far as the world stands still. The
+model refitted on all rows keeps these scores: it has no rows left to be calibrated on, so for it
+the promise holds as far as it errs no more than the tested one.
 
 References: Vovk, Gammerman & Shafer (2005); Lei et al. (2018); Sadinle, Lei & Wasserman (2019).
 """

@@ -1,7 +1,7 @@
-"""Evaluation: the model that will be saved, and the one use of the test rows.
+"""Evaluation: the model that is tested, and the one use of the test rows.
 
-``build_model`` refits the chosen candidate on all learning rows; ``assess`` scores that very model
-once, beside guessing, and keeps what its errors look like.
+``build_model`` fits the chosen candidate on given rows; ``assess`` scores the one of the learning
+rows once, beside guessing, and keeps what its errors look like.
 """
 
 import warnings

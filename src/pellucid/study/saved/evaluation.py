@@ -5,7 +5,8 @@ study's test rows by more than chance,
 
     z = (new - old) / sqrt(se_new^2 + se_old^2);
 
-what decisions cost; and whether the rows are still like the training rows (``drifting``).
+what decisions cost; whether the rows are still like the training rows (``drift``); and how many
+of them the model has learned from (``learned_rows``), since such rows flatter it.
 """
 
 import warnings
@@ -38,6 +39,7 @@ from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
+from pellucid.study.saved.learned_rows import Overlap, find_overlap, row_marks
 from pellucid.study.saved.prediction import take_apart, wanted_columns
 
 MOST_GROUPS = 30
@@ -72,6 +74,14 @@ class Judgement(NamedTuple):
     groups: tuple[GroupScore, ...]
     drift: DriftReport | None
     same_table: bool  # the very table the model was made from
+    overlap: Overlap | None = None  # rows that the model has learned from; None: it cannot tell
+    tested: dict[str, int] | None = None  # {learned, on}: rows behind ``before``
+    learned: int = 0  # rows the model has learned from, 0: unknown
+
+    @property
+    def refitted(self) -> bool:
+        """Has the model learned from the test rows of its study too?"""
+        return self.tested is not None and self.learned > self.tested["learned"]
 
     def to_dict(self) -> dict[str, Any]:
         return plain(
@@ -81,6 +91,7 @@ class Judgement(NamedTuple):
                 "table": self.table.to_dict(),
                 "groups": [group.to_dict() for group in self.groups],
                 "drift": None if self.drift is None else self.drift.to_dict(),
+                "overlap": None if self.overlap is None else self.overlap._asdict(),
             }
         )
 
@@ -159,6 +170,9 @@ def judge(
         groups,
         drift_of(model, rows, alpha),
         is_same_table(about, frame),
+        learned_overlap(about, rows, answers.y),
+        about.get("tested"),
+        about.get("learned", 0),
     )
 
 
@@ -351,6 +365,15 @@ def drift_of(model: BaseEstimator, rows: pl.DataFrame, alpha: float) -> DriftRep
         return None
     inputs = rows.select(wanted_columns(model, rows.columns) or [])
     return drift_report(parts.features, parts.about["training"], inputs, alpha=alpha)
+
+
+def learned_overlap(about: dict[str, Any], rows: pl.DataFrame, y: Any) -> Overlap | None:
+    """How many of the rows the model has learned from; None for models that keep no sketch."""
+    sketch = about.get("marks")
+    if sketch is None:
+        return None
+    marks = row_marks(rows, about["columns"], sketch["forms"], y)
+    return find_overlap(sketch, marks)
 
 
 def is_same_table(about: dict[str, Any], frame: pl.DataFrame) -> bool:

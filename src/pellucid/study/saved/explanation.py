@@ -33,7 +33,7 @@ from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Task
 from pellucid.study.saved.attribution import ROWS, shapley
 from pellucid.study.saved.drift import sketch_columns, typical_row
-from pellucid.study.saved.evaluation import ask, known_rows
+from pellucid.study.saved.evaluation import ask, known_rows, learned_overlap
 from pellucid.study.saved.prediction import (
     Parts,
     innermost,
@@ -45,6 +45,7 @@ from pellucid.study.saved.prediction import (
 PIECES, LEAST = 10, 8  # parts of the rows for an interval, and rows in each
 SAMPLE, BACKGROUND, REPEATS = 5000, 200, 3
 STRONGEST, GRID, MOST_LEVELS, SHOWN_CLASSES = 4, 15, 10, 3
+HEAVY = ("training", "calibration", "marks")  # of what the file says of its study
 FULL_TABLE = 200  # coefficients; more are not shown
 
 
@@ -61,6 +62,7 @@ class Explained(NamedTuple):
     contributions: dict[str, Any] | None
     rules: dict[str, Any] | None  # {rules: [{when, then, rows}], dnf: {label: formula}}
     rows: int  # of DATA; 0 without
+    met: float = 0.0  # share of these that the model has learned from, where beyond chance
 
     def to_dict(self) -> dict[str, Any]:
         return plain(self._asdict())
@@ -161,13 +163,13 @@ def explain_model(
         if frame is not None and isinstance(machine.parts.features, LaggedFeatures):
             frame = machine.parts.features.with_lags(frame)
         X = None if frame is None else sampled(frame, SAMPLE, rng)
-        found, metric = importances(machine, X, target, rng)
+        found, metric, met = importances(machine, X, target, rng)
         Z = None if X is None else machine.features(X.select(machine.columns))
         own = own_importance(machine, Z)
         strongest = [feature] if feature is not None else order_of(machine, found, own)
         curves = dependences(machine, X, strongest, feature is not None, rng)
         return Explained(
-            {k: v for k, v in machine.parts.about.items() if k not in ("training", "calibration")},
+            {k: v for k, v in machine.parts.about.items() if k not in HEAVY},
             card_of(machine),
             summary_of(machine),
             found,
@@ -177,6 +179,7 @@ def explain_model(
             None if row is None else contributions(machine, frame, row, rng),
             rules_of(machine),
             0 if frame is None else frame.height,
+            met,
         )
 
 
@@ -272,12 +275,12 @@ def importances(
     X: pl.DataFrame | None,
     target: str | Sequence[str] | None,
     rng: np.random.Generator,
-) -> tuple[list[dict[str, Any]] | None, str]:
-    """Permutation importance where the answers are known."""
+) -> tuple[list[dict[str, Any]] | None, str, float]:
+    """Permutation importance where the answers are known, its measure, the share of rows met."""
     about = machine.parts.about
     names = [target] if isinstance(target, str) else list(target or about.get("target") or [])
     if X is None or not names or any(name not in X.columns for name in names):
-        return None, str(about.get("metric") or "")
+        return None, str(about.get("metric") or ""), 0.0
     rows, _, task = known_rows(machine.model, X, names)
     answers, _ = ask(machine.model, rows, task, None)
     Z = machine.features(rows.select(machine.columns))
@@ -291,7 +294,9 @@ def importances(
         {"name": name, "estimate": float(m), "low": float(m - g), "high": float(m + g)}
         for name, m, g in zip(machine.columns, mean, gap, strict=True)
     ]
-    return sorted(rows_, key=lambda one: (-one["estimate"], one["name"])), answers.task.metric
+    overlap = learned_overlap(about, rows, answers.y)
+    met = overlap.share if overlap is not None and overlap.beyond_chance else 0.0
+    return sorted(rows_, key=lambda one: (-one["estimate"], one["name"])), answers.task.metric, met
 
 
 def permuted(machine: Machine, Z: Array, answers: Any, rng: np.random.Generator) -> Array:

@@ -1,19 +1,24 @@
 r"""The end of a study: the model to keep, its one test, why it says what it says.
 
     must be    tuning on all learning rows, the fit, the test rows
-    may be     coefficients, importance, dependence, the curves, the score with left-out columns
+    may be     the same model refitted on all rows, coefficients, importance, dependence, the
+               curves, the score with left-out columns
 
-Past the deadline the parameters chosen in most folds stand for the last tuning, and what may be is
-left out and named in ``skipped``.
+The score is that of the model that met the test rows (``tested``). The one to keep (``model``)
+has its parameters, costs and calibration and has learned from the test rows too, so nothing is
+left that could test it. Past the deadline the parameters chosen in most folds stand for the last
+tuning, the tested model is the one to keep, and what may be is left out and named in ``skipped``.
 """
 
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.typing import IntArray
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.validation.diagnosis import Diagnosis, diagnose_fit
 from pellucid.study.candidates.leaderboard import usual_parameters
@@ -60,9 +65,11 @@ from pellucid.study.reading.profiles import read_column
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Final, Finding, Insight, LeaderboardRow, Plan, SplitRecord
 from pellucid.study.saved.drift import sketch_columns
+from pellucid.study.saved.learned_rows import row_marks, sketch_rows
 from pellucid.study.splits.split import group_codes
 from pellucid.study.verdict.insights import explain
 
+NOT_REFITTED = "the refit on all rows (model.pellucid is the model that met the test rows)"
 MANY = ("multilabel", "multi_output_regression", "ranking")  # no single last value
 
 
@@ -88,14 +95,16 @@ class Ground(NamedTuple):
     def chosen(self) -> Outcome:
         return self.trained.outcomes[self.choice.chosen]
 
-    def late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+    def late(self, needed: float = 0.0) -> bool:
+        """Whether the time is over, or will be after so many seconds."""
+        return self.deadline is not None and time.monotonic() + needed > self.deadline
 
 
 class Conclusion(NamedTuple):
     """What the last stage leaves."""
 
-    model: Any
+    tested: Any  # fitted on the learning rows; the score is its own
+    model: Any  # to keep: the same, fitted on all rows
     parameters: dict[str, Any]
     evaluation: Evaluation
     score: Interval  # of the model whose gain is tested
@@ -106,7 +115,7 @@ class Conclusion(NamedTuple):
 
 
 def conclude(ground: Ground) -> Conclusion:
-    """Refit the winner on all learning rows, use the test rows once, and explain it."""
+    """Fit the winner on all learning rows, use the test rows once, refit it on all, explain it."""
     shop, split, chosen = ground.shop, ground.split, ground.chosen
     task = shop.scorer.task
     with warnings.catch_warnings():
@@ -116,21 +125,50 @@ def conclude(ground: Ground) -> Conclusion:
         trust = calibration(shop, chosen) if task.kind in CLASSES else None
         cut = find_cut(shop, chosen, task, ground.plan.cost_matrix, asked=ground.asked, trust=trust)
         ground.tell("fitting the chosen model")
-        model = build_model(shop, chosen, split.train, params, _costs(ground, cut), trust)
+        began = time.monotonic()
+        fit = partial(_fit, ground, params, _costs(ground, cut), trust)
+        tested = fit(split.train)
+        seconds = time.monotonic() - began
         dull = build_model(shop, _guess(ground), split.train, {}, None)
         ground.tell("scoring the test rows")
-        found = assess(shop, model, dull, split.test, ground.cells, cut)
-        final, score = _with_gain(ground, model, dull, found)
+        found = assess(shop, tested, dull, split.test, ground.cells, cut)
+        final, score = _with_gain(ground, tested, dull, found)
         found = found._replace(final=final)
-    model.study_ = _about(ground, model, found, cut)
-    skipped = [] if tuning is not None else ["tuning on all learning rows"]
+        skipped = [] if tuning is not None else ["tuning on all learning rows"]
+        every = np.concatenate([split.train, split.test])
+        model = tested
+        if ground.late(seconds * len(every) / len(split.train)):
+            skipped.append(NOT_REFITTED)
+        else:
+            ground.tell("fitting the chosen model on all rows")
+            model = fit(every)
+    about = _about(ground, tested, found, cut)
+    tested.study_ = about | _of_rows(ground, split.train)
+    if model is not tested:
+        model.study_ = about | _of_rows(ground, every)
     ground.tell("explaining the model")
     return _explain(
         ground,
-        Conclusion(model, params, found, score, Insight(), _diagnosis(ground), [], tuple(skipped)),
+        Conclusion(
+            tested,
+            model,
+            params,
+            found,
+            score,
+            Insight(),
+            _diagnosis(ground),
+            [],
+            tuple(skipped),
+        ),
         tuning,
         cut,
     )
+
+
+def _fit(
+    ground: Ground, params: dict[str, Any], costs: Any, trust: float | None, rows: IntArray
+) -> Any:
+    return build_model(ground.shop, ground.chosen, rows, params, costs, trust)
 
 
 def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
@@ -236,8 +274,8 @@ def _costs(ground: Ground, cut: Cut | None) -> Any:
     return threshold_costs(cut.threshold, int(np.flatnonzero(classes == task.positive)[0]))
 
 
-def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> dict[str, Any]:
-    """What the model file says of the study it comes from."""
+def _about(ground: Ground, tested: Any, found: Evaluation, cut: Cut | None) -> dict[str, Any]:
+    """What a model file says of the study it comes from; score and calibration are the tested's."""
     shop, split, said = ground.shop, ground.split, found.said
     task = shop.scorer.task
     return {
@@ -258,13 +296,25 @@ def _about(ground: Ground, model: Any, found: Evaluation, cut: Cut | None) -> di
         "rows": ground.cells.height,
         "calibration": calibration_scores(
             task,
-            getattr(model, "classes_", None),
+            getattr(tested, "classes_", None),
             said.prediction,
             said.probability,
             found.y,
             split.kind,
         ),
-        "training": sketch_columns(shop.frame[split.train], shop.own_kinds()),
+        "tested": {"learned": len(split.train), "on": len(split.test)},
+    }
+
+
+def _of_rows(ground: Ground, rows: IntArray) -> dict[str, Any]:
+    """What a model file says of the rows this model has learned from."""
+    shop = ground.shop
+    frame, kinds = shop.frame[rows], shop.own_kinds()
+    forms = {name: form for name, form in shop.forms.items() if name in kinds}
+    return {
+        "training": sketch_columns(frame, kinds),
+        "learned": len(rows),
+        "marks": sketch_rows(row_marks(frame, kinds, forms, shop.y[rows])) | {"forms": forms},
     }
 
 
