@@ -186,8 +186,9 @@ def notes(tally: "Tally", application: "Application", out: Path | None) -> list[
             f"the limits come from {why} than the model learned from; they cover new rows only as "
             "far as those are like them"
         )
-    tested = application.about.get("tested")
-    refitted = tested is not None and application.about["learned"] > tested["learned"]
+    about = application.about
+    tested = about.get("tested") or {"learned": 0, "on": 0}
+    refitted = about.get("learned", 0) > tested["learned"]
     if covers and application.limits is not None and refitted:
         lines.append(
             f"the limits are those of tested.pellucid on {tested['on']:,} rows it had not met; "
