@@ -192,6 +192,9 @@ from pellucid.linear.components.pcr import (
     PrincipalComponentRegression as PrincipalComponentRegression,
 )
 from pellucid.linear.components.pls import PLSRegression as PLSRegression
+from pellucid.linear.glm.gamma import GammaRegressor as GammaRegressor
+from pellucid.linear.glm.poisson import PoissonRegressor as PoissonRegressor
+from pellucid.linear.glm.tweedie import TweedieRegressor as TweedieRegressor
 from pellucid.linear.lars.lars import Lars as Lars
 from pellucid.linear.lars.lars import LassoLars as LassoLars
 from pellucid.linear.lars.lars_ic import LassoLarsIC as LassoLarsIC

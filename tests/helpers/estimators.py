@@ -202,6 +202,8 @@ def data(cls, n=200, p=4, seed=0, **params):
     inner = getattr(estimator, "estimator", None)
     if is_regressor(estimator) or is_regressor(estimator if inner is None else inner):
         y = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
+        if tags.target_tags.positive_only:
+            y = np.exp(y / 4)
         return X, y if tags.target_tags.single_output else np.column_stack([y, X[:, 0] - y])
     return X, labels if tags.target_tags.required else None
 

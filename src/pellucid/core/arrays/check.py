@@ -39,6 +39,19 @@ def non_negative(**values: Any) -> None:
             raise ValueError(f"{name} must be >= 0, got {value!r}")
 
 
+def finite(**values: Any) -> None:
+    """Refuse anything that is not a finite number.
+
+    >>> finite(power=float("inf"))
+    Traceback (most recent call last):
+    ValueError: power must be a finite number, got inf
+    """
+    for name, value in values.items():
+        _number(name, value)
+        if not np.isfinite(float(value)):
+            raise ValueError(f"{name} must be a finite number, got {value!r}")
+
+
 def whole(*, at_least: int = 1, **values: object) -> None:
     """Refuse anything that is not a whole number of at least ``at_least``.
 

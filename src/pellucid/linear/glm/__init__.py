@@ -1,0 +1,7 @@
+"""Generalised linear models: counts, positive amounts, and sums with many zeros.
+
+Read ``glm.py`` first: the model, the objective and Newton's method. ``families.py`` holds link,
+variance and deviance of each distribution, ``sums.py`` the derivatives as sums over the rows,
+``ending.py`` what a fit leaves (deviance, information, whether a mean runs to 0). The estimators
+are ``poisson.py``, ``gamma.py`` and ``tweedie.py``.
+"""
