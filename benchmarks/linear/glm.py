@@ -29,26 +29,26 @@ def table(kind):
     return make
 
 
-def objective(data, power, coef, intercept):
+def objective(data, p, coef, intercept):
     """What all of them minimise."""
     from sklearn.metrics import mean_tweedie_deviance
 
     X, y = data
-    half = mean_tweedie_deviance(y, np.exp(X @ coef + intercept), power=power) / 2
+    half = mean_tweedie_deviance(y, np.exp(X @ coef + intercept), power=p) / 2
     return np.array([half + 0.5 * ALPHA * coef @ coef])
 
 
-def pellucid(name, power, **params):
+def pellucid(name, p, **params):
     def run(data):
         import pellucid
 
         model = getattr(pellucid, name)(alpha=ALPHA, **params).fit(*data)
-        return objective(data, power, model.coef_, model.intercept_)
+        return objective(data, p, model.coef_, model.intercept_)
 
     return run
 
 
-def sklearn(name, power, solver, **params):
+def sklearn(name, p, solver, **params):
     def run(data):
         import sklearn.linear_model
 
@@ -56,19 +56,19 @@ def sklearn(name, power, solver, **params):
             warnings.simplefilter("ignore")
             how = {"alpha": ALPHA, "solver": solver, "max_iter": 1000, **params}
             model = getattr(sklearn.linear_model, name)(**how).fit(*data)
-        return objective(data, power, model.coef_, model.intercept_)
+        return objective(data, p, model.coef_, model.intercept_)
 
     return run
 
 
-def glum(family, power):
+def glum(family, p):
     def run(data):
         from glum import GeneralizedLinearRegressor, TweedieDistribution
 
-        how = TweedieDistribution(power) if family == "tweedie" else family
+        how = TweedieDistribution(p) if family == "tweedie" else family
         model = GeneralizedLinearRegressor(how, alpha=ALPHA, l1_ratio=0.0, link="log")
         model.fit(*data)
-        return objective(data, power, model.coef_, model.intercept_)
+        return objective(data, p, model.coef_, model.intercept_)
 
     return run
 
@@ -94,16 +94,13 @@ def same(ours, theirs):
     return bool(np.allclose(ours, theirs, rtol=1e-6))
 
 
-def case(name, kind, power, **params):
+def case(name, kind, p, **params):
     peers = {
-        f"scikit-learn ({s})": sklearn(name, power, s, **params)
-        for s in ("lbfgs", "newton-cholesky")
+        f"scikit-learn ({s})": sklearn(name, p, s, **params) for s in ("lbfgs", "newton-cholesky")
     }
-    peers["glum"] = glum(kind, power)
+    peers["glum"] = glum(kind, p)
     title = f"{name} {N:,} x {P}"
-    return Case(
-        title, table(kind), {"pellucid": pellucid(name, power, **params), **peers}, near, LIMIT
-    )
+    return Case(title, table(kind), {"pellucid": pellucid(name, p, **params), **peers}, near, LIMIT)
 
 
 CASES = [
