@@ -9,9 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid
 from pellucid.data import DataWarning
+from pellucid.report.scripts import code_of
 from pellucid.study import Plan, Study
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.lags import Lags, find_lags, make_tail, new_lags, table_lags
+from pellucid.study.saved.evaluation import judge
 from pellucid.study.saved.explanation import explain_model
 from pellucid.study.saved.prediction import Application, Asked, needed_columns
 
@@ -138,7 +140,7 @@ def test_models_without_lags_do_not_see_them(record):
 def test_new_rows_build_their_lags(record, tmp_path):
     """With the targets of earlier rows they are those of the whole series."""
     path = tmp_path / "m.pellucid"
-    record.save(path)
+    pellucid.save(record.tested, path)
     model, table = pellucid.load(path), momentum()
     assert isinstance(model[0], LaggedFeatures)
     test = np.sort(record.split.test)
@@ -168,6 +170,29 @@ def test_rows_ahead_of_what_is_known_are_counted(record):
     assert np.isfinite(found).all()
     with pytest.raises(ValueError, match="day"):
         record.predict(table.drop("day"))
+
+
+def test_a_gap_in_time_is_no_moment_before(record):
+    table = momentum(400)
+    with pytest.warns(DataWarning, match="1 row is predicted without"):
+        record.predict(table[300:310])
+
+
+def test_the_script_makes_the_same_features(record):
+    imports = {}
+    code = code_of(record.model[0], imports)
+    lines = "\n".join(f"from {m} import {', '.join(names)}" for m, names in imports.items())
+    made = {}
+    exec(f"{lines}\nfound = {code}", made)  # our own text
+    assert made["found"].lags == record.model[0].lags
+    new = momentum(250)[[240]].drop("y")
+    assert made["found"].with_lags(new).equals(record.model[0].with_lags(new))
+
+
+def test_a_saved_model_with_lags_is_evaluated(record):
+    found = judge(record.model, momentum(300)[240:])
+    assert found.table["rmse"].estimate < 3
+    assert "y 1 before" in found.drift.to_dict()["columns"][0]["name"]
 
 
 def test_a_model_with_lags_is_explained(record):

@@ -202,6 +202,11 @@ def code_of(value: object, imports: dict[str, set[str]], indent: int = 0) -> str
         return code_of(value.tolist(), imports, indent)
     if isinstance(value, np.generic):
         return repr(value.item())
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        cls = type(value)
+        imports.setdefault(public_home(cls), set()).add(cls.__name__)
+        parts = [code_of(item, imports, inner) for item in value]
+        return _wrapped(cls.__name__ + "(", parts, ")", inner)
     if isinstance(value, tuple):
         comma = "," if len(value) == 1 else ""
         return f"({', '.join(code_of(v, imports, inner) for v in value)}{comma})"

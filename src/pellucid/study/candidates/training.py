@@ -127,6 +127,10 @@ class Workshop:
             found["columns"] = [name for name in self.kinds if name not in hidden]
         return found
 
+    def seen_kinds(self, options: dict[str, Any]) -> dict[str, str]:
+        """The columns that features with these options may see: with lags, if they ask for them."""
+        return self.kinds if options.get("lags") else self.own_kinds()
+
     def own_kinds(self) -> dict[str, str]:
         """The columns of the table itself, without lags."""
         made = () if self.lags is None else self.lags.names()

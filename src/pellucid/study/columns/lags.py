@@ -148,28 +148,31 @@ class Tail(NamedTuple):
     times: Array
     target: Any
     sources: Array  # (rows, sources); NaN where missing
+    gap: float = np.inf  # the longest time from one row of the series to the next
 
 
 def make_tail(lags: Lags, cells: pl.DataFrame, y: Any, rows: IntArray) -> Tail:
     """The last rows of a series, as many as the longest lag looks back."""
     moments = read_column(cells[lags.time]).numbers
     assert moments is not None
-    last = rows[np.argsort(moments[rows], kind="stable")][-lags.longest() :]
+    order = rows[np.argsort(moments[rows], kind="stable")]
+    last, gap = order[-lags.longest() :], float(np.diff(moments[order]).max())
     X = [_numbers(cells[name])[last].fill_null(np.nan).to_numpy() for name in lags.sources]
     sources = np.column_stack(X) if X else np.empty((len(last), 0))
-    return Tail(np.asarray(moments[last], dtype=np.float64), np.asarray(y)[last], sources)
+    return Tail(np.asarray(moments[last], dtype=np.float64), np.asarray(y)[last], sources, gap)
 
 
 def new_lags(lags: Lags, tail: Tail, table: pl.DataFrame) -> tuple[pl.DataFrame, BoolArray]:
     """The lags of new rows, and for which of them the target of the moment before is not known.
 
     ``table`` has the time and the sources; the target where it is known. Several rows of a moment
-    share their lags; a row without a time has none.
+    share their lags; a row without a time has none. Where more time has passed since the row
+    before than ever in the series, that row is not the moment before.
     """
     moments = read_column(table[lags.time]).numbers
     if moments is None:
         raise ValueError(f"{lags.time!r} must hold dates or numbers, by which the rows follow")
-    kind = pl.Series(tail.target).dtype
+    kind, before = pl.Series(tail.target).dtype, np.reshape(tail.sources, (len(tail.times), -1))
     told = table[lags.target] if lags.target in table.columns else pl.Series([None] * table.height)
     told = told.cast(pl.Float64, strict=False).fill_nan(None) if kind.is_numeric() else told
     at = pl.Series("at", np.asarray(moments, dtype=np.float64)).fill_nan(None)
@@ -177,13 +180,13 @@ def new_lags(lags: Lags, tail: Tail, table: pl.DataFrame) -> tuple[pl.DataFrame,
     new = pl.DataFrame({"at": at} | own | {n: _numbers(table[n]) for n in lags.sources})
     old = pl.DataFrame(
         {"at": tail.times, lags.target: pl.Series(tail.target)}
-        | {name: pl.Series(tail.sources[:, j]) for j, name in enumerate(lags.sources)}
+        | {name: pl.Series(before[:, j]) for j, name in enumerate(lags.sources)}
     ).with_columns(pl.col(n).fill_nan(None) for n in lags.sources)
     first = [pl.col(name).drop_nulls().first() for name in new.columns if name != "at"]
     series = pl.concat([new.drop_nulls("at"), old]).group_by("at").agg(first).sort("at")
-    found = lag_columns(lags, series).with_columns(
-        series["at"], unknown=series[lags.target].is_null().shift(1, fill_value=True)
-    )
+    lost = series[lags.target].is_null().shift(1, fill_value=True)
+    lost |= (series["at"].diff() > tail.gap).fill_null(False)
+    found = lag_columns(lags, series).with_columns(series["at"], unknown=lost)
     joined = new.select("at").join(found, on="at", how="left", maintain_order="left")
     unknown = joined["unknown"].fill_null(True).to_numpy()
     return joined.select(lags.names()), unknown

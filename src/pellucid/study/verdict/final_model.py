@@ -312,7 +312,7 @@ def _of_rows(ground: Ground, rows: IntArray) -> dict[str, Any]:
     frame, kinds = shop.frame[rows], shop.own_kinds()
     forms = {name: form for name, form in shop.forms.items() if name in kinds}
     return {
-        "training": sketch_columns(frame, kinds),
+        "training": sketch_columns(frame, shop.seen_kinds(ground.chosen.tried.features)),
         "learned": len(rows),
         "marks": sketch_rows(row_marks(frame, kinds, forms, shop.y[rows])) | {"forms": forms},
     }
