@@ -89,13 +89,18 @@ def ask_categories(codes: Any, Q: Array, w: Array, j: int, rules: Rules) -> Ques
         return None
     sums = [np.bincount(codes[known], w[known] * q, len(present)) for q in Q[known].T]
     groups: Array = np.stack(sums, axis=1)[values].astype(np.float64)
+    if rules.criterion == "gain_ratio" and (groups.sum(axis=1) >= 2 - TIE).sum() < 2:
+        return None
     merit, gain = merits(groups, rules.criterion)
     share = float(w[known].sum() / w.sum())
     return Question(j, np.nan, float(merit) * share, float(gain) * share, codes)
 
 
-def ask_number(x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules) -> Question | None:
+def ask_number(
+    x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules, column: Array
+) -> Question | None:
     """The best threshold between neighbouring values where the label changes."""
+    c45 = rules.criterion == "gain_ratio"
     known = np.flatnonzero(~np.isnan(x))
     known = known[np.argsort(x[known], kind="stable")]
     values = x[known]
@@ -107,7 +112,10 @@ def ask_number(x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules) -
     high = np.maximum.reduceat(label[known], begin)
     change = np.minimum(low[:-1], low[1:]) != np.maximum(high[:-1], high[1:])
     size = np.minimum(last + 1, len(known) - last - 1)
-    last = last[change & (size >= rules.min_leaf)]
+    ahead = np.cumsum(w[known])[last]
+    least = np.clip(0.1 * w[known].sum() / Q.shape[1], 2, 25) if c45 else 0.0
+    wide = (size >= rules.min_leaf) & (np.minimum(ahead, w[known].sum() - ahead) >= least - TIE)
+    last = last[change & wide]
     if len(last) == 0:
         return None
     running = np.cumsum(w[known, None] * Q[known], axis=0)
@@ -120,29 +128,44 @@ def ask_number(x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules) -
         left, right = left + to_left[:, None] * extra, right + ~to_left[:, None] * extra
         share = 1.0
     merit, gain = merits(np.stack([left, right], axis=1), rules.criterion)
-    best = int(np.flatnonzero(merit >= merit.max() - TIE)[0])
+    rank = gain if c45 else merit
+    best = int(np.flatnonzero(rank >= rank.max() - TIE)[0])
     a, b = values[last[best]], values[last[best] + 1]
     t = 0.5 * a + 0.5 * b
     t = t if a <= t < b else a
     branch = np.where(lost, -1, (x > t).astype(np.intp))
     if not rules.fractions:
         branch[lost] = 0 if to_left[best] else 1
+    if c45:
+        paid = float(gain[best]) * share - np.log2(wide.sum()) / w.sum()
+        t = np.max(column[column <= t])
+        found = Question(j, float(t), float(merit[best] / gain[best]) * paid, paid, branch)
+        return found if paid > 0 else None
     return Question(j, float(t), float(merit[best]) * share, float(gain[best]) * share, branch)
 
 
 def best_question(
-    table: Attributes, node: Node, Q: Array, label: Any, rules: Rules
+    table: Attributes, node: Node, Q: Array, label: Any, rules: Rules, weight: Array
 ) -> Question | None:
     """The attribute of greatest merit; the first of equals."""
-    best: Question | None = None
+    asked: list[Question] = []
     rows, w = node.rows, node.weight
+    live, total = weight > 0, weight.sum()
     for j in np.flatnonzero(node.free).tolist():
         column = table.columns[j][rows]
         if table.categorical[j]:
             found = ask_categories(column, Q[rows], w, j, rules)
         else:
-            found = ask_number(column, label[rows], Q[rows], w, j, rules)
-        if found is not None and (best is None or found.merit > best.merit + TIE):
+            found = ask_number(column, label[rows], Q[rows], w, j, rules, table.columns[j][live])
+        asked += [] if found is None else [found]
+    if rules.criterion == "gain_ratio" and asked:  # of average gain at least
+        many = {j: c and table.columns[j].max() + 1 >= 0.3 * total
+                for j, c in enumerate(table.categorical)}  # fmt: skip
+        counted = [q.gain for q in asked if all(many.values()) or not many[q.feature]]
+        asked = [q for q in asked if q.gain >= (np.mean(counted) if counted else 0.0) - 1e-3]
+    best: Question | None = None
+    for found in asked:
+        if best is None or found.merit > best.merit + TIE:
             best = found
     return best
 
@@ -182,7 +205,7 @@ def grow_multiway(
             or (labels == labels[0]).all()
         ):
             continue
-        question = best_question(table, node, Q, label, rules)
+        question = best_question(table, node, Q, label, rules, w)
         if question is not None:
             waiting += divide(grown, node, question, table)
     return _in_preorder(grown, rules, len(table.columns))

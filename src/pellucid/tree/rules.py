@@ -223,7 +223,7 @@ def export_dnf(
     --------
     >>> from pellucid.tree import MultiwayTreeClassifier, export_dnf
     >>> X = [["Rainy", "Weak"], ["Rainy", "Strong"], ["Sunny", "Weak"], ["Sunny", "Strong"]]
-    >>> model = MultiwayTreeClassifier().fit(X, ["yes", "no", "yes", "yes"])
+    >>> model = MultiwayTreeClassifier("entropy").fit(X, ["yes", "no", "yes", "yes"])
     >>> export_dnf(model, "no", feature_names=["Outlook", "Wind"])
     '(Outlook = Rainy AND Wind = Strong)'
     """

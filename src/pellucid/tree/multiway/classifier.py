@@ -22,7 +22,8 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
     Parameters
     ----------
     criterion : {"gain_ratio", "entropy", "gini"}, default="gain_ratio"
-        C4.5, ID3, or the decrease of gini.
+        C4.5 with its guards (average gain, two branches of two cases, the price of a threshold),
+        ID3, or the decrease of gini.
     max_depth : int, default=None
         Levels of questions at most.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -34,8 +35,9 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         value at the node (numeric: goes to the larger side).
     random_state : default=None
         Accepted without effect; nothing here is random.
-    pruning : {None, "pessimistic"}, default=None
-        "pessimistic": C4.5's pruning after growth, see ``pessimistic_prune``.
+    pruning : {"auto", "pessimistic", None}, default="auto"
+        "pessimistic": C4.5's pruning after growth, see ``pessimistic_prune``. "auto": with
+        criterion "gain_ratio" only.
     confidence_factor : float in (0, 1), default=0.25
         Of the pruning; smaller prunes more.
 
@@ -72,7 +74,7 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         categorical_features: ArrayLike = "from_dtype",
         missing: str = "fractions",
         random_state: Seed = None,
-        pruning: str | None = None,
+        pruning: str | None = "auto",
         confidence_factor: float = 0.25,
     ) -> None:
         self.criterion = criterion
@@ -90,17 +92,23 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
         """Grow the tree, and prune it if asked."""
         context = FitContext.of_one_step(self, X, y, sample_weight)
         if self.pruning is not None:
-            check.one_of(("pessimistic",), pruning=self.pruning)
+            check.one_of(("auto", "pessimistic"), pruning=self.pruning)
         check.fraction(confidence_factor=self.confidence_factor)
         table = self._read(X)
         n = len(table.columns[0])
         codes = self._check_target(y, n)
         w = np.array(check_weights(sample_weight, np.empty((n, 0))))
+        if self.criterion == "gain_ratio":
+            w *= max(1.0, (w > 0).sum() / w.sum())  # C4.5 counts cases: shares become counts
         self.tree_ = self._grow(table, np.empty(0), codes, len(self.classes_), w)
-        if self.pruning is not None:
+        if self._prunes():
             self.tree_ = pessimistic_prune(self, confidence_factor=self.confidence_factor).tree_
         context.end()
         return self
+
+    def _prunes(self) -> bool:
+        automatic = self.pruning == "auto" and self.criterion == "gain_ratio"
+        return automatic or self.pruning == "pessimistic"
 
     def _node_values(self, sums: Array) -> tuple[Array, Array]:
         shares = sums / sums.sum(axis=1, keepdims=True)
@@ -124,12 +132,12 @@ class MultiwayTreeClassifier(MultiwayBase, Classifier):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers.
 
-        >>> MultiwayTreeClassifier().fit([["a"], ["b"]], [0, 1]).card().numbers["nodes"]
+        >>> MultiwayTreeClassifier("gini").fit([["a"], ["b"]], [0, 1]).card().numbers["nodes"]
         3
         """
         numbers = self._numbers()
         size = "no penalty on size (prune with reduced_error_prune or pessimistic_prune)"
-        if self.pruning is not None:
+        if self._prunes():
             size = f"then pessimistic pruning at confidence factor {self.confidence_factor:g}"
         return Card(
             representation=f"a disjunction of conjunctions: {numbers['leaves']} paths of tests, "

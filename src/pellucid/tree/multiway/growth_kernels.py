@@ -12,6 +12,7 @@ import numpy as np
 from pellucid.core.runtime.jit import jit
 from pellucid.tree.multiway.search_kernels import (
     FEW,
+    RATIO,
     SQUARED,
     TIE,
     Room,
@@ -20,6 +21,8 @@ from pellucid.tree.multiway.search_kernels import (
     score_numbers,
 )
 
+MANY = 0.3  # a column with more categories than this share of the examples nearly names them
+SLACK = 1e-3  # C4.5's: a gain this little below the average is enough
 SEVERAL = -1  # a row whose missing cell leads to every child
 
 
@@ -96,11 +99,29 @@ def mark_used(whole, node, used):
 
 
 @jit
-def ask(cells, limits, used, rows, w, room):
-    """(feature, gain, ranks around the threshold, branch of missing cells) of greatest merit."""
+def average_gain(cells, gains, total):
+    """C4.5: the mean gain of the questions, without categories that nearly name the examples."""
+    possible, summed, special = 0, 0.0, True
+    for j in range(len(gains)):
+        special &= cells.categorical[j] > 0 and cells.size[j] >= MANY * total
+    for j in range(len(gains)):
+        many = cells.categorical[j] > 0 and cells.size[j] >= MANY * total
+        if gains[j] == gains[j] and (special or not many):
+            possible += 1
+            summed += gains[j]
+    return summed / possible if possible > 0 else 0.0
+
+
+@jit
+def ask(cells, limits, used, rows, w, room, found_all, total):
+    """(feature, gain, ranks around the threshold, branch of missing cells) of greatest merit.
+
+    C4.5 (gain ratio) looks at questions of at least average gain only.
+    """
     criterion, least, fractions = limits.criterion, limits.min_leaf, limits.fractions
     best, feature, gain, below, above, side = np.nan, -1, 0.0, -1, -1, -1
     for j in range(len(cells.size)):
+        found_all[j, 0] = found_all[j, 1] = np.nan
         if cells.categorical[j]:
             if used[j]:
                 continue
@@ -110,8 +131,18 @@ def ask(cells, limits, used, rows, w, room):
             merit, its_gain, b, a, s = score_numbers(
                 cells, j, rows, w, criterion, least, fractions, room
             )
-        if merit == merit and not merit <= best + TIE:
-            best, feature, gain, below, above, side = merit, j, its_gain, b, a, s
+        if merit == merit:
+            found_all[j, 0], found_all[j, 1], found_all[j, 2] = merit, its_gain, b
+            found_all[j, 3], found_all[j, 4] = a, s
+    enough = -np.inf
+    if criterion == RATIO:
+        enough = average_gain(cells, found_all[:, 1], total) - SLACK
+    for j in range(len(cells.size)):
+        merit, its_gain = found_all[j, 0], found_all[j, 1]
+        if merit == merit and its_gain >= enough and not merit <= best + TIE:
+            best, feature, gain = merit, j, its_gain
+            below, above = int(found_all[j, 2]), int(found_all[j, 3])
+            side = int(found_all[j, 4])
     return feature, gain, below, above, side
 
 
@@ -220,7 +251,10 @@ def grow_nodes(cells, limits, kept, kept_weight, room):
         row_stack[i, 0], weight_stack[i, 0] = kept[i], kept_weight[i]
     all_rows, all_w, branch = np.empty(m, np.int32), np.empty(m), np.empty(m, np.int32)
     count, start, share = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    used = np.empty(len(cells.size), np.bool_)
+    used, found_all = np.empty(len(cells.size), np.bool_), np.empty((len(cells.size), 5))
+    total = 0.0
+    for i in range(m):
+        total += kept_weight[i]
     waiting = np.empty((64, 4), np.int64)  # node, begin, end, depth
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, 0, m, 0
     new_node(whole, real, 0, -1, -1, 1.0)
@@ -237,7 +271,9 @@ def grow_nodes(cells, limits, kept, kept_weight, room):
         if pure or depth >= limits.max_depth or len(rows) < limits.min_split:
             continue
         mark_used(whole, node, used)
-        feature, gain, below, above, side = ask(cells, limits, used, rows, w, room)
+        feature, gain, below, above, side = ask(
+            cells, limits, used, rows, w, room, found_all, total
+        )
         if feature < 0:
             continue
         whole[node, FEATURE], whole[node, BELOW], whole[node, ABOVE] = feature, below, above

@@ -5,6 +5,11 @@ Splitting    a categorical attribute makes one child for every value present at 
              may recur
 Criterion    entropy (ID3): information gain; gain_ratio (C4.5): gain / H_A; gini, squared_error:
              decrease of impurity
+C4.5         gain_ratio asks only questions of at least average gain with two branches of two
+             examples or more. A number is cut where the gain is greatest, with a tenth of a class's
+             share (2 to 25 examples) on both sides; log2(cuts to choose from)/examples is taken off
+             its gain; the threshold is the largest value in the table up to the midpoint. These
+             are the rules of release 8; branches are pruned (``pessimistic.py``), not raised
 Missing      "fractions" (C4.5): gain = (share of examples with known value) x (gain among them);
              an example without value goes to every child with weight = the child's share of the
              known ones. "mode": it counts as the most common value at the node (numeric: it goes
@@ -97,7 +102,10 @@ def grow_multiway(
     number = np.empty(len(nodes.whole), np.int64)
     order = growth_kernels.preorder(nodes.whole, number)
     sorted_nodes = growth_kernels.Nodes(*(part[order] for part in nodes))
-    tree = tree_of(sorted_nodes, number, [values for _, values in ranked], rules)
+    values = [values for _, values in ranked]
+    tree = tree_of(sorted_nodes, number, values, rules)
+    if rules.criterion == "gain_ratio":
+        tree = tree._replace(threshold=seen_thresholds(tree, ranks[:, kept], values))
     return tree, sorted_nodes.sums
 
 
@@ -105,6 +113,16 @@ def midpoint(a: float, b: float) -> float:
     """A number t with a <= t < b, half-way where rounding allows."""
     t = 0.5 * a + 0.5 * b
     return t if a <= t < b else a
+
+
+def seen_thresholds(tree: MultiwayTree, ranks: IntArray, values: list[Any]) -> Array:
+    """C4.5: every threshold moved down to the largest value among the examples up to it."""
+    threshold = tree.threshold.copy()
+    for i in np.flatnonzero(~np.isnan(threshold)).tolist():
+        j = int(tree.feature[i])
+        seen = values[j][np.unique(ranks[j][ranks[j] >= 0])]
+        threshold[i] = seen[np.searchsorted(seen, threshold[i], side="right") - 1]
+    return threshold
 
 
 def tree_of(

@@ -12,7 +12,7 @@ class MultiwayTree(NamedTuple):
     """Nodes in preorder; node 0 is the root.
 
     >>> from pellucid.tree import MultiwayTreeClassifier
-    >>> MultiwayTreeClassifier().fit([["a"], ["b"], ["c"]], [0, 1, 1]).tree_.node_count
+    >>> MultiwayTreeClassifier("gini").fit([["a"], ["b"], ["c"]], [0, 1, 1]).tree_.node_count
     4
     """
 

@@ -7,6 +7,9 @@ the distinct numbers of its column. Sums of a group of examples are class weight
     gain  = (share of examples with known value) x [impurity(all) - sum_g share_g impurity(g)]
     merit = gain, or gain / H_A where H_A is the entropy of the shares
 
+and with gain / H_A by C4.5's rules: a question has two branches of at least CASES examples, the cut
+of a number is the one of greatest gain, and pays log2(cuts to choose from) / examples of it.
+
 Sorting a node's examples by rank is a counting sort, byte by byte, so that nothing but additions
 and moves is compiled.
 """
@@ -20,6 +23,7 @@ from pellucid.core.runtime.jit import jit
 ENTROPY, RATIO, GINI, SQUARED = 0, 1, 2, 3
 TIE = 1e-12  # a question must be better by this much to displace an earlier one
 SHORT = 48  # examples that are sorted by insertion
+CASES = 2.0  # weight that two branches of C4.5 must have
 FEW = 16  # categories that are summed up twice, over every other example
 
 
@@ -167,6 +171,12 @@ def score_categories(cells, j, rows, w, criterion, min_leaf, fractions, room):
             least = min(least, present[g])
     if values < 2 or least < min_leaf:
         return np.nan, 0.0, mode
+    if criterion == RATIO:
+        reasonable = 0
+        for g in range(size):
+            reasonable += weight_of(groups[g], criterion) >= CASES - TIE
+        if reasonable < 2:
+            return np.nan, 0.0, mode
     share = known_weight / (known_weight + lost_weight) if lost_weight > 0 else 1.0
     merit, gain = score_groups(groups, size, room.total, criterion)
     return merit * share, gain * share, mode
@@ -220,6 +230,12 @@ def score_cut(room, criterion, lost):
 
 
 @jit
+def least_side(known_weight, n_classes):
+    """Weight that both sides of C4.5's cut must have: a tenth of a class's share, 2 to 25."""
+    return min(max(0.1 * known_weight / n_classes, CASES), 25.0)
+
+
+@jit
 def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
     """(merit, gain, rank below, rank above, side) of the best cut where the label changes."""
     rank, label = cells.rank[j], room.label
@@ -238,6 +254,9 @@ def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
         known_weight += w[at]
         add_example(room.whole, criterion, room.label[at], room.y[at], w[at])
     lost = m < len(rows) and not fractions
+    ratio = criterion == RATIO
+    side_weight = least_side(known_weight, len(room.left)) - TIE if ratio else 0.0
+    tries, ahead = 0, 0.0  # C4.5: cuts to choose from, weight below the cut
     best, gain, below, above, side = np.nan, 0.0, -1, -1, 0
     single, begin = -1, 0  # the one label of the group before, -1: several
     i = 0
@@ -248,15 +267,26 @@ def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
                 own = -1
             end += 1
         changes = i > 0 and (own < 0 or single < 0 or own != single)
-        if changes and min(i, m - i) >= min_leaf:
+        wide = (
+            i > 0 and min(i, m - i) >= min_leaf and min(ahead, known_weight - ahead) >= side_weight
+        )
+        tries += wide
+        if changes and wide:
             found, its_gain, its_side = score_cut(room, criterion, lost)
-            if found == found and not found <= best + TIE:
+            better = not its_gain <= gain + TIE if ratio else not found <= best + TIE
+            if found == found and better:
                 best, gain, side = found, its_gain, its_side
                 below, above = begin, value
         while i < end:
             at = order[i]
             add_example(room.left, criterion, room.label[at], room.y[at], w[at])
+            ahead += w[at]
             i += 1
         single, begin = own, value
     share = known_weight / weight if m < len(rows) and fractions else 1.0
+    if ratio and below >= 0:
+        paid = gain * share - np.log2(tries) / weight
+        if not paid > 0:
+            return np.nan, 0.0, -1, -1, 0
+        return best * paid / gain, paid, below, above, side
     return best * share, gain * share, below, above, side

@@ -148,10 +148,12 @@ def split_words(grown: Grown, node: int, method: str) -> str:
     x = grown.table[:, int(tree.feature[node])][grown.weight[:, node] > 0]
     if method != "CART" and np.isnan(x).any() and grown.model.missing == "fractions":
         known = float((~np.isnan(x)).mean())
+        cut = method == "C4.5" and not np.isnan(tree.threshold[node])
+        price = " − log₂(cuts)/n" if cut else ""
         return (
             f"{question(grown, node)}: {name} = (share known) · ({size}(S) − Σ |S_v|/|S| "
-            f"{size}(S_v)) = {number(float(tree.gain[node]))}, {number(known)} of the rows here "
-            "know the value; the others go to every branch in fractions"
+            f"{size}(S_v)){price} = {number(float(tree.gain[node]))}, {number(known)} of the rows "
+            "here know the value; the others go to every branch in fractions"
         )
     words = (
         f"{question(grown, node)}: {name} = {size}(S) − Σ |S_v|/|S| {size}(S_v) = "
@@ -160,6 +162,9 @@ def split_words(grown: Grown, node: int, method: str) -> str:
     if method == "C4.5":
         shares = np.array([w for w, _ in parts]) / total
         H = float(-(shares * np.log2(np.maximum(shares, 1e-300))).sum())
+        if not np.isnan(tree.threshold[node]):
+            price, gain = gain - float(tree.gain[node]), float(tree.gain[node])
+            words += f"; less log₂(cuts)/n = {number(price)} for the choice of the cut"
         words += f"; gain ratio = {number(gain)} / {number(H)} = {number(gain / H if H else 0.0)}"
     return words
 

@@ -34,6 +34,34 @@ def worth(sums: Any, lost: float, criterion: str, threshold: Any) -> Worth:
     return Worth(threshold, gain * total / (total + lost), class_impurity(size, "entropy"))
 
 
+def c45_cut(found: Worth, sums: Any, tries: int, weight: float, known: Any) -> Worth | None:
+    """C4.5's cut of a number: the greatest gain, less the price of choosing among ``tries``.
+
+    The threshold is the largest of the ``known`` values up to the midpoint.
+    """
+    paid = found.gain - np.log2(max(tries, 1)) / weight
+    best = int(np.argmax(paid)) if len(paid) else 0
+    if not len(paid) or not paid[best] > 0:
+        return None
+    threshold = known[known <= found.threshold[best]].max()
+    return Worth(np.array([threshold]), paid[[best]], found.information[[best]])
+
+
+def enough_gain(grown: Grown, found: list[Worth | None]) -> float:
+    """The average gain of the questions, C4.5's bar; names of rows are left out of it."""
+    n = len(grown.table)
+    many = [
+        is_one and len(np.unique(grown.table[:, j])) >= 0.3 * n
+        for j, is_one in enumerate(grown.categorical)
+    ]
+    gains = [
+        float(f.gain[0])
+        for f, row_number in zip(found, many, strict=True)
+        if f is not None and (all(many) or not row_number)
+    ]
+    return float(np.mean(gains)) if gains else 0.0
+
+
 def divisions(grown: Grown, node: int, j: int) -> Worth | None:
     """Column j at a node: one division of a category, or one for every threshold."""
     w = grown.weight[:, node]
@@ -48,11 +76,14 @@ def divisions(grown: Grown, node: int, j: int) -> Worth | None:
     criterion = grown.model.criterion if cart else "entropy"
     fractions = not cart and grown.model.missing == "fractions"
     lost = float(none.sum()) if fractions else 0.0
+    ratio = not cart and grown.model.criterion == "gain_ratio"
     if grown.categorical[j]:
         values = np.unique(x[~missing])
         sums = np.stack([cells[x == value].sum(axis=0) for value in values])[None]
         if not fractions:
             sums[0, sums[0].sum(axis=1).argmax()] += none  # the most common value
+        if ratio and (sums.sum(axis=2) >= 2 - 1e-9).sum() < 2:
+            return None
         return worth(sums, lost, criterion, np.array([np.nan]))
     cuts = candidate_thresholds(x, y, rule="midpoint" if cart else "label_change")
     low = (x[None, :] <= cuts[:, None]) @ np.where(missing[:, None], 0.0, cells)
@@ -61,7 +92,17 @@ def divisions(grown: Grown, node: int, j: int) -> Worth | None:
         if not fractions and len(cuts):
             larger = sums.sum(axis=2).argmax(axis=1)
             sums[np.arange(len(cuts)), larger] += none
-        return worth(sums, lost, criterion, cuts) if len(cuts) else None
+        if not ratio:
+            return worth(sums, lost, criterion, cuts) if len(cuts) else None
+        column = grown.table[:, j]
+        least = np.clip(0.1 * w[~missing].sum() / cells.shape[1], 2, 25) - 1e-9
+        every = candidate_thresholds(x, y, rule="midpoint")
+        below = ((x[None, :] <= every[:, None]) & ~missing) @ w
+        tries = int((np.minimum(below, w[~missing].sum() - below) >= least).sum())
+        side = ((x[None, :] <= cuts[:, None]) & ~missing) @ w
+        wide = np.minimum(side, w[~missing].sum() - side) >= least
+        found = worth(sums[wide], lost, criterion, cuts[wide])
+        return c45_cut(found, sums, tries, float(w.sum()), column[~np.isnan(column)])
     if missing.any():  # a missing cell goes where it helps more; known or not is a question too
         sides = [sums + none * np.eye(2)[s][:, None] for s in (0, 1)]
         gains = [worth(side, 0.0, criterion, cuts).gain for side in sides]
@@ -101,8 +142,8 @@ def merits(grown: Grown, node: int, method: str) -> Any:
     """ID3 and C4.5: gain and gain ratio of every attribute, the chosen one lit."""
     ratio = METHODS[method] == "gain_ratio"
     rows, chosen = [], int(grown.model.tree_.feature[node])
-    for j, name in enumerate(grown.names):
-        found = divisions(grown, node, j)
+    asked = [divisions(grown, node, j) for j in range(len(grown.names))]
+    for j, (name, found) in enumerate(zip(grown.names, asked, strict=True)):
         if found is None:
             rows.append([f"{name}: no cut", 0.0, 0.0, 0.0])
             continue
@@ -114,6 +155,8 @@ def merits(grown: Grown, node: int, method: str) -> Any:
     column = 3 if ratio else 1
     lit = [(chosen, column)] if chosen >= 0 else []
     title = f"{method} takes the largest {columns[column]}"
+    if ratio:
+        title += f" among gains of about {enough_gain(grown, asked):.4f}, the average, or more"
     lit_rows = [chosen] if chosen >= 0 else []
     alt = "Gain, split information H_A and gain ratio of every attribute."
     return table("splits", columns, rows, title=title, lit=lit, lit_rows=lit_rows, alt=alt)

@@ -86,6 +86,7 @@ def make_model(params: dict[str, Any], categorical: Any) -> tuple[Any, str]:
     columns = np.flatnonzero(categorical).tolist()
     settings = {"criterion": METHODS[params["method"]], "max_depth": depth}
     settings |= {"categorical_features": columns, "missing": FILL[params["fill"]]}
+    settings |= {"pruning": None}  # the page prunes in steps of its own
     words = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     imported = "from pellucid import MultiwayTreeClassifier\n\n"
     return MultiwayTreeClassifier(**settings), f"{imported}model = MultiwayTreeClassifier({words})"

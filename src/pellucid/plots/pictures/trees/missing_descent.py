@@ -119,7 +119,7 @@ def missing_descent(E: Model, x: ArrayLike) -> MissingDescent:
     >>> from pellucid import MultiwayTreeClassifier
     >>> from pellucid.plots import missing_descent
     >>> X, y = [["a"], ["a"], ["a"], ["b"]], ["yes", "yes", "yes", "no"]
-    >>> picture = missing_descent(MultiwayTreeClassifier().fit(X, y), [None])
+    >>> picture = missing_descent(MultiwayTreeClassifier("gini").fit(X, y), [None])
     >>> picture.weight.tolist(), picture.answer
     ([1.0, 0.75, 0.25], 'yes')
     """
