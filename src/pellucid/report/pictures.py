@@ -83,7 +83,10 @@ def thresholds(t: dict[str, Any]) -> Picture:
     f.line(x, t["precision"], "accent")
     f.line(x, t["recall"], "ink", dashed=True)
     f.mark(t["chosen"], "warn", f"{number(t['chosen'])}")
-    caption = f"Precision (line) and recall (dashes) at every threshold. {t.get('why', '')}"
+    caption = (
+        "Precision (line) and recall (dashes) at every threshold. The one taken is "
+        f"{number(t['chosen'])}: {t.get('why') or 'as given'}."
+    )
     rows = list(zip(x, t["precision"], t["recall"], strict=True))
     return Picture(
         f.svg(f"precision and recall against the threshold; chosen {number(t['chosen'])}"),

@@ -92,7 +92,7 @@ def render(record: StudyRecord | dict[str, Any]) -> str:
     template = environment.from_string(folder.joinpath("page.html").read_text("utf-8"))
     style = Markup(folder.joinpath("style.css").read_text("utf-8"))
     has = present(r)
-    return template.render(
+    page = template.render(
         r=r,
         has=has,
         style=style,
@@ -101,6 +101,7 @@ def render(record: StudyRecord | dict[str, Any]) -> str:
         **words(r),
         **drawn(r),
     )
+    return page.replace(" %", "\u00a0%")  # no line begins with a percent sign
 
 
 def present(r: dict[str, Any]) -> dict[str, bool]:

@@ -18,6 +18,23 @@ KIND_WORDS = {
     "clustering": "find groups",
     "anomaly": "find rows unlike the rest",
 }
+EVIDENCE = {  # key of a finding's evidence -> how a reader says it; "" is not said
+    "expected_by_chance": "",
+    "least_errors": "errors no model can avoid",
+    "least_error_rate": "as a share",
+    "least_rmse": "rmse no model can get below",
+    "greatest_r2": "r2 no model can exceed",
+    "ece": "calibration error",
+    "band": "by chance at most",
+    "edge": "edge of a cube with 1 % of the rows",
+    "sds": "standard deviations",
+    "cook": "Cook's distance",
+    "bound": "a share can be off by",
+    "delta": "",
+    "gain_low": "the gain lies between",
+    "gain_high": "and",
+    "columns_looked_at": "columns",
+}
 MAIN = 8  # measures shown at once; the others unfold
 ASKED_FOR = (
     "accuracy",
@@ -25,7 +42,6 @@ ASKED_FOR = (
     "roc auc",
     "average precision",
     "f1",
-    "f beta",
     "precision",
     "recall",
     "log loss",
@@ -78,7 +94,7 @@ def words(r: dict[str, Any]) -> dict[str, Any]:
         "trained",
         "experience": experience(r, source),
         "facts": facts(r, metric),
-        "audit_findings": r["audit"]["findings"] if r["audit"] else [],
+        "stood_out": [f["title"] for f in (r["audit"] or {}).get("findings", [])],
         "split_caption": split_caption(split),
         "features": [
             (c["name"], c["kind"], c["treatment"], c["n_features"])
@@ -197,7 +213,7 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         }
     rows = [
         (
-            name.replace("_", " "),
+            name.replace("f_beta", "f1").replace("_", " "),
             i["estimate"],
             i["low"],
             i["high"],
@@ -455,8 +471,9 @@ def evidence_words(evidence: dict[str, Any]) -> str:
     'share sex 3.2 %, age 50 %; rows 12'
     """
     parts = []
-    for key, value in list(evidence.items())[:4]:
-        name = key.replace("_", " ")
+    told = [(k, v) for k, v in evidence.items() if EVIDENCE.get(k, k) and not _unsaid(v)]
+    for key, value in told[:4]:
+        name = EVIDENCE.get(key, key.replace("_", " "))
         shown = share if key.startswith("share") else cell
         if isinstance(value, dict):
             items = [f"{k} {shown(v)}" for k, v in list(value.items())[:3]]
@@ -464,6 +481,12 @@ def evidence_words(evidence: dict[str, Any]) -> str:
         else:
             parts.append(f"{name} {shown(value)}")
     return charts.short("; ".join(parts), 160)
+
+
+def _unsaid(value: object) -> bool:
+    """Yes and no, nothing, and lists of lists are for programs."""
+    nested = isinstance(value, list | tuple) and any(isinstance(v, list | tuple) for v in value)
+    return value is None or isinstance(value, bool) or nested
 
 
 def share(value: Any) -> str:

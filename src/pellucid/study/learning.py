@@ -627,7 +627,7 @@ def advice(n: int, p: int, rank: int | None) -> str:
     >>> advice(275, 12, 12)
     '12 features for 275 rows: enough rows.'
     """
-    text = f"{p} feature{'s' if p != 1 else ''} for {n} rows"
+    text = f"{p:,} feature{'s' if p != 1 else ''} for {n:,} rows"
     if p >= n:
         return f"{text}: more features than rows; penalties are needed, selection or PCA may help."
     if n < FEW_PER_FEATURE * p:

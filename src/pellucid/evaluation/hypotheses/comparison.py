@@ -22,6 +22,7 @@ from pellucid.evaluation.splits import folds
 from pellucid.evaluation.splits.folds import FoldScore, Split
 from pellucid.evaluation.validation.fold_summary import CvSummary, cv_summary
 
+MOST_NAMED = 5  # models named in a sentence
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
 
 
@@ -211,7 +212,14 @@ def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, 
     level = [n for i, n in enumerate(names) if i != best and not beats[i]]
     text = f"{names[best]} is best ({metric} {mean:.3g})"
     if beaten:
-        text += f" and significantly better than {', '.join(beaten)}"
+        text += f" and significantly better than {_named(beaten)}"
     if level:
-        text += f"{'; ' if beaten else ', but '}{', '.join(level)} cannot be told apart from it"
+        text += f"{'; ' if beaten else ', but '}{_named(level)} cannot be told apart from it"
     return text + "."
+
+
+def _named(names: list[str]) -> str:
+    """The names; of a long list the first ones."""
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(names[: MOST_NAMED - 1])} and {len(names) - MOST_NAMED + 1} others"
+    return ", ".join(names)

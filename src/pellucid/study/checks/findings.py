@@ -314,10 +314,10 @@ FINDINGS: dict[str, Rule] = {
     ),
     "PEL405": Rule(
         "warning",
-        "Nothing beats guessing",
-        "No candidate is shown to beat the yardstick on the rows set aside.",
-        "The inputs say nothing about the target that these rows could show.",
-        "Find other inputs or more rows.",
+        "No useful gain over the yardstick",
+        "The interval of the gain on the rows set aside lies below a useful gain.",
+        "What the model adds to the yardstick is too little to be of use, if anything.",
+        "Find other inputs; more rows of this kind will not change that.",
     ),
     "PEL406": Rule(
         "warning",
@@ -346,7 +346,7 @@ FINDINGS: dict[str, Rule] = {
         "Curved residuals",
         "The residuals of the linear model bend with the fitted values.",
         "The relation is not linear.",
-        "Add powers, splines or interactions, or transform the target.",
+        "Add powers, splines or interactions; or predict a transformed target.",
     ),
     "PEL410": Rule(
         "info",
@@ -395,14 +395,15 @@ FINDINGS: dict[str, Rule] = {
         "Best models not distinguishable",
         "Several models are not significantly worse than the best.",
         "Their order could turn on another sample.",
-        "Take the simplest of them.",
+        "Any of them will do: the choice may be by cost, speed or how easily it is read.",
     ),
     "PEL502": Rule(
         "warning",
         "Miscalibrated probabilities",
         "The expected calibration error exceeds 0.05 and lies outside its band.",
         "A stated 80 % does not happen eight times in ten.",
-        "Calibrate on held-out rows before using the probabilities.",
+        "Use them to order rows, not as shares: on the rows set aside they are off, although they "
+        "were calibrated on the learning rows where that helped.",
     ),
     "PEL503": Rule(
         "info",
@@ -416,7 +417,7 @@ FINDINGS: dict[str, Rule] = {
         "Scores vary from fold to fold",
         "The standard error over the folds is above 10 % of the mean.",
         "The estimate depends on which rows were held out.",
-        "Use more rows or repeated folds; look for groups or drift.",
+        "Use more rows; look for groups or for a change over time.",
     ),
     "PEL505": Rule(
         "warning",

@@ -13,7 +13,12 @@ from pellucid.study.judging.measure import SHARES
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Task
+from pellucid.study.wording import listed
 
+OVER_TIME = (
+    "Each fold is a later stretch of time: look at how the scores change from one to the next."
+)
+OVER_GROUPS = "Each fold holds other groups: more groups tell more than more rows of the same."
 SPREAD, ECE, RECALL, DELTA = 0.1, 0.05, 0.5, 0.05
 
 
@@ -140,10 +145,24 @@ def _residuals(facts: Facts) -> list[Finding]:
         return []
     found = []
     if "nonlinear" in health["problems"] and _chosen(facts).complexity <= 1:
-        found.append(finding("PEL409", facts.task.target, p_value=health["p_value"]))
+        found.append(_curved(facts, health["p_value"]))
     if health["cook"] is not None and health["cook"] > 1:
         found.append(finding("PEL411", f"row {health['row']}", cook=health["cook"]))
     return found
+
+
+def _curved(facts: Facts, p_value: float) -> Finding:
+    """Curved residuals of the linear model; a note where models that bend were tried."""
+    bent = [row.name for row in facts.rows if row.complexity > 1]
+    one = finding("PEL409", facts.task.target, p_value=p_value)
+    if not bent:
+        return one
+    return one._replace(
+        severity="info",
+        why="The relation bends, but not so that a model that bends predicts new rows better here.",
+        fix=f"Tried and not shown to be better: {listed(bent, 3)}. A transformed target, such as a "
+        "logarithm, may do more.",
+    )
 
 
 def _informative(facts: Facts) -> list[Finding]:
@@ -236,9 +255,12 @@ def _spread(facts: Facts) -> list[Finding]:
         return []
     if not one.standard_error > SPREAD * abs(one.estimate):
         return []
-    return [
-        finding("PEL504", _chosen(facts).name, mean=one.estimate, standard_error=one.standard_error)
-    ]
+    found = finding(
+        "PEL504", _chosen(facts).name, mean=one.estimate, standard_error=one.standard_error
+    )
+    if facts.shop.kind == "sequential":
+        return [found._replace(fix=OVER_TIME)]
+    return [found if facts.shop.groups is None else found._replace(fix=OVER_GROUPS)]
 
 
 def _outside(facts: Facts) -> list[Finding]:

@@ -31,6 +31,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.evaluation import Interval
+from pellucid.evaluation.hypotheses.significance import student_critical
 from pellucid.study.candidates.leaderboard import usual_parameters
 from pellucid.study.candidates.training import Choice, Outcome, Workshop, run_candidate
 from pellucid.study.checks.data import spaced
@@ -108,8 +109,9 @@ class Bench:
     def falls_apart(self, whole: Interval, rest: Interval) -> bool:
         """Is the rest so much worse that the score was the reason's?"""
         e, f = self.left(whole.estimate), self.left(rest.estimate)
-        better = self.shop.scorer.metric.greater_is_better
-        apart = rest.high < whole.low if better else rest.low > whole.high
+        t = student_critical(0.05, len(self.chosen.scores) - 1, "two-sided")
+        fall = self.shop.scorer.sign * (whole.estimate - rest.estimate)
+        apart = fall > t * (whole.standard_error + rest.standard_error)
         return apart and f >= APART * e and f - e >= GAP
 
 

@@ -5,12 +5,18 @@ stretches of time. Leaving out one block at a time shows what each does to the m
 
     u_j = (1 - n_j / n) (T - T_(-j)),   s^2 = m / (m - 1) sum u_j^2
 
-(for a mean, u_j is the sum of the block's deviations over n), and T -+ t_{m-1} s is its interval.
-Errors are measured on the scale log T, shares on log T / (1 - T), where their distribution is
-nearer to symmetric and no limit leaves the possible values. With 20 rows and normal errors the
-interval of the rmse covers 94 % of the time (the BCa bootstrap 90 %).
+(for a mean, u_j is the sum of the block's deviations over n), and T -+ t_f s is its interval. A few
+blocks may make most of s^2, which is then known no better than from a few rows: with k the kurtosis
+of the u_j, Var s^2 / s^4 = (k - 1) / m, and a chi-square of as much spread has
 
-References: Tukey (1958); Efron & Stein (1981).
+    f = 2 m / (k - 1)                                       (at most m - 1)
+
+degrees of freedom (Satterthwaite). Errors are measured on the scale log T, shares on
+log T / (1 - T), where their distribution is nearer to symmetric and no limit leaves the possible
+values. The interval of the rmse of 50 normal errors covers 95.4 % of the time (with f = m - 1
+94.1 %), of 50 Laplace errors 93.9 % (91.6 %), of 20 normal errors 95.2 % (the BCa bootstrap 90 %).
+
+References: Tukey (1958); Efron & Stein (1981); Satterthwaite (1946).
 """
 
 import math
@@ -20,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.intervals.intervals import Interval
 
 MOST_BLOCKS = 200
@@ -75,7 +81,20 @@ def jackknife(value: Callable[[IntArray], float], blocks: IntArray) -> Spread:
     without = np.array([value(np.flatnonzero(blocks != j)) for j in range(len(size))])
     part = (1 - size / n) * (whole - without)
     m = len(size)
-    return Spread(whole, math.sqrt(m / (m - 1) * float(part @ part)), m - 1.0)
+    return Spread(whole, math.sqrt(m / (m - 1) * float(part @ part)), freedom(part))
+
+
+def freedom(part: Array) -> float:
+    """Degrees of freedom of the sum of squares of what each block does to the measure.
+
+    >>> freedom(np.array([1.0, -1.0, 1.0, -1.0])), round(freedom(np.array([0.1, 0.1, 0.1, 3.0])), 2)
+    (3.0, 2.69)
+    """
+    m, square = len(part), float(part @ part)
+    if not 0 < square < math.inf:
+        return m - 1.0
+    excess = m * float((part**2 / square) @ (part**2 / square)) - 1  # k - 1
+    return min(m - 1.0, 2 * m / excess) if excess > 0 else m - 1.0
 
 
 def scale_of(bounds: tuple[float, float]) -> tuple[Callable[[float], float], ...]:

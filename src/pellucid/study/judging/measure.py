@@ -12,6 +12,7 @@ from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
 from pellucid.evaluation.metrics.registry import normalised_gain
 from pellucid.evaluation.validation.fold_summary import cv_summary
 from pellucid.study.judging.decision_rule import least_cost
+from pellucid.study.judging.jackknife import scale_of, unseen_share
 from pellucid.study.records import Task
 
 SHARES = (
@@ -110,12 +111,26 @@ def make_scorer(task: Task, cost_matrix: ArrayLike | None) -> Scorer:
 
 
 def fold_interval(scores: Array, ratio: float, metric: str, n: int) -> Interval:
-    """The mean of fold scores, its variance corrected for overlap, kept within the measure."""
-    low, high = BOUNDS.get(metric, (-math.inf, math.inf))
+    """The mean of the scores of folds with ``n`` rows, its variance corrected for overlap.
+
+    The interval is taken on a scale without edges (``jackknife.scale_of``), so that no limit
+    reaches a value that only a perfect or a useless model has.
+
+    >>> found = fold_interval(np.array([1.0, 2.0, 9.0]), 0.5, "rmse", 30)
+    >>> bool(0 < found.low < found.estimate == 4.0 < found.high)
+    True
+    """
     s = cv_summary(scores, test_ratio=ratio)
-    return Interval(
-        s.mean, max(s.low, low), min(s.high, high), s.standard_error, "corrected t over folds", n
-    )
+    floor, top = BOUNDS.get(metric, (-math.inf, math.inf))
+    there, back = scale_of((floor, top))
+    low, high = max(s.low, floor), min(s.high, top)
+    if floor < s.mean < top:
+        slope = 1 / (s.mean - floor) + 1 / (top - s.mean) or 1.0  # of the scale
+        at, half = there(s.mean), min((s.high - s.mean) * slope, 500.0)
+        low, high = back(at - half), back(at + half)
+    elif low == high == top and math.isfinite(floor):  # no row went wrong: some still may
+        low = top - (top - floor) * unseen_share(n)
+    return Interval(s.mean, low, high, s.standard_error, "corrected t over folds", n)
 
 
 def chunks(y: Any, groups: ArrayLike | None, parts: int) -> list[Any]:

@@ -92,7 +92,7 @@ def find_cut(
         chosen = float((best + lower.max()) / 2) if len(lower) else best
         why = f"best {WORDS[rule]} ({value:.3g}) on learning rows held out"
     else:
-        chosen, why = 0.5, "the likelier class is said"
+        chosen, why = 0.5, "the likelier class is predicted"
     return Cut(chosen, abs(chosen - 0.5) > 0.01, _plain(curve, chosen, why, task.positive))
 
 

@@ -370,7 +370,9 @@ def _at_random(
     folds = [_expanded(a, b, place[units[~inside]], train) for a, b in unit_folds]
     kind = "random" if y is None else "stratified"
     what = "at random" if y is None else "at random within each class"
-    reason = f"Nothing orders or groups the rows: {len(test)} of {len(rows)} judge, drawn {what}."
+    reason = (
+        f"Nothing orders or groups the rows: {len(test):,} of {len(rows):,} judge, drawn {what}."
+    )
     if m < len(rows):
         reason += f" {len(rows) - m} copies of rows, exact or near, stay beside their original."
     return SplitRecord(kind, train, test, tuple(folds), f"{reason} {said}")

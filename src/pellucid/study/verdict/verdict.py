@@ -140,15 +140,19 @@ def article(name: str) -> str:
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
 
 
-def amount(case: Case, value: float) -> str:
-    """A score in words: "misses by 4.9", "is right 81 times in 100"."""
+def amount(case: Case, value: float, *, again: bool = False) -> str:
+    """A score in words: "misses by 4.9", "is right 81 times in 100".
+
+    A measure that needs a word of explanation gets it once, not ``again``.
+    """
     metric = case.task.metric
     if metric in SHARES:
         what = "gets all labels right" if metric == "subset_accuracy" else "is right"
         return f"{what} {percent(value)} times in 100"
     if metric in MISSES:
         return f"misses by {figure(value)}"
-    return f"has {NAMED.get(metric, metric.replace('_', ' '))} {figure(value)}"
+    name = NAMED.get(metric, metric.replace("_", " "))
+    return f"has {name.split(' (')[0].split(',')[0] if again else name} {figure(value)}"
 
 
 def limits(case: Case, low: float, high: float) -> str:
@@ -165,7 +169,7 @@ def achievement(case: Case) -> str:
     """How well, with the interval and the yardstick beside it."""
     s, metric, name = case.score, case.task.metric, article(case.challenger)
     near = f"95 % interval {limits(case, s.low, s.high)}"
-    beside = f"{yardstick_words(case)} {amount(case, case.gain.baseline)}"
+    beside = f"{yardstick_words(case)} {amount(case, case.gain.baseline, again=True)}"
     if metric in SHARES:
         right = percent(s.estimate)
         if percent(s.low) == percent(s.high) and s.low < s.high:  # many rows: finer than that
@@ -236,7 +240,7 @@ def _not_shown(case: Case) -> list[str]:
     luck = f"p = {max(g.p_value, 0.001):.2g}"
     head = (
         f"Not shown. {which(case)} ({case.challenger}) {amount(case, case.score.estimate)} where "
-        f"{yardstick_words(case)} {amount(case, g.baseline)}"
+        f"{yardstick_words(case)} {amount(case, g.baseline, again=True)}"
     )
     if g.estimate > 0 and g.low <= 0:
         head += (
@@ -250,7 +254,7 @@ def _not_shown(case: Case) -> list[str]:
     if math.isfinite(g.needed) and g.needed > 1:
         settle = needed_words(case)
     can = (
-        f"What these rows can say: the gain lies between {points(case, g.low)} and "
+        f"What these rows can say: the gain lies between {points(case, g.low).split(' ')[0]} and "
         f"{points(case, g.high)} (95 %)."
     )
     return [f"{head}.", can, settle]
@@ -282,7 +286,7 @@ def _excluded(case: Case) -> list[str]:
     return [
         f"No. {which(case)} ({case.challenger}) does not beat {beaten}.",
         f"It {amount(case, case.score.estimate)} where {yardstick_words(case)} "
-        f"{amount(case, g.baseline)}, on {rows_words(case)} set aside and used once.",
+        f"{amount(case, g.baseline, again=True)}, on {rows_words(case)} set aside and used once.",
         f"{f'{tried} models were tried. ' if tried > 1 else ''}More rows of this kind will not "
         f"change that; other columns might say more about {case.target}.",
     ]
@@ -293,11 +297,11 @@ def _suspect(case: Case) -> list[str]:
     drop = ",".join(shlex.quote(name) for name in s.columns)
     them = "it" if len(s.columns) == 1 else "them"
     without = (
-        f"Without {them} the model {amount(case, s.without.estimate)} (95 % interval "
+        f"Without {them} the model {amount(case, s.without.estimate, again=True)} (95 % interval "
         f"{limits(case, s.without.low, s.without.high)}); with {them} it "
-        f"{amount(case, s.with_columns.estimate)} "
+        f"{amount(case, s.with_columns.estimate, again=True)} "
         f"({limits(case, s.with_columns.low, s.with_columns.high)}) on the same folds; guessing "
-        f"{amount(case, s.guessing)}."
+        f"{amount(case, s.guessing, again=True)}."
     )
     remedy = f"If you will not know {them} when you predict, use `--drop {drop}`."
     if s.how == "groups":
@@ -320,8 +324,9 @@ def why(case: Case) -> str:
         sign = 1 if case.task.greater_is_better else -1
         nearest = max(linear, key=lambda row: sign * row.interval.estimate)
         return (
-            f"On the folds it {amount(case, chosen.interval.estimate)}; the best linear model "
-            f"({nearest.name}) {amount(case, nearest.interval.estimate)}: the bends matter."
+            f"On the folds it {amount(case, chosen.interval.estimate, again=True)}; the best "
+            f"linear model ({nearest.name}) "
+            f"{amount(case, nearest.interval.estimate, again=True)}: the bends matter."
         )
     if chosen.best:
         level = [
