@@ -112,6 +112,44 @@ def test_the_gain_under_no_gain_is_claimed_as_rarely_as_stated():
     assert claims <= 400 * 0.05
 
 
+def test_the_gain_of_a_median_is_claimed_as_rarely_as_stated():
+    """No gain in truth: half of the claims lie on each side, 5 % in all."""
+    median = make_scorer(detect_task(np.linspace(0, 1, 50), metric="median_ae"), None)
+    rng = np.random.default_rng(8)
+    claims, rounds = 0, 60
+    for _ in range(rounds):
+        y = rng.normal(size=60)
+        told = [Told(0.5 * rng.normal(size=60)) for _ in range(2)]
+        gain = find_gain(median, Judged(y, make_blocks(60)), *told)
+        claims += not gain.low <= 0 <= gain.high
+    assert claims <= 8  # P(more than 8 of 60 at 5 %) < 1 %
+
+
+def test_the_largest_error_of_a_sample_shows_no_gain():
+    largest = make_scorer(detect_task(np.linspace(0, 1, 50), metric="max_error"), None)
+    y = np.random.default_rng(0).normal(size=60)
+    gain = find_gain(largest, Judged(y, make_blocks(60)), Told(0.9 * y), Told(np.zeros(60)))
+    assert gain.verdict() == "not_shown"
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "average_precision", "log_loss", "f1"])
+def test_labels_in_words_are_judged_as_numbers_are(metric):
+    rng = np.random.default_rng(3)
+    words = np.array(["no", "yes"])
+    code = (rng.random(80) < 0.4).astype(int)
+    guess = (rng.random(80) < 0.4).astype(int)
+    found = []
+    for labels in (words, np.array([0, 1])):
+        scorer = make_scorer(detect_task(labels[code], metric=metric), None)
+        p = np.where(guess == 1, 0.7, 0.2)
+        needs = scorer.metric.needs
+        said = {"labels": labels[guess], "probabilities": p}.get(needs, p)
+        base = {"labels": labels[np.zeros(80, int)]}.get(needs, np.full(80, 0.4) + 0.01 * p)
+        both = [Told(one, labels) for one in (said, base)]
+        found.append(find_gain(scorer, Judged(labels[code], make_blocks(80)), *both))
+    assert found[0][:4] == pytest.approx(found[1][:4], nan_ok=True)
+
+
 def test_the_gain_of_shares_counts_pairs():
     truth = np.array(["a", "b"] * 20)
     all_a, right = np.array(["a"] * 40), truth

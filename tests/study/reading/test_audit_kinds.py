@@ -43,6 +43,7 @@ KINDS = [
     ("large numbers", [20200101 + 17 * i for i in range(20)], "whole"),
     ("days", [dt.date(2020, 1, 1), None], "date"),
     ("addresses", ["192.168.1.1", "10.0.0.1"], "category"),
+    ("epoch nanoseconds", [1_700_000_000_123_456_789 + 6 * 10**10 * i for i in range(60)], "whole"),
     ("lists", [["a"], ["a", "b"], None], "list"),
     ("joined labels", ["a;b", "b", "a;c", "c"] * 5, "list"),
     ("fixed pairs", ["Rome;Italy", "Bern;Switzerland"] * 9, "category"),
@@ -62,6 +63,23 @@ def test_strays_are_counted_and_shown():
     assert column.missing == 3
     assert column.strays.cells == 2
     assert set(column.strays.examples) == {"n.a.", "-"}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"1.{i % 12}.{i % 7}" for i in range(60)],
+        [f"1.{i % 12}" if i % 3 else f"1.{i % 12}.1" for i in range(60)],
+        [f"10.0.{i % 5}.{i}" for i in range(60)],
+        [f"192.168.{100 + i}.{i + 100}" for i in range(60)],
+        [f"v{i % 9}.0.{i % 4}" for i in range(60)],
+    ],
+    ids=["versions", "short versions", "addresses", "long addresses", "tags"],
+)
+def test_versions_and_addresses_are_no_mixed_units(cells):
+    column = read_column(pl.Series("x", cells))
+    assert column.kind == "category"
+    assert column.strays is None
 
 
 def test_date_values_and_ambiguity():
@@ -91,6 +109,11 @@ IDENTIFIERS = [
     ("levels", ["a", "b", "c"] * 20, False),
     ("counts", rng.poisson(9, 60).tolist(), False),
     ("years", list(range(1950, 2010)), False),
+    ("epoch seconds", [1_700_000_000 + 60 * i for i in range(60)], False),
+    ("epoch milliseconds", [1_700_000_000_123 + 60_000 * i for i in range(60)], False),
+    ("epoch microseconds", [1_700_000_000_123_456 + 60_000_000 * i for i in range(60)], False),
+    ("epoch nanoseconds", [1_700_000_000_123_456_789 + 6 * 10**10 * i for i in range(60)], False),
+    ("long names", (10**17 + rng.permutation(10**6)[:60]).tolist(), True),
     ("prices", (rng.permutation(60) * 997 + 13).tolist(), False),
 ]
 

@@ -76,6 +76,30 @@ def test_a_quantity_is_no_unit():
     assert owner(table | {"age": code}, "y").name == "age"
 
 
+def test_months_by_name_are_no_units():
+    """Names that stand in the order of the table are a calendar if their neighbours are alike."""
+    rng = np.random.default_rng(0)
+    month = np.repeat(["Jan", "Feb", "March", "April", "May", "June", "July", "Aug", "Sep"], 60)
+    day = np.repeat(np.arange(270), 2)
+    table = {"month": month, "day": day, "y": rng.normal(size=540)}
+    assert owner(table, "y") is None
+    frame = frame_of(table)
+    split = make_split(frame, detect_task(frame["y"]))
+    found = audit_table(frame, detect_task(frame["y"]), split=split)[0].findings
+    assert [f.where for f in found if f.code == "PEL304"] == [("day",)]  # and says so
+    shuffled = rng.permutation(270)[day]  # the same names with something of their own
+    height = np.repeat(rng.normal(size=9), 60)
+    assert owner(table | {"day": shuffled, "height": height}, "y").name == "month"
+
+
+def test_of_very_many_columns_names_are_asked_first():
+    rng = np.random.default_rng(0)
+    who, of = people(rng)
+    pixels = {f"p{i}": rng.integers(0, 99, len(who)) for i in range(80)}
+    table = {"height": of(rng.normal(170, 9, 60)), **pixels, "who": [f"n{k}" for k in who]}
+    assert owner(table | {"y": rng.normal(size=len(who))}, "y").name == "who"
+
+
 def test_another_name_is_no_evidence():
     """A column that only renames the levels says nothing about them."""
     rng = np.random.default_rng(0)

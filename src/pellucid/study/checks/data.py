@@ -12,7 +12,7 @@ from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.study.checks.findings import finding
 from pellucid.study.reading.equality import Copies
 from pellucid.study.reading.number_forms import PLAIN
-from pellucid.study.reading.profiles import NUMBERS, Column
+from pellucid.study.reading.profiles import NUMBERS, Column, clock_unit
 from pellucid.study.reading.refusals import LARGEST
 from pellucid.study.records import Finding
 
@@ -24,7 +24,7 @@ CONDITION, INFLATION = 30.0, 10.0
 SCALES = 1000.0
 MOST_COLUMNS = 1500  # columns of a correlation matrix that is affordable
 ENOUGH_ROWS = 20_000  # rows that settle whether a linear relation may be exact; all rows confirm it
-YEARS, SECONDS = (1800, 2100), (10**9, 2 * 10**9)
+YEARS = (1800, 2100)
 MOST_RELATIONS = 20
 MANY_ROWS = 50_000  # rows that settle a correlation
 
@@ -153,14 +153,15 @@ def is_identifier(column: Column, rows: BoolArray | None = None, *, rising: bool
 
 
 def time_like(column: Column, x: Array) -> str:
-    """Years or seconds since 1970 that rise from row to row are a time; '' if they are not."""
+    """Years, or a count since 1970, that rise from row to row are a time; '' if they are not."""
     if column.order is None or column.kind != "whole" or len(x) < LEAST:
         return ""
     ends = (column.order.low, column.order.high)
-    for name, (low, high) in (("year", YEARS), ("seconds since 1970", SECONDS)):
-        if low <= ends[0] and ends[1] <= high and column.distinct >= 10:
-            return name if bool((np.diff(x) >= 0).all()) else ""
-    return ""
+    unit = clock_unit(*ends)
+    name = f"{unit} since 1970" if unit else ""
+    if YEARS[0] <= ends[0] and ends[1] <= YEARS[1]:
+        name = "year"
+    return name if column.distinct >= 10 and bool((np.diff(x) >= 0).all()) else ""
 
 
 def _identifier_finding(sheet: Sheet, names: Sequence[str]) -> Finding:

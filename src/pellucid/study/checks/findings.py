@@ -245,7 +245,8 @@ FINDINGS: dict[str, Rule] = {
     "PEL304": Rule(
         "warning",
         "Random split of ordered or grouped rows",
-        "Rows were split at random though a column looks like time or like groups.",
+        "Rows were split at random though a column looks like time or like groups, or whole "
+        "numbers that return rise from row to row (a note).",
         "If new rows are later, or belong to new groups, the score is too good.",
         "Name the column as time or groups in the plan, or be sure that new rows mix as these do.",
     ),

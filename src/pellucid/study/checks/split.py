@@ -42,7 +42,16 @@ def split_findings(
     owners = {n: c.distinct for n, c in kept.items() if looks_like_groups(c)}
     if owners:
         found.append(finding("PEL304", owners, looks_like="groups", groups=owners))
+    ranks = [n for n, c in asked.items() if n not in (*times, *owners) and _orders_rows(c)]
+    if ranks:
+        found.append(finding("PEL304", ranks, severity="info", looks_like="the order of the rows"))
     return found
+
+
+def _orders_rows(column: Column) -> bool:
+    """Do whole numbers that return (the days of hours) rise with the rows?"""
+    returns = column.kind == "whole" and column.distinct < column.filled
+    return returns and in_row_order(column)
 
 
 def straddling(copies: Copies, split: SplitRecord) -> int:

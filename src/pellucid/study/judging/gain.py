@@ -33,6 +33,7 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import predictions_for
 from pellucid.study.judging.jackknife import (
     Spread,
+    bootstrap,
     jackknife,
     scale_of,
     scaled_interval,
@@ -43,7 +44,8 @@ from pellucid.study.records import Gain
 
 USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
 NO_BOUNDS = (-math.inf, math.inf)
-ORDER = ("median_ae", "max_error")  # of which no row has a share
+EXTREME = ("max_error",)  # one row says it all, and the next may say more
+ORDER = ("median_ae", *EXTREME)  # of which no row has a share
 PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
 
 
@@ -100,10 +102,44 @@ class Judged(NamedTuple):
             return measured(scorer, np.asarray(self.y)[rows], part, query)
 
 
+def in_codes(scorer: Scorer, rows: Judged, *tolds: Told) -> tuple[Scorer, Judged, list[Told]]:
+    """The same with whole numbers for labels in words, which are slow to compare again and again.
+
+    >>> from pellucid.study.judging.measure import make_scorer
+    >>> from pellucid.study.records import Task
+    >>> task = Task("binary", ("y",), ("no", "yes"), "yes", "accuracy", True, 0, "")
+    >>> rows = Judged(np.array(["no", "yes", "no"]), np.arange(3))
+    >>> told = Told(np.array(["no", "no", "yes"]), np.array(["no", "yes"]))
+    >>> coded = in_codes(make_scorer(task, None), rows, told)
+    >>> coded[1].y.tolist(), coded[2][0].said.tolist(), coded[0].task.positive
+    ([0, 1, 0], [0, 0, 1], 1)
+    """
+    y, task = np.asarray(rows.y), scorer.task
+    if y.dtype.kind not in "OU" or y.ndim != 1 or not task.classes:
+        return scorer, rows, list(tolds)
+    words = [np.asarray(t.said) for t in tolds if np.asarray(t.said).dtype.kind in "OU"]
+    known = [np.asarray(t.labels) for t in tolds if t.labels is not None]
+    names = np.unique(np.concatenate([y, np.asarray(task.classes, dtype=y.dtype), *words, *known]))
+
+    def code(labels: Any) -> Any:
+        words = np.asarray(labels)
+        return np.searchsorted(names, words) if words.dtype.kind in "OU" else labels
+
+    classes = tuple(int(c) for c in code(np.asarray(task.classes, dtype=y.dtype)))
+    positive = None if task.positive is None else classes[task.classes.index(task.positive)]
+    told = [
+        t._replace(said=code(t.said), labels=t.labels if t.labels is None else code(t.labels))
+        for t in tolds
+    ]
+    coded = scorer._replace(task=task._replace(classes=classes, positive=positive))
+    return coded, rows._replace(y=code(y)), told
+
+
 def held_p_value(
     scorer: Scorer, rows: Judged, model: Told, yardstick: Told, *, twice: bool, tried: int
 ) -> float:
     """Of "no gain", one-sided, from learning rows judged in their folds, for all models tried."""
+    scorer, rows, (model, yardstick) = in_codes(scorer, rows, model, yardstick)
     spread = _spread(scorer, rows, model, yardstick, scale_of(NO_BOUNDS))
     if not math.isfinite(spread.error) or not spread.estimate > 0:
         return 1.0
@@ -122,6 +158,7 @@ def find_gain(
     scorer: Scorer, rows: Judged, model: Told, yardstick: Told, asked: float | None = None
 ) -> Gain:
     """The gain of the model over the yardstick, its interval, and how many rows would settle it."""
+    scorer, rows, (model, yardstick) = in_codes(scorer, rows, model, yardstick)
     every = np.arange(len(rows.blocks))
     base, score = (rows.value(scorer, told, every) for told in (yardstick, model))
     useful = useful_gain(scorer, base, asked)
@@ -164,8 +201,10 @@ def _spread(
         both = (there(rows.value(scorer, told, at)) for told in (model, yardstick))
         return sign * (next(both) - next(both))
 
+    if scorer.metric.name in EXTREME:
+        return Spread(math.nan, math.inf, 1.0)
     try:
-        found = jackknife(gain, rows.blocks)
+        found = (bootstrap if scorer.metric.name in ORDER else jackknife)(gain, rows.blocks)
     except (ValueError, ZeroDivisionError):
         return Spread(math.nan, math.inf, 1.0)
     if not math.isfinite(found.error):
@@ -213,6 +252,7 @@ def score_interval(
     Shares of right answers among independent rows keep Wilson's (``known``); ``reach`` is the
     error of the yardstick, as far as a row without a mistake can be from one with a mistake.
     """
+    scorer, rows, (told,) = in_codes(scorer, rows, told)
     metric = scorer.metric
     if rows.apart and known.low < known.high and known.method in ("wilson", "delong"):
         return known

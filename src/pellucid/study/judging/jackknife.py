@@ -29,7 +29,7 @@ from scipy.special import stdtr, stdtrit
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.intervals.intervals import Interval
 
-MOST_BLOCKS = 200
+MOST_BLOCKS, MANY_ROWS, ENOUGH_BLOCKS = 200, 100_000, 50  # so many blocks of very many rows
 
 
 class Spread(NamedTuple):
@@ -56,14 +56,15 @@ def make_blocks(n: int, units: ArrayLike | None = None, *, ordered: bool = False
     >>> make_blocks(5, ["a", "b", "a", "c", "b"]).tolist(), make_blocks(3).tolist()
     ([0, 1, 0, 2, 1], [0, 1, 2])
     """
+    most = MOST_BLOCKS if n <= MANY_ROWS else ENOUGH_BLOCKS
     if ordered:
-        m = min(max(2, int(0.41 * n ** (2 / 3))), MOST_BLOCKS)
+        m = min(max(2, int(0.41 * n ** (2 / 3))), most)
         return np.arange(n) * m // n
     code = np.arange(n) if units is None else np.unique(units, return_inverse=True)[1]
     m = int(code.max()) + 1
-    if m <= MOST_BLOCKS:
+    if m <= most:
         return code
-    return (np.random.default_rng(0).permutation(m) % MOST_BLOCKS)[code]
+    return (np.random.default_rng(0).permutation(m) % most)[code]
 
 
 def jackknife(value: Callable[[IntArray], float], blocks: IntArray) -> Spread:
@@ -82,6 +83,30 @@ def jackknife(value: Callable[[IntArray], float], blocks: IntArray) -> Spread:
     part = (1 - size / n) * (whole - without)
     m = len(size)
     return Spread(whole, math.sqrt(m / (m - 1) * float(part @ part)), freedom(part))
+
+
+def bootstrap(value: Callable[[IntArray], float], blocks: IntArray, draws: int = 400) -> Spread:
+    """The spread over blocks drawn again, for what follows from the order of the rows.
+
+    Leaving out one row moves a median by one place or not at all, whatever the other rows are: the
+    jackknife does not see its variance (Efron, 1979).
+
+    >>> x = np.random.default_rng(0).normal(size=400)
+    >>> found = bootstrap(lambda rows: float(np.median(x[rows])), make_blocks(400))
+    >>> 0.8 < found.error / (1.2533 / 20) < 1.25
+    True
+    """
+    rng, order = np.random.default_rng(0), np.argsort(blocks, kind="stable")
+    ends = np.cumsum(np.bincount(blocks))
+    m = len(ends)
+    whole = value(np.arange(len(blocks)))
+    if m < 2:
+        return Spread(whole, math.inf, 1.0)
+    parts = np.split(order, ends[:-1])
+    again = [
+        value(np.concatenate([parts[j] for j in rng.integers(m, size=m)])) for _ in range(draws)
+    ]
+    return Spread(whole, float(np.std(again, ddof=1)), m - 1.0)
 
 
 def freedom(part: Array) -> float:

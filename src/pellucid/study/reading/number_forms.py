@@ -12,8 +12,9 @@ cell, it is 1018 in a column of money or where numbers below 1000 alone have no 
 begins decimals, and ``doubt`` says so.
 
 No numbers: leading zeros, phone numbers (``+`` and eight digits or more), names of 16 digits and
-more, blanks or points between groups of equally many digits, and columns that stand in brackets
-throughout.
+more, blanks or points between groups of equally many digits, columns that stand in brackets
+throughout, and columns with versions or addresses (``1.10.2``, ``10.0.0.7``): two points or more
+that do not part thousands.
 """
 
 import re
@@ -28,6 +29,7 @@ STYLES = ((".", ","), (".", " "), (".", "'"), (",", "."), (",", " "), (",", "'")
 LONG = 15  # digits that a number may have; more are a name
 LEAST = 7  # digits of a code that is written in groups
 PHONE = 8
+DOTTED = 0.05  # share of versions and addresses from which a column is none of numbers
 UNITS = 5  # more units than these are words, not units
 _MONEY = r"[$€£¥₹₽₩₺₴₫₪฿₦₱₡₵₸₿¢]"
 _CODES = (
@@ -100,7 +102,7 @@ def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
     >>> find_form(pl.DataFrame({"cell": ["1.2.3", "10-20", "+49 170 1234567"], "count": [1] * 3}))
     """
     counts = counts.filter(pl.col("cell").str.contains(r"\d"))
-    if not counts.height:
+    if not counts.height or _are_versions(counts):
         return None
     plain = counts.filter(_plain(pl.col("cell")).is_not_null())
     if plain.height == counts.height:
@@ -138,6 +140,8 @@ def look_like_amounts(counts: pl.DataFrame, share: float, least: int) -> bool:
     >>> look_like_amounts(pl.DataFrame({"cell": cells, "count": [1] * 40}), 0.9, 20)
     True
     """
+    if _are_versions(counts):
+        return False
     parts = _parts(counts).filter(pl.col("number").is_not_null())
     enough = int(parts["count"].sum()) >= share * int(counts["count"].sum())
     return bool(enough and parts["number"].n_unique() > least and parts["unit"].n_unique() <= UNITS)
@@ -245,6 +249,20 @@ def _are_numbers(read: pl.DataFrame) -> bool:
         (~pl.col("bracket")).any().alias("open"),
     ).row(0)
     return bool(none and short and open_)
+
+
+def _are_versions(counts: pl.DataFrame) -> bool:
+    """Whether cells have two points or more that do not part thousands.
+
+    >>> _are_versions(pl.DataFrame({"cell": ["1.10", "1.10.2", "10.0.0.7"], "count": [5, 1, 1]}))
+    True
+    >>> _are_versions(pl.DataFrame({"cell": ["1.018.500", "2.000", "31"], "count": [1, 1, 1]}))
+    False
+    """
+    cell = pl.col("cell").str.strip_chars()
+    dotted = cell.str.contains(r"^[vV]?\d+(?:\.\d+){2,}$")
+    thousands = cell.str.contains(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
+    return _weight(counts, dotted & ~thousands) > DOTTED * int(counts["count"].sum())
 
 
 def _are_codes(read: pl.DataFrame, marks: Marks) -> bool:

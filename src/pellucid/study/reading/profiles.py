@@ -40,6 +40,9 @@ TEXT_WORDS = 3.0  # cells of so many words on average are sentences
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
 QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
 COMMONEST = 10  # levels kept in a profile
+SECONDS = (1e9, 2e9)  # since 1970: the years 2001 to 2033
+CLOCKS = (("seconds", 1.0), ("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
+FEWEST = 10  # different moments of a time
 SAFE = 2.0**53  # whole numbers up to here are exact as float64
 
 
@@ -148,7 +151,8 @@ def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
     order = ordered(x)
     if order.n == 0 and order.infinite == 0:
         return Column(series.name, "empty", series, len(series), 0)
-    if series.dtype.is_integer() and 2 * int((np.abs(x) >= 10.0**LONG).sum()) > order.n:
+    names = series.dtype.is_integer() and 2 * int((np.abs(x) >= 10.0**LONG).sum()) > order.n
+    if names and not is_clock(x[~np.isnan(x)]):
         return _text(series.cast(pl.String), coded=True)
     distinct = order.distinct + order.infinite_kinds
     if series.dtype.is_integer() and max(abs(order.low), abs(order.high)) >= SAFE:
@@ -164,6 +168,26 @@ def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
     return Column(
         series.name, kind, series, missing, distinct, x, order, order.counts, strays=strays
     )
+
+
+def clock_unit(low: float, high: float) -> str:
+    """What numbers between two ends count since 1970; '' where they are no such count.
+
+    >>> clock_unit(1.6e9, 1.7e9), clock_unit(1.6e18, 1.7e18), clock_unit(1.0, 1.7e9)
+    ('seconds', 'nanoseconds', '')
+    """
+    for name, unit in CLOCKS:
+        if SECONDS[0] * unit <= low and high <= SECONDS[1] * unit:
+            return name
+    return ""
+
+
+def is_clock(x: Array) -> bool:
+    """Do these numbers count from 1970, rise from row to row and span a minute or more?"""
+    unit = dict(CLOCKS).get(clock_unit(float(x.min()), float(x.max()))) if len(x) else None
+    if unit is None or np.ptp(x) < 60 * unit:
+        return False
+    return bool((np.diff(x) >= 0).all()) and len(np.unique(x)) >= FEWEST
 
 
 def _truth(series: pl.Series) -> Column:

@@ -18,7 +18,8 @@ for the number L of levels,
     blocks    the target has s >= 0.9 and the rows of each level stand together in the table.
 
 A quantity (age in years, month) repeats too, but its neighbours are alike. Codes have no such
-order: the level means m_1, m_2, ... in the order of the values must be rough, with von Neumann's
+order: the level means m_1, m_2, ... in the order of the values (of names that stand together in the
+table: in that order, since Jan, Feb, Mar are no names of units) must be rough, with von Neumann's
 ratio sum (m_i+1 - m_i)^2 / sum (m_i - m)^2 at least 1; it is about 2 for codes and near 0 for a
 curve. And whole numbers are codes only if their size says little about the columns that vary
 within them (rank correlation of the levels). The target is used as in a stratified split: to
@@ -32,6 +33,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -61,6 +63,7 @@ TWINS, NEAR = 0.2, 0.05  # share of rows with a near copy; its distance in those
 SEARCHED = 5  # columns in which neighbours are looked for
 ENOUGH, MOST_ROWS = 10_000, 20_000  # rows in which units, and near copies, are looked for
 MOST_COLUMNS = 60  # other columns looked at
+MOST_ASKED = 30  # columns that may own rows; names first, then those of most levels
 
 
 class Owner(NamedTuple):
@@ -169,10 +172,11 @@ def find_owner(columns: dict[str, Column], task: Task, plan: Plan, rows: IntArra
     if len(task.target) != 1 or len(rows) < LEAST_ROWS * LEAST_LEVELS:
         return None
     names = [n for n in columns if n not in task.target and n not in plan.drop]
+    asked = [n for n in names if n not in plan.keep and _may_own(columns[n])]
+    asked.sort(key=lambda n: (columns[n].kind != "category", -columns[n].distinct))
     found = [
         owner
-        for name in names
-        if name not in plan.keep and _may_own(columns[name])
+        for name in asked[:MOST_ASKED]
         if (owner := _judged(name, columns, names, task.target[0], rows)) is not None
     ]
     rank = {"own": 0, "occasion": 1, "alike": 2, "blocks": 3}
@@ -199,9 +203,25 @@ def one_target_each(columns: dict[str, Column], y: Array, task: Task) -> Owner |
 
 
 def _levels(column: Column, rows: IntArray) -> IntArray:
-    """The number of each row's level, in the order of the values."""
-    cells = column.cells.gather(rows).rank("dense").fill_null(0).to_numpy()
-    return np.unique(cells, return_inverse=True)[1]
+    """The number of each row's level, in the order of the values.
+
+    Names whose rows stand together are in the order of the table.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> _levels(read_column(pl.Series(["Jan", "Jan", "Feb", "Mar"])), np.arange(4)).tolist()
+    [0, 0, 1, 2]
+    """
+    cells = column.cells.gather(rows)
+    if column.kind != "category":
+        cells = cells.rank("dense").fill_null(0)
+        return np.unique(cells.to_numpy(), return_inverse=True)[1]
+    frame = cells.alias("cell").to_frame().with_row_index("row")
+    first = frame.select(pl.col("row").min().over("cell")).to_series().to_numpy()
+    seen, code = np.unique(first, return_inverse=True)
+    if int((np.diff(code) != 0).sum()) == len(seen) - 1:
+        return np.asarray(code, dtype=np.intp)
+    place = cells.gather(seen).rank("ordinal").fill_null(0).to_numpy()
+    return np.unique(place, return_inverse=True)[1][code]
 
 
 def _some_levels(column: Column, rows: IntArray) -> tuple[IntArray, IntArray]:

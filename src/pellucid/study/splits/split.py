@@ -371,7 +371,8 @@ def _at_random(
     kind = "random" if y is None else "stratified"
     what = "at random" if y is None else "at random within each class"
     reason = (
-        f"Nothing orders or groups the rows: {len(test):,} of {len(rows):,} judge, drawn {what}."
+        f"No column of times or groups was found: {len(test):,} of {len(rows):,} judge, "
+        f"drawn {what}."
     )
     if m < len(rows):
         reason += f" {len(rows) - m} copies of rows, exact or near, stay beside their original."
