@@ -66,14 +66,15 @@ class Race(NamedTuple):
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """The lines of a results file; a last line that was cut off is left out."""
-    found = []
-    for line in path.read_text().splitlines() if path.exists() else []:
+    """The last line of every job in a results file; one that was cut off is left out."""
+    found = {}
+    for text in path.read_text().splitlines() if path.exists() else []:
         try:
-            found.append(json.loads(line))
+            line = json.loads(text)
         except json.JSONDecodeError:
             continue
-    return found
+        found[tuple(line[k] for k in KEY)] = line
+    return list(found.values())
 
 
 def open_jobs(race: Race) -> list[tuple[dict[str, Any], int, str]]:
@@ -148,6 +149,9 @@ def run(race: Race, say: Any = print) -> list[dict[str, Any]]:
     """Run what is open; every line is written as soon as it is known. Returns all lines."""
     began, lock = time.monotonic(), threading.Lock()
     todo = open_jobs(race)
+    if race.out.exists() and not race.out.read_bytes().endswith(b"\n"):
+        with race.out.open("a") as file:
+            file.write("\n")  # after a line that an interruption cut off
     say(f"{len(todo)} jobs, {race.jobs} at a time")
     counts = {"done": 0, "failed": 0}
 

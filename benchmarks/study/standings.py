@@ -53,7 +53,10 @@ class Board(NamedTuple):
 
 
 def board_of(lines: list[dict[str, Any]], measure: str) -> Board:
-    """The board of one measure, over the splits and tables that all tools have met."""
+    """The board of one measure, over the splits and tables that all tools have met.
+
+    A table on which every tool failed ranks nobody and is left out.
+    """
     kind = "number" if measure == "rmse" else "class"
     met: dict[str, dict[tuple[str, int], float]] = {}
     for line in [x for x in lines if x["kind"] == kind]:
@@ -63,9 +66,11 @@ def board_of(lines: list[dict[str, Any]], measure: str) -> Board:
     each = {}
     for table, cells in met.items():
         splits = [i for i in range(SPLITS) if all((t, i) in cells for t in tools)]
+        row = np.full((len(tools), SPLITS), math.nan)
         if splits:
-            each[table] = np.full((len(tools), SPLITS), math.nan)
-            each[table][:, splits] = [[cells[t, i] for i in splits] for t in tools]
+            row[:, splits] = [[cells[t, i] for i in splits] for t in tools]
+        if not np.isnan(row).all():
+            each[table] = row
     stacked = np.array(list(each.values())).reshape(len(each), len(tools), SPLITS)
     there = ~np.isnan(stacked).all(axis=1, keepdims=True)  # splits that were run
     means = np.where(there, stacked, 0.0).sum(axis=2) / np.maximum(there.sum(axis=2), 1)

@@ -109,3 +109,6 @@ def test_a_failed_job_leaves_its_traceback_and_done_ones_are_not_run_again(tmp_p
     assert open_jobs(race) == []
     again = race._replace(retry=True, pythons={"hgb": sys.executable})
     assert [tool for _, _, tool in open_jobs(again)] == ["hgb"]
+    mended = next(line for line in run(again, lambda *_, **__: None) if line["tool"] == "hgb")
+    assert "error" not in mended
+    assert len(lines_of(out)) == 2

@@ -77,6 +77,12 @@ def test_a_tool_that_failed_is_last_and_its_error_is_on_the_page():
     assert "n1, split 2, pellucid, quick: ValueError: too bad" in page(lines, [])
 
 
+def test_a_table_that_nobody_could_learn_ranks_nobody():
+    lines = canned()
+    lines += [line("bad", 0, t, 0.0, error="x") for t in ("standard", "lightgbm", "linear")]
+    assert "12 tables, 3 tools" in summary(lines)
+
+
 def test_only_what_all_tools_have_met_is_compared():
     lines = [line("a", s, "quick", 1.0) for s in range(3)]
     lines += [line("a", 0, "hgb", 2.0), line("b", 0, "quick", 1.0)]
