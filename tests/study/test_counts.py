@@ -13,6 +13,7 @@ from pellucid.evaluation.metrics.metrics import resolve_metric
 from pellucid.study import Plan, Study, detect_task
 from pellucid.study.candidates.candidates import REGISTRY
 from pellucid.study.candidates.non_negative import NonNegativeRegressor
+from pellucid.study.checks.dispersion import count_dispersion
 from pellucid.study.saved.prediction import Application, Asked
 
 
@@ -178,3 +179,54 @@ def test_count_models_are_tried_for_counts_alone():
     t = visits()
     number = Study(t | {"visits": t["visits"] + t["z"]}, "visits", effort="standard")
     assert not set(own) & {c.key for c in number.candidates()}
+
+
+# --- overdispersion ----------------------------------------------------------------------------
+
+
+def test_dispersion_is_that_of_statsmodels_by_hand():
+    """An oracle: the auxiliary regression of Cameron and Trivedi, by least squares."""
+    rng = np.random.default_rng(0)
+    mean = rng.gamma(2.0, 2.0, 200)
+    y = rng.negative_binomial(2, 2 / (2 + mean))
+    found = count_dispersion(y, mean, 3)
+    z = ((y - mean) ** 2 - y) / mean
+    slope = np.linalg.lstsq(mean[:, None], z, rcond=None)[0][0]
+    assert_allclose(found.alpha, slope)
+    assert_allclose(found.dispersion, np.sum((y - mean) ** 2 / mean) / 197)
+    assert 0.2 < found.alpha < 1.2
+
+
+def test_counts_that_spread_more_are_a_finding():
+    plan = Plan(candidates=("poisson",))
+    found = pellucid.learn(visits(400, spread=1.0), "visits", plan=plan)
+    one = next(f for f in found.findings if f.code == "PEL416")
+    assert one.where == ("visits",)
+    assert one.evidence["dispersion"] > 1.3
+    assert 0.5 < one.evidence["alpha"] < 2.0
+    plain = pellucid.learn(visits(400), "visits", plan=plan)
+    assert "PEL416" not in {f.code for f in plain.findings}
+
+
+def test_poisson_counts_are_seldom_called_overdispersed():
+    """The test at 1 % on 40 tables of Poisson counts; the mean dispersion is 1."""
+    rng = np.random.default_rng(0)
+    called, sizes = 0, []
+    for _ in range(40):
+        X = rng.normal(size=(200, 3))
+        y = rng.poisson(np.exp(0.5 + X @ [0.5, 0.3, 0.0]))
+        mean = pellucid.PoissonRegressor(alpha=0.0).fit(X, y).predict(X)
+        one = count_dispersion(y, mean, 4)
+        called += one.p_value < 0.01
+        sizes.append(one.dispersion)
+    assert called <= 2
+    assert_allclose(np.mean(sizes), 1.0, atol=0.05)
+
+
+def test_poisson_regression_finds_the_rates():
+    plan = Plan(candidates=("poisson", "ridge"))
+    found = pellucid.learn(visits(600), "visits", plan=plan)
+    assert found.verdict.kind == "shown"
+    assert found.verdict.chosen == "Poisson regression"
+    wide = {"x": [0.0, 1.0, 2.0], "z": [0.0, 0.0, 0.0]}
+    assert_allclose(np.diff(np.log(found.predict(wide))), 0.9, atol=0.15)

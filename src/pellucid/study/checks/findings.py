@@ -391,6 +391,15 @@ FINDINGS: dict[str, Rule] = {
         "Its covariance matrix cannot be inverted.",
         "Share or shrink the covariance matrices, or reduce the columns.",
     ),
+    "PEL416": Rule(
+        "info",
+        "Overdispersed counts",
+        "The counts spread more around the means of a Poisson regression than Poisson counts do "
+        "(score test, p < 0.01); the dispersion is their variance over the mean.",
+        "The means of a Poisson regression stay right, but its standard errors and intervals are "
+        "too small by the root of the dispersion.",
+        "Read the errors of a negative binomial regression, whose variance is m + alpha m^2.",
+    ),
     "PEL501": Rule(
         "info",
         "Best models not distinguishable",

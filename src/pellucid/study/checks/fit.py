@@ -1,11 +1,13 @@
 """Findings about the fit (PEL4xx) and the evaluation (PEL5xx), once everything is measured."""
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.evaluation.validation.diagnosis import Diagnosis
 from pellucid.study.candidates.training import Choice, Trained, Workshop
+from pellucid.study.checks.dispersion import LEVEL, learned_dispersion
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import selection_finding
 from pellucid.study.judging.final_score import Evaluation
@@ -55,6 +57,7 @@ def fit_findings(facts: Facts) -> list[Finding]:
         _classes,
         _zero_counts,
         _singular,
+        _overdispersed,
         _ties,
         _calibration,
         _threshold,
@@ -216,6 +219,15 @@ def _singular(facts: Facts) -> list[Finding]:
     return [
         finding("PEL415", list(few)[:20], severity=severity, rows=few, features=p, said=singular)
     ]
+
+
+def _overdispersed(facts: Facts) -> list[Finding]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = learned_dispersion(facts.shop)
+    if found is None or not (found.dispersion > 1 and found.p_value < LEVEL):
+        return []
+    return [finding("PEL416", facts.task.target, **found._asdict())]
 
 
 def _ties(facts: Facts) -> list[Finding]:

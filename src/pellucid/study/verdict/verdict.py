@@ -37,7 +37,7 @@ NAMED = {
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
 LEAVES_NEXT = tuple(
-    f"PEL{n}" for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 501, 503)
+    f"PEL{n}" for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 416, 501, 503)
 )
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
