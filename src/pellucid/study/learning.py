@@ -35,6 +35,7 @@ from pellucid.study.columns.lags import Lags, find_lags, table_lags
 from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
+from pellucid.study.reading.amounts import spread_growth
 from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
 from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
 from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
@@ -56,7 +57,7 @@ from pellucid.study.records import (
 from pellucid.study.splits.owners import find_owner, named_groups
 from pellucid.study.splits.split import group_codes, make_split
 from pellucid.study.verdict.final_model import Ground, conclude
-from pellucid.study.verdict.verdict import Case, reach_verdict
+from pellucid.study.verdict.verdict import Case, figure, reach_verdict
 from pellucid.study.wording import source_name
 
 Progress = Callable[[str, int, int, str], None]
@@ -336,6 +337,9 @@ class Study:
         features = shop.make_features({"lags": True})
         Z = features.fit_transform(shop.frame[split.train], shop.y[split.train])
         n, p = Z.shape
+        shop.growth = None
+        if self.task.kind == "regression" and self.task.nature != "counts":
+            shop.growth = spread_growth(Z, shop.y[split.train])
         if p == 0:
             raise TaskError("no column varies in the learning rows: there is nothing to learn from")
         rank = int(np.linalg.matrix_rank(Z)) if Z.size <= RANK_CELLS else None
@@ -375,6 +379,7 @@ class Study:
             self.plan.cost_matrix,
             1.0 if task.kind in (*CLASSES, "multilabel") else float(np.mean(y)),
             self._workshop.lags is not None,
+            self._workshop.growth is not None and self._workshop.growth.grows,
         )
 
     def train(self) -> tuple[LeaderboardRow, ...]:
@@ -525,6 +530,12 @@ class Study:
             return (
                 f"It starts from the {lags.target} of the row before, in the order of {lags.time}: "
                 "new rows are predicted one step ahead of what is known."
+            )
+        if self._challenger().key == "log_ridge":
+            factor = figure(self._done["conclusion"].model[-1].smearing_)
+            return (
+                f"It is fitted to the logarithm and predicts the mean of {self.task.target[0]}, "
+                f"{factor} times what its exponential says (smearing)."
             )
         if split.kind == "groups" and split.groups:
             return (

@@ -18,6 +18,7 @@ import pellucid
 from pellucid.core.arrays import check
 from pellucid.study.candidates.change import ChangeRegressor
 from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.log_scale import LogScaleRegressor
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
 from pellucid.study.records import Candidate, Task
 
@@ -45,6 +46,7 @@ class Setting(NamedTuple):
     cost_matrix: Any = None
     level: float = 1.0  # mean of a number target
     lags: bool = False  # are there columns of the past?
+    amounts: bool = False  # positive numbers that spread more the larger they are
 
 
 Made = tuple[Any, dict[str, list[Any]]]  # estimator and space
@@ -200,6 +202,20 @@ def _poisson_boosting(s: Setting) -> Made:
     return model.set_params(loss="poisson"), space
 
 
+def _gamma(s: Setting) -> Made:
+    return _new("GammaRegressor", max_iter=500), {"alpha": list(LAMBDAS)}
+
+
+def _log_ridge(s: Setting) -> Made:
+    inner, space = _ridge(s)
+    return LogScaleRegressor(inner), {f"estimator__{name}": v for name, v in space.items()}
+
+
+def _gamma_boosting(s: Setting) -> Made:
+    model, space = _boosting("Regressor")(s)
+    return model.set_params(loss="gamma"), space
+
+
 def _ridge_change(s: Setting) -> Made:
     """The stiffest says the last value and the mean change."""
     space = {"estimator__regressor__alpha": [s.n * value for value in (1e3, 100.0, *LAMBDAS[:5])]}
@@ -256,6 +272,10 @@ def _counted(s: Setting) -> bool:
     return s.task.nature == "counts" and s.level > 0
 
 
+def _grows(s: Setting) -> bool:
+    return s.amounts
+
+
 def _has_past(s: Setting) -> bool:
     return s.lags
 
@@ -294,6 +314,10 @@ WORDS = {  # key -> name: reason
     "poisson": "Poisson regression: linear on the log scale, for counts: never below 0",
     "negative_binomial": "negative binomial regression: "
     "as Poisson regression, for counts that spread more than Poisson counts",
+    "gamma": "Gamma regression: "
+    "linear on the log scale, for amounts that spread more the larger they are",
+    "log_ridge": "ridge regression on the log scale: "
+    "linear in the logarithm; the mean is predicted, by smearing",
     "lda": "linear discriminant analysis: linear, with the same spread in every class",
     "lasso": "lasso: linear, with few columns",
     "elastic_net": "elastic net: linear, with groups of related columns",
@@ -319,6 +343,8 @@ WORDS = {  # key -> name: reason
     "tree": "decision tree: a few questions in a row, easy to read",
     "forest": "random forest: many trees, averaged",
     "boosting": "gradient boosting: trees that mend each other's errors",
+    "gamma_boosting": "Gamma boosting: "
+    "trees that mend each other's errors on the log scale, in shares of the size",
     "poisson_boosting": "Poisson boosting: "
     "trees that mend each other's errors on the log scale, for counts: never below 0",
     "svm": "support vector machine: a wide margin in a space of similarities",
@@ -382,6 +408,8 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
     _entry("poisson", "PoissonRegressor", ONE_NUMBER, 1, Q, _poisson, _counted),
     _entry("negative_binomial", NEGATIVE, ONE_NUMBER, 1, S, _negative_binomial, _counted),
+    _entry("gamma", "GammaRegressor", ONE_NUMBER, 1, Q, _gamma, _grows),
+    _entry("log_ridge", "Ridge", ONE_NUMBER, 1, Q, _log_ridge, _grows),
     _entry("lda", "LinearDiscriminantAnalysis", ONE_LABEL, 1, Q, _lda, _narrow, REFERENCE),
     _entry("lasso", "Lasso", NUMBER, 1, S, _lasso),
     _entry("elastic_net", "ElasticNet", NUMBER, 1, S, _elastic, lambda s: s.p > 1),
@@ -400,6 +428,7 @@ REGISTRY: tuple[Entry, ...] = (
     *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True, UNSCALED),
     *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
     _entry("poisson_boosting", BOOSTED, ONE_NUMBER, 4, S, _poisson_boosting, _counted, UNSCALED),
+    _entry("gamma_boosting", BOOSTED, ONE_NUMBER, 4, S, _gamma_boosting, _grows, UNSCALED),
     _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, lambda s: s.n <= 5000),
     _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
     _entry("ridge_lags", "Ridge", ONE_NUMBER, 1, Q, _ridge_change, _has_past, RAW_LAGS),

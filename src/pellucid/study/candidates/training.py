@@ -44,6 +44,7 @@ from pellucid.study.candidates.candidates import Tried
 from pellucid.study.columns.lags import Lags
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import Scorer, chunks
+from pellucid.study.reading.amounts import Growth
 
 INNER = {"quick": 3, "standard": 3, "thorough": 5}  # folds inside a fold
 TUNING_ROWS = 20_000  # tuning looks at no more rows than this
@@ -93,6 +94,7 @@ class Workshop:
         self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
         self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
         self.effort, self.seed = effort, seed
+        self.growth: Growth | None = None  # how the spread of a positive target goes with its size
         self._parts: dict[Any, Part] = {}
 
     def restricted(self, names: Sequence[str]) -> "Workshop":

@@ -400,6 +400,16 @@ FINDINGS: dict[str, Rule] = {
         "too small by the root of the dispersion.",
         "Read the errors of a negative binomial regression, whose variance is m + alpha m^2.",
     ),
+    "PEL417": Rule(
+        "info",
+        "Spread grows with size",
+        "All targets are positive, and the logarithm of a miss rises with that of the size by at "
+        "least a half (three standard errors above 0): 1 is a spread in shares of the size.",
+        "A typical miss in units of the target says little about small and about large ones, and "
+        "the large ones decide the squared error.",
+        "Gamma regression and models on the log scale were added. To judge in shares of the size, "
+        "choose the metric gamma_deviance.",
+    ),
     "PEL501": Rule(
         "info",
         "Best models not distinguishable",

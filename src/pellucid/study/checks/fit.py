@@ -58,6 +58,7 @@ def fit_findings(facts: Facts) -> list[Finding]:
         _zero_counts,
         _singular,
         _overdispersed,
+        _spreading,
         _ties,
         _calibration,
         _threshold,
@@ -228,6 +229,13 @@ def _overdispersed(facts: Facts) -> list[Finding]:
     if found is None or not (found.dispersion > 1 and found.p_value < LEVEL):
         return []
     return [finding("PEL416", facts.task.target, **found._asdict())]
+
+
+def _spreading(facts: Facts) -> list[Finding]:
+    growth = facts.shop.growth
+    if growth is None or not growth.grows:
+        return []
+    return [finding("PEL417", facts.task.target, **growth._asdict())]
 
 
 def _ties(facts: Facts) -> list[Finding]:

@@ -37,7 +37,8 @@ NAMED = {
 MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
 LEAVES_NEXT = tuple(
-    f"PEL{n}" for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 416, 501, 503)
+    f"PEL{n}"
+    for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 416, 417, 501, 503)
 )
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
@@ -134,7 +135,17 @@ def article(name: str) -> str:
     ('A decision tree', 'Ridge regression')
     """
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
-    mass = ("regression", "analysis", "boosting", "splines", "products", "words", "label", "lags")
+    mass = (
+        "regression",
+        "analysis",
+        "boosting",
+        "splines",
+        "products",
+        "words",
+        "label",
+        "lags",
+        "scale",
+    )
     if plural or name.endswith(mass):
         return name[0].upper() + name[1:]
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
