@@ -1,6 +1,7 @@
 """Lags: made from the past alone, better than the last value only where the past says more."""
 
 import datetime as dt
+import warnings
 
 import numpy as np
 import polars as pl
@@ -161,6 +162,19 @@ def test_the_tail_is_enough_for_the_next_row(record):
     some, unknown = new_lags(lags, tail, table[order])
     assert not unknown.any()
     assert_allclose(some.to_numpy(), whole[order].to_numpy(), rtol=1e-10)
+
+
+def test_the_model_to_use_goes_on_from_the_last_row_of_the_table(record):
+    """It has learned from all rows, so the row after them needs no target that is not known."""
+    lags, known = record.model[0].lags, momentum()
+    after = known.tail(1).with_columns(pl.col("day") + dt.timedelta(days=1))
+    table = pl.concat([known, after])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = record.predict(table.tail(1).drop("y"))
+    whole = table_lags(lags, table, table["y"].to_numpy(), np.arange(241))
+    rows = pl.concat([whole, table], how="horizontal")
+    assert_allclose(said, record.model.predict(rows.tail(1)), rtol=1e-8)
 
 
 def test_rows_ahead_of_what_is_known_are_counted(record):

@@ -18,6 +18,7 @@ from pellucid.cli.shared.options import (
     print_json,
     sentence,
 )
+from pellucid.cli.shared.start import start_sklearn
 from pellucid.cli.shared.tables import load_model, need_columns, open_rows
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def predict(
     """
     if out is not None:
         check_output(out, overwrite)
+    start_sklearn()
     from pellucid.data.sql import without_password
     from pellucid.study.saved.prediction import Application, Asked
 

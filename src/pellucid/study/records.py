@@ -15,13 +15,16 @@ show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
 
 import os
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pellucid
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.records import plain
 from pellucid.core.runtime.atomic import replacing
-from pellucid.evaluation import Comparison, Diagnosis, Interval, MetricTable
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable
+
+if TYPE_CHECKING:  # a saved model is read without what compares and diagnoses
+    from pellucid.evaluation import Comparison, Diagnosis
 
 KINDS = (
     "binary",
@@ -452,9 +455,9 @@ class StudyRecord(NamedTuple):
     features: FeatureRecord | None  # what becomes of every column
     baseline: LeaderboardRow | None  # guessing
     leaderboard: tuple[LeaderboardRow, ...]  # best first
-    comparison: Comparison | None  # the tests of every pair of candidates
+    comparison: "Comparison | None"  # the tests of every pair of candidates
     final: Final | None  # the one use of the test rows
-    diagnosis: Diagnosis | None  # over- or underfitting, and what would help
+    diagnosis: "Diagnosis | None"  # over- or underfitting, and what would help
     insight: Insight | None  # why the model says what it says
     findings: tuple[Finding, ...]  # of every stage
     verdict: Verdict | None  # the answer in words

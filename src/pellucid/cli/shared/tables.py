@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pellucid.cli.shared.options import Code, Stop, sentence
+from pellucid.cli.shared.start import start_sklearn
 from pellucid.study.errors import nearest
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def read_table(data: str, sql: str | None = None) -> Any:
 
     What cannot be read ends the command with exit code 3 and one sentence.
     """
+    start_sklearn()
     from pellucid.data import load
 
     check_query(data, sql)
@@ -53,6 +55,7 @@ def open_rows(data: str, sql: str | None = None) -> Any:
 
 def load_model(path: Path) -> Any:
     """The model of a file; one that is refused ends the command with exit code 5."""
+    start_sklearn()
     from pellucid.persist import ModelFileError, load
 
     try:

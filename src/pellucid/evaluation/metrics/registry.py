@@ -14,7 +14,6 @@ from pellucid.evaluation.metrics.deviances import (
     tweedie_deviances,
 )
 from pellucid.evaluation.metrics.prepared import Prepared
-from pellucid.evaluation.metrics.silhouette import calinski_harabasz_index, mean_silhouette
 
 
 class Definition(NamedTuple):
@@ -172,8 +171,13 @@ def _max_error(data: Prepared) -> float:
     return float(np.abs(data.y - data.prediction).max(axis=0).mean())
 
 
-def _of_clusters(index: Callable[..., float]) -> Callable[[Prepared], float]:
-    return lambda data: index(data.y, data.prediction, data.w)
+def _of_clusters(name: str) -> Callable[[Prepared], float]:
+    def value(data: Prepared) -> float:
+        from pellucid.evaluation.metrics import silhouette  # its kernels are for clusters alone
+
+        return float(getattr(silhouette, name)(data.y, data.prediction, data.w))
+
+    return value
 
 
 def discounted_gain(relevance: Array, score: Array, k: int | None = None) -> float:
@@ -245,9 +249,9 @@ _DEFINITIONS = (
         )
     ),
     Definition("ndcg", "relevance", True, "bootstrap", _ndcg),
-    Definition("silhouette", "clusters", True, "none", _of_clusters(mean_silhouette)),
+    Definition("silhouette", "clusters", True, "none", _of_clusters("mean_silhouette")),
     Definition(
-        "calinski_harabasz", "clusters", True, "none", _of_clusters(calinski_harabasz_index)
+        "calinski_harabasz", "clusters", True, "none", _of_clusters("calinski_harabasz_index")
     ),
 )
 

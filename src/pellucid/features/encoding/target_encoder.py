@@ -18,7 +18,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 from sklearn.utils import metadata_routing as routing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -203,6 +202,8 @@ class TargetEncoder(Transformer):
 
     def _folds(self, n: int, y: ArrayLike, params: dict[str, Any]) -> list[tuple[Any, Any]]:
         """The folds; every row must be in exactly one test fold."""
+        from sklearn.model_selection import check_cv  # heavy, and not used to transform
+
         classes = self.target_type_ != "continuous"
         cv = check_cv(self.cv, y, classifier=classes, shuffle=True, random_state=SEED)
         routed: dict[str, Any] = {}

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -494,6 +493,8 @@ def _folds(codes: IntArray | None, n: int) -> list[tuple[IntArray, IntArray]]:
     """Shuffled folds, stratified where every class has a row for each fold."""
     if n < 2:
         return [(np.arange(n), np.arange(n))]
+    from sklearn.model_selection import KFold, StratifiedKFold  # heavy, and not used to predict
+
     k = min(FOLDS, n)
     if codes is not None and np.bincount(codes).min() >= k:
         return list(StratifiedKFold(k, shuffle=True, random_state=SEED).split(codes, codes))

@@ -9,7 +9,7 @@ is worse than guessing. It is used where that loss, with the beta of the other f
 hundredth or more.
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
-from pellucid.study.candidates.training import Outcome, Workshop
+
+if TYPE_CHECKING:  # a saved classifier is read without what trained it
+    from pellucid.study.candidates.training import Outcome, Workshop
 
 MOST, WORTH = 4.0, 0.01  # largest beta; share of the log loss that calibration must save
 
@@ -46,7 +48,7 @@ def find_beta(P: Array, codes: Array, share: Array, floor: float) -> float:
     return float(minimize_scalar(loss, bounds=(0.0, MOST), method="bounded").x)
 
 
-def calibration(shop: Workshop, outcome: Outcome) -> float | None:
+def calibration(shop: "Workshop", outcome: "Outcome") -> float | None:
     """How far to trust the probabilities of a candidate; None: as they are."""
     models = outcome.models
     if outcome.complexity == 0 or not hasattr(models[0], "predict_proba"):

@@ -1,0 +1,52 @@
+"""A command imports what it uses: starting is most of what a short command takes."""
+
+import subprocess
+import sys
+
+HEAVY = (
+    "scipy.stats", "pandas", "matplotlib", "sklearn.model_selection", "sklearn.metrics",
+    "pellucid.study.candidates.training", "pellucid.evaluation.hypotheses.rank_tests",
+)  # fmt: skip
+
+
+def python(code, cwd):
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_predicting_loads_nothing_that_trains_or_tests(saved, tmp_path):
+    code = f"""
+import sys
+from pellucid.cli import main
+for model in {[str(saved.sex), str(saved.mass)]}:
+    try:
+        main(["predict", model, {str(saved.table)!r}, "--quiet", "--out", model[-12] + ".csv"])
+    except SystemExit as done:
+        assert not done.code
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+    assert python(code, tmp_path) == ["[]"]
+
+
+def test_what_stands_in_gives_way(tmp_path):
+    """Whoever asks the module that stands in gets the real one, and nothing is left behind."""
+    code = """
+import sys
+from pellucid.cli.shared.start import start_sklearn
+start_sklearn()
+print("scipy.stats" in sys.modules, "pandas" in sys.modules)
+from sklearn.utils import fixes
+import numpy as np
+print(fixes._mode(np.array([1, 2, 2]))[0].item())
+frame = fixes.pd.DataFrame({"a": [1.0, 2.0]})
+import pandas, scipy.stats
+print(type(frame) is pandas.DataFrame, scipy.stats.rankdata([3, 1]).tolist())
+from sklearn.preprocessing import QuantileTransformer, PowerTransformer
+print(PowerTransformer().fit_transform([[1.0], [2.0], [4.0]]).shape)
+print(QuantileTransformer(n_quantiles=3).fit_transform(frame.assign(b=1.0)).shape)
+start_sklearn()
+"""
+    assert python(code, tmp_path) == [
+        "False False", "2", "True [2.0, 1.0]", "(3, 1)", "(2, 2)",
+    ]  # fmt: skip
