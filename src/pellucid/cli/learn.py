@@ -31,7 +31,9 @@ PARTS = {  # of the whole study, in percent
 @click.command()
 @click.argument("data")
 @click.option("--target", "targets", multiple=True, help="Column to predict.  [required]")
-@click.option("--task", default="auto", show_default=True, help="Kind of task.")
+@click.option(
+    "--task", default="auto", show_default=True, help="Kind of task; ordinal: classes in order."
+)
 @click.option("--metric", default="auto", show_default=True, help="Measure to judge by.")
 @click.option("--time", "time_column", help="Column that orders the rows in time.")
 @click.option("--groups", help="Column of rows that belong together; none: look for none.")

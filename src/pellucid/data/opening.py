@@ -293,6 +293,8 @@ def pandas_frame(source: Any) -> pl.DataFrame:
         values = source.iloc[:, position]
         try:
             column = pl.Series(name, pl.from_pandas(values, nan_to_null=True))
+            if getattr(values.dtype, "ordered", False) and column.dtype == pl.Categorical:
+                column = column.cast(pl.Enum(list(values.dtype.categories)))  # keeps the order
         except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
             missing = values.isna().to_numpy()
             cells = [None if gone else value for value, gone in zip(values, missing, strict=True)]

@@ -9,7 +9,6 @@ keep learns from them too. Same data, seed and
 effort give the same record, seconds apart.
 """
 
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -57,7 +56,8 @@ from pellucid.study.records import (
 from pellucid.study.splits.owners import find_owner, named_groups
 from pellucid.study.splits.split import group_codes, make_split
 from pellucid.study.verdict.final_model import Ground, conclude
-from pellucid.study.verdict.verdict import Case, figure, reach_verdict
+from pellucid.study.verdict.notes import Facts, notes
+from pellucid.study.verdict.verdict import Case, reach_verdict
 from pellucid.study.wording import source_name
 
 Progress = Callable[[str, int, int, str], None]
@@ -153,7 +153,7 @@ class Study:
             raw = load(self._data)
             if raw.height == 0:
                 raise TaskError("the table has no rows")
-            self._done["columns"] = read_columns(raw)
+            self._done["columns"], self._done["types"] = read_columns(raw), raw.schema
             frame = typed_frame(raw, self._done["columns"])
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
@@ -178,7 +178,7 @@ class Study:
         single = len(self._targets) == 1
         one_role(self._targets, self.plan)
         task = detect_task(
-            frame[self._targets[0]] if single else frame.select(self._targets),
+            self._target_column() if single else frame.select(self._targets),
             query=self.plan.query,
             kind=None if kind == "auto" else kind,
             metric=None if metric == "auto" else metric,
@@ -199,6 +199,12 @@ class Study:
             if shape != (k, k):
                 raise ValueError(f"cost_matrix must have the shape {(k, k)}, got {shape}")
         return task
+
+    def _target_column(self) -> pl.Series:
+        """The target, in the type of the table where that gives its labels an order."""
+        name = self._targets[0]
+        kind = self._done["types"][name]
+        return self.frame[name].cast(kind) if isinstance(kind, pl.Enum) else self.frame[name]
 
     @property
     def task(self) -> Task:
@@ -506,7 +512,7 @@ class Study:
                 self._limit(),
                 self._done.get("suspicion"),
                 self.plan.useful is not None,
-                self._note(),
+                self._notes(),
             )
         )
 
@@ -523,31 +529,21 @@ class Study:
             self._done["known"] = None if found is None else found.name
         return self._done["known"]
 
-    def _note(self) -> str:
-        """What a model with lags needs to be told, or which groups the answer is about."""
-        lags, split, known = self._workshop.lags, self.split(), self._known_groups()
-        if lags is not None and self._challenger().tried.features.get("lags"):
-            return (
-                f"It starts from the {lags.target} of the row before, in the order of {lags.time}: "
-                "new rows are predicted one step ahead of what is known."
+    def _notes(self) -> tuple[str, ...]:
+        """What the model needs, what it predicts, and which groups the answer is about."""
+        found, choice, shop = self._done["conclusion"], self._done["choice"], self._workshop
+        with_lags = self._challenger().tried.features.get("lags", False)
+        kept = choice.challenger == choice.chosen and self._challenger().complexity > 0
+        return notes(
+            Facts(
+                self.task,
+                self.split(),
+                shop.lags if with_lags else None,
+                found.model[-1] if kept else None,
+                found.evaluation.final,
+                self._known_groups(),
             )
-        if self._challenger().key == "log_ridge":
-            factor = figure(self._done["conclusion"].model[-1].smearing_)
-            return (
-                f"It is fitted to the logarithm and predicts the mean of {self.task.target[0]}, "
-                f"{factor} times what its exponential says (smearing)."
-            )
-        if split.kind == "groups" and split.groups:
-            return (
-                f"This is about a new {split.groups}, of which no row is known; --known-groups "
-                f"{shlex.quote(split.groups)} asks about new rows of known ones."
-            )
-        if known is not None:
-            return (
-                f"This is about new rows of a known {known}; --groups {shlex.quote(known)} asks "
-                f"about a new {known}."
-            )
-        return ""
+        )
 
     def _challenger(self) -> Any:
         """The model whose gain is tested."""

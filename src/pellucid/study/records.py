@@ -90,7 +90,8 @@ class Task(NamedTuple):
     unlabelled: int  # rows whose target is missing
     reason: str  # why this kind and this measure, in one or two sentences
     alternatives: tuple[str, ...] = ()  # other kinds that would make sense
-    nature: str = ""  # "counts": whole numbers from 0 on that count something
+    nature: str = ""  # "counts": whole numbers that count something; "ordered": labels in order
+    order: tuple[Any, ...] = ()  # of ordered labels, from least to greatest
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -19,6 +19,7 @@ from pellucid.core.arrays import check
 from pellucid.study.candidates.change import ChangeRegressor
 from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
 from pellucid.study.candidates.log_scale import LogScaleRegressor
+from pellucid.study.candidates.ordered import OrderedClassifier
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
 from pellucid.study.records import Candidate, Task
 
@@ -202,6 +203,12 @@ def _poisson_boosting(s: Setting) -> Made:
     return model.set_params(loss="poisson"), space
 
 
+def _ordinal(s: Setting) -> Made:
+    inner = _new("OrdinalLogisticRegression", max_iter=200)
+    space = {"estimator__C": [1 / (s.n * value) for value in LAMBDAS]}
+    return OrderedClassifier(inner, list(s.task.order)), space
+
+
 def _gamma(s: Setting) -> Made:
     return _new("GammaRegressor", max_iter=500), {"alpha": list(LAMBDAS)}
 
@@ -272,6 +279,10 @@ def _counted(s: Setting) -> bool:
     return s.task.nature == "counts" and s.level > 0
 
 
+def _in_order(s: Setting) -> bool:
+    return s.task.nature == "ordered"
+
+
 def _grows(s: Setting) -> bool:
     return s.amounts
 
@@ -314,6 +325,7 @@ WORDS = {  # key -> name: reason
     "poisson": "Poisson regression: linear on the log scale, for counts: never below 0",
     "negative_binomial": "negative binomial regression: "
     "as Poisson regression, for counts that spread more than Poisson counts",
+    "ordinal": "ordinal logistic regression: one line for all steps from a label to the next",
     "gamma": "Gamma regression: "
     "linear on the log scale, for amounts that spread more the larger they are",
     "log_ridge": "ridge regression on the log scale: "
@@ -359,6 +371,7 @@ TEXT = {"words": "count", "only": "text"}
 LOGISTIC, RDA = "LogisticRegression", "RegularizedDiscriminantAnalysis"
 LAGS, RAW_LAGS = {"lags": True}, {"scale": False, "lags": True}
 FOREST, CLASS_BOOSTED = "RandomForestRegressor", "HistGradientBoostingClassifier"
+ORDINAL = "OrdinalLogisticRegression"
 NEGATIVE, BOOSTED = "NegativeBinomialRegressor", "HistGradientBoostingRegressor"
 PER_LABEL, CHAIN = f"MultiOutputClassifier {LOGISTIC}", f"ClassifierChain {LOGISTIC}"
 Q, S, T = EFFORTS  # the least effort at which a model is tried
@@ -408,6 +421,7 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
     _entry("poisson", "PoissonRegressor", ONE_NUMBER, 1, Q, _poisson, _counted),
     _entry("negative_binomial", NEGATIVE, ONE_NUMBER, 1, S, _negative_binomial, _counted),
+    _entry("ordinal", ORDINAL, ("multiclass",), 1, Q, _ordinal, _in_order),
     _entry("gamma", "GammaRegressor", ONE_NUMBER, 1, Q, _gamma, _grows),
     _entry("log_ridge", "Ridge", ONE_NUMBER, 1, Q, _log_ridge, _grows),
     _entry("lda", "LinearDiscriminantAnalysis", ONE_LABEL, 1, Q, _lda, _narrow, REFERENCE),

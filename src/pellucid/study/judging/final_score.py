@@ -24,6 +24,7 @@ from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metric
 from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
 from pellucid.study.candidates.non_negative import NonNegativeRegressor
+from pellucid.study.candidates.ordered import places
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.lags import make_tail
@@ -37,6 +38,7 @@ from pellucid.study.reading.tasks import COUNTED
 from pellucid.study.records import Final, Task
 
 WORST, POINTS, DRAWS = 10, 2000, 200
+STEPS = "mean_steps"  # by which ordered labels are missed
 
 
 def build_model(
@@ -115,6 +117,7 @@ def score_table(
             cost_matrix=scorer.cost_matrix,
             labels=labels,
         )
+        table = with_beside(table, task, said, y)
     else:
         table = with_beside(regression_metrics(y, said.prediction), task, said, y)
     if task.metric in table:
@@ -125,8 +128,12 @@ def score_table(
 def with_beside(table: MetricTable, task: Task, said: Said, y: Any) -> MetricTable:
     """The table with the measure that suits the target beside the study's own.
 
-    Of counts it is the Poisson deviance, where every prediction is above 0.
+    Of counts it is the Poisson deviance, where every prediction is above 0; of ordered labels the
+    mean number of steps between what is said and what is true.
     """
+    if task.nature == "ordered":
+        true, told = (places(one, task.order).astype(float) for one in (y, said.prediction))
+        return with_metric(table, STEPS, metric_interval("mae", true, told))
     if task.nature != "counts" or not (np.asarray(said.prediction) > 0).all():
         return table
     return with_metric(table, COUNTED, metric_interval(COUNTED, y, said.prediction))

@@ -22,6 +22,7 @@ from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS
 from pellucid.study.reading.counts import FEW_CODES, is_count
+from pellucid.study.reading.orders import asked_order, known_order, typed_order
 from pellucid.study.reading.profiles import NUMBERS, Column, label_pairs, read_column
 from pellucid.study.records import KINDS, Task
 
@@ -34,6 +35,7 @@ MEASURES = {
     "clustering": ("silhouette", "how much nearer rows are to their own cluster than to the next"),
     "anomaly": ("average_precision", "precision down the list of scores, once labels are known"),
 }
+UNORDERED = "task='multiclass' (--task multiclass) takes them without one."
 COUNTED = "poisson_deviance"  # of counts, beside the measure in units of the target
 
 _CLASSES = ("classes", "scores", "probabilities")
@@ -62,7 +64,8 @@ def detect_task(
     query : array or str, optional
         Which list each row belongs to; anything but None makes the task a ranking.
     kind : str, optional
-        The task if you know better; it is checked against the target.
+        The task if you know better; it is checked against the target. "ordinal" are classes in
+        order, "multiclass" classes without one.
     metric : str, optional
         The measure if you know better.
     cost_matrix : array, optional
@@ -76,14 +79,39 @@ def detect_task(
     ('binary', 'yes', 'average_precision')
     """
     if kind is not None:
-        check.one_of(KINDS, task=kind)
+        check.one_of((*KINDS, "ordinal"), task=kind)
     if y is None:
         return _no_target(kind, metric)
     columns = target_columns(y)
     task = _several(columns) if len(columns) > 1 else _one(columns[0], query)
-    if kind is not None and kind != task.kind:
+    if kind == "ordinal":
+        task = _asked_order(task, y, columns)
+    elif kind is not None and kind != task.kind:
         task = _forced(task, kind, columns)
+    elif kind is None and task.kind == "multiclass":
+        task = _ordered(task, typed_order(y, task.classes) or known_order(task.classes))
     return _measured(task, columns, metric, cost_matrix)
+
+
+def _ordered(task: Task, order: tuple[Any, ...]) -> Task:
+    """The task with the order of its labels, where there is one."""
+    if len(order) < len(task.classes):
+        return task
+    said = " < ".join(str(label) for label in order)
+    reason = f"{task.reason} The labels are taken in their order ({said}); {UNORDERED}"
+    return task._replace(nature="ordered", order=order, reason=reason)
+
+
+def _asked_order(task: Task, y: Any, columns: list[Column]) -> Task:
+    if task.kind != "multiclass":
+        task = _forced(task, "multiclass", columns)
+    order = asked_order(y, task.classes)
+    if len(order) < len(task.classes):
+        raise ValueError(
+            f"the order of {', '.join(map(str, task.classes[:5]))} is not known; give numbers, a "
+            "category with an order, or words such as low, medium, high"
+        )
+    return _ordered(task, order)
 
 
 def target_columns(y: Any) -> list[Column]:

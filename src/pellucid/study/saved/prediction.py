@@ -26,7 +26,13 @@ from pellucid.study.judging.conformal import label_sets, limits
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
-WRAPPERS = ("LossMatrixClassifier", "TemperedClassifier", "NonNegativeRegressor", "ChangeRegressor")
+WRAPPERS = (
+    "LossMatrixClassifier",
+    "TemperedClassifier",
+    "NonNegativeRegressor",
+    "ChangeRegressor",
+    "OrderedClassifier",
+)
 
 NO_INTERVAL = "predicts classes, which have no interval; ask for proba or sets (--proba, --sets)"
 

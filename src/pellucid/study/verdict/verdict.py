@@ -64,7 +64,7 @@ class Case(NamedTuple):
     partial: str = ""
     suspicion: Any = None
     asked: bool = False  # was a useful gain named?
-    note: str = ""  # a sentence on what the model needs, or on the question it answers
+    notes: tuple[str, ...] = ()  # what the model needs, and which question it answers
 
     @property
     def target(self) -> str:
@@ -109,7 +109,7 @@ def reach_verdict(case: Case) -> Verdict:
         "not_shown": _not_shown,
         "excluded": _excluded,
     }[kind](case)
-    sentences += [case.note]
+    sentences += case.notes
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
         sentences += leaks(case)

@@ -1,0 +1,70 @@
+"""Sentences of a verdict: what the model needs, what it predicts, which question it answers."""
+
+import shlex
+from typing import Any, NamedTuple
+
+from pellucid.study.columns.lags import Lags
+from pellucid.study.judging.final_score import STEPS
+from pellucid.study.records import Final, SplitRecord, Task
+from pellucid.study.verdict.verdict import figure
+
+
+class Facts(NamedTuple):
+    """What the sentences are made of."""
+
+    task: Task
+    split: SplitRecord
+    lags: Lags | None  # where the model whose gain is tested uses them
+    last: Any  # that model, fitted; None where another one is kept
+    final: Final
+    known: str | None  # groups that new rows belong to too
+
+
+def notes(facts: Facts) -> tuple[str, ...]:
+    """Every sentence that holds."""
+    found = [_lags(facts), _log_scale(facts), _steps(facts), _groups(facts)]
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _lags(facts: Facts) -> str:
+    if facts.lags is None:
+        return ""
+    return (
+        f"It starts from the {facts.lags.target} of the row before, in the order of "
+        f"{facts.lags.time}: new rows are predicted one step ahead of what is known."
+    )
+
+
+def _log_scale(facts: Facts) -> str:
+    factor = getattr(facts.last, "smearing_", None)
+    if factor is None:
+        return ""
+    return (
+        f"It is fitted to the logarithm and predicts the mean of {facts.task.target[0]}, "
+        f"{figure(factor)} times what its exponential says (smearing)."
+    )
+
+
+def _steps(facts: Facts) -> str:
+    table, guess = facts.final.table, facts.final.baseline
+    if facts.last is None or STEPS not in table or STEPS not in guess:
+        return ""
+    return (
+        f"Its label is {figure(table[STEPS].estimate)} steps off on average; the commonest is "
+        f"{figure(guess[STEPS].estimate)} steps off."
+    )
+
+
+def _groups(facts: Facts) -> str:
+    own, known = facts.split.groups, facts.known
+    if facts.split.kind == "groups" and own:
+        return (
+            f"This is about a new {own}, of which no row is known; --known-groups "
+            f"{shlex.quote(own)} asks about new rows of known ones."
+        )
+    if known is None:
+        return ""
+    return (
+        f"This is about new rows of a known {known}; --groups {shlex.quote(known)} asks about a "
+        f"new {known}."
+    )
