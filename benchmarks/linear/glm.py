@@ -85,6 +85,26 @@ def statsmodels_errors(data):
     return sm.GLM(data[1], sm.add_constant(data[0]), sm.families.Poisson()).fit().bse
 
 
+def overdispersed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 10))
+    mu = np.exp(0.5 + X @ (0.1 * rng.standard_normal(10)))
+    return X, rng.poisson(mu * rng.gamma(2.0, 0.5, len(mu))).astype(np.float64)
+
+
+def pellucid_negative_binomial(data):
+    from pellucid import NegativeBinomialRegressor
+
+    return np.array([NegativeBinomialRegressor().fit(*data).log_likelihood_])
+
+
+def statsmodels_negative_binomial(data):
+    import statsmodels.api as sm
+
+    model = sm.NegativeBinomial(data[1], sm.add_constant(data[0]))
+    return np.array([model.fit(disp=0, maxiter=200).llf])
+
+
 def near(ours, theirs):
     """The objective of the peer is no lower than ours by more than its stopping rule."""
     return bool((ours <= theirs + 1e-7 * np.abs(theirs)).all())
@@ -113,5 +133,12 @@ CASES = [
         {"pellucid": pellucid_errors, "statsmodels": statsmodels_errors},
         same,
         LIMIT,
+    ),
+    Case(
+        "NegativeBinomialRegressor, dispersion estimated 20,000 x 10",
+        overdispersed,
+        {"pellucid": pellucid_negative_binomial, "statsmodels": statsmodels_negative_binomial},
+        same,
+        "six passes, mostly the gamma function and its derivatives of every row",
     ),
 ]

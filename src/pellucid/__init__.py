@@ -129,6 +129,7 @@ _HOME = {
     "NaturalSplineBasis": "features.bases.natural_spline",
     "NearestNeighbors": "neighbors.nearest",
     "NearestPrototypes": "neighbors.editing.prototypes",
+    "NegativeBinomialRegressor": "linear.glm.negative_binomial",
     "Normalizer": "features.scaling.normalizer",
     "NuSVC": "kernel.svm.nu",
     "NuSVR": "kernel.svm.nu",

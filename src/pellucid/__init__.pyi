@@ -193,6 +193,9 @@ from pellucid.linear.components.pcr import (
 )
 from pellucid.linear.components.pls import PLSRegression as PLSRegression
 from pellucid.linear.glm.gamma import GammaRegressor as GammaRegressor
+from pellucid.linear.glm.negative_binomial import (
+    NegativeBinomialRegressor as NegativeBinomialRegressor,
+)
 from pellucid.linear.glm.poisson import PoissonRegressor as PoissonRegressor
 from pellucid.linear.glm.tweedie import TweedieRegressor as TweedieRegressor
 from pellucid.linear.lars.lars import Lars as Lars

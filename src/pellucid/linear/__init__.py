@@ -37,6 +37,7 @@ _HOME = {
     "LogisticRegressionCV": "logistic.logistic_cv",
     "MaskingWarning": "least_squares.indicator",
     "MultiTaskLasso": "penalties.multi_task",
+    "NegativeBinomialRegressor": "glm.negative_binomial",
     "OrdinalLogisticRegression": "logistic.ordinal",
     "PLSRegression": "components.pls",
     "Perceptron": "perceptron.perceptron",

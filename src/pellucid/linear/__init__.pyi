@@ -16,6 +16,9 @@ from pellucid.linear.diagnostics.collinear import collinearity as collinearity
 from pellucid.linear.diagnostics.collinear import least_squares_report as least_squares_report
 from pellucid.linear.diagnostics.residuals import residual_health as residual_health
 from pellucid.linear.glm.gamma import GammaRegressor as GammaRegressor
+from pellucid.linear.glm.negative_binomial import (
+    NegativeBinomialRegressor as NegativeBinomialRegressor,
+)
 from pellucid.linear.glm.poisson import PoissonRegressor as PoissonRegressor
 from pellucid.linear.glm.tweedie import TweedieRegressor as TweedieRegressor
 from pellucid.linear.hyperplane import Hyperplane as Hyperplane

@@ -248,7 +248,7 @@ def test_sparse_blocks_and_frames_give_the_same_fit(cls, params):
     frame = polars.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=polars.Series(y))
     blocks = pellucid.data.blocks(frame, target="y", block_rows=100)
     parts = cls(alpha=0, **params).fit_blocks(blocks)
-    assert_array_equal(parts.coef_, model.coef_)
+    assert_array_equal(parts.coef_, model.coef_)  # bit for bit
     named = cls(alpha=0, **params).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
     assert_array_equal(named.coef_, model.coef_)
     assert named.summary().names == ("intercept", "a", "b", "c")
@@ -306,8 +306,9 @@ def levels(seed=0, n=300):
 
 @pytest.mark.parametrize("cls", [PoissonRegressor, lambda **k: TweedieRegressor(power=1.5, **k)])
 @pytest.mark.parametrize("mixed", [False, True])
-def test_a_level_without_counts_warns(cls, mixed):
-    level, y = levels()
+@pytest.mark.parametrize("n", [40, 300, 6000])
+def test_a_level_without_counts_warns(cls, mixed, n):
+    level, y = levels(n=n)
     D = np.eye(4)[level][:, 1:]
     D = D @ np.random.default_rng(1).normal(size=(3, 3)) if mixed else D
     with pytest.warns(SeparationWarning, match="runs to 0"):

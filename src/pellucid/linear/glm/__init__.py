@@ -3,5 +3,5 @@
 Read ``glm.py`` first: the model, the objective and Newton's method. ``families.py`` holds link,
 variance and deviance of each distribution, ``sums.py`` the derivatives as sums over the rows,
 ``ending.py`` what a fit leaves (deviance, information, whether a mean runs to 0). The estimators
-are ``poisson.py``, ``gamma.py`` and ``tweedie.py``.
+are ``poisson.py``, ``gamma.py``, ``tweedie.py`` and ``negative_binomial.py``.
 """

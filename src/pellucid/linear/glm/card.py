@@ -12,7 +12,9 @@ def glm_card(model: Any, family: Family) -> Card:
     mean = (
         f"log E[y] = {score} (+ offset)" if family.link == "log" else f"E[y] = {score} (+ offset)"
     )
-    what = f"half the mean {family.name} deviance"
+    what, remark = f"half the mean {family.name} deviance", model._remark()
+    if remark:
+        what = f"minus the mean {family.name} log-likelihood ({remark})"
     alpha = float(model.alpha)
     evaluation = f"{what}: maximum likelihood, no penalty"
     scales: tuple[str, ...] = ("alpha = 0: lambda = 0 in every scale",)
@@ -32,7 +34,7 @@ def glm_card(model: Any, family: Family) -> Card:
     return Card(
         representation=f"{mean}, Var[y] = {family.formula}: {family.name}",
         evaluation=evaluation,
-        optimisation=f"{model._how}; {model._certificate}",
+        optimisation=f"{model._how}; {model._certificate}{' for this dispersion' * bool(remark)}",
         numbers={**numbers, "n_iter": model.n_iter_},
         scales=scales,
         warnings=tuple(notes),

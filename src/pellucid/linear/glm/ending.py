@@ -20,11 +20,19 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import Iteration
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.linear.glm.families import Family
-from pellucid.linear.glm.newton import NewtonState, last_step, newton_step, positive_definite
+from pellucid.linear.glm.newton import (
+    NewtonState,
+    last_step,
+    newton_step,
+    positive_definite,
+    start_newton,
+)
 from pellucid.linear.glm.sums import Problem, evaluate, leaf_curvature, linear_scores, open_leaf
 from pellucid.linear.logistic.outcome import inverse_of
 
 MOVES = 0.1  # movement of eta that no row makes at a minimum
+NEAR = 1e-3  # gap from which the rows are watched
+MANY = 12  # steps that Newton hardly needs where there is a minimum
 MORE_STEPS = 8  # in which a row that moves must go on moving
 
 
@@ -83,6 +91,16 @@ def close(problem: Problem, theta: Array, step: Array, *, curved: bool) -> Closi
     return reduce_rows(statistic, problem.source, problem.map_)
 
 
+def middle_state(problem: Problem, run: Iteration) -> NewtonState:
+    """The state of the first step near the end, while every row still has digits in the sums."""
+    near = [r for r in run.history if r["gap"] is not None and 0 < r["gap"] <= NEAR]
+    if not near or "parameters" not in near[0]:
+        return run.state
+    theta = near[0]["parameters"] if problem.intercept else np.append(0.0, near[0]["parameters"])
+    theta = np.append(theta[0] + problem.shift @ theta[1:], theta[1:])
+    return start_newton(problem, theta)
+
+
 def still_moves(problem: Problem, state: NewtonState) -> bool:
     """Whether some row's eta goes on moving, step after step."""
     for _ in range(MORE_STEPS):
@@ -103,8 +121,8 @@ def glm_outcome(
     closing = close(problem, theta, state.solved.step, curved=True)
     vanishing = False
     if not penalised and problem.family.link == "log" and np.isfinite(problem.family.lowest):
-        fell = state.solved.rank < rank
-        vanishing = fell or (closing.largest > MOVES and still_moves(problem, state))
+        odd = state.solved.rank < rank or closing.largest > MOVES or run.n_iter >= MANY
+        vanishing = odd and still_moves(problem, middle_state(problem, run))
     definite = rank == len(theta)
     fit_df, covariance = float(rank - (not problem.intercept)), None
     if penalised:

@@ -14,6 +14,7 @@ Generalized Linear Models.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -25,8 +26,15 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Regressor, check_number_target, check_weights, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
-from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import Rows, Source, Statistic, add_records, reduce_rows
+from pellucid.core.loops.iterate import FitContext, History, Iteration
+from pellucid.core.loops.statistics import (
+    LEAF_ROWS,
+    Rows,
+    Source,
+    Statistic,
+    add_records,
+    reduce_rows,
+)
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -41,6 +49,7 @@ from pellucid.linear.glm.newton import (
     sample_start,
     start_newton,
 )
+from pellucid.linear.glm.start import in_units, null_loss, null_theta, offset_of
 from pellucid.linear.glm.sums import Problem, Totals, evaluate, leaf_totals, refuse_targets
 from pellucid.linear.linear_model import dependent_sentence, first_rows
 from pellucid.linear.logistic.sums import typical_row
@@ -81,7 +90,7 @@ class GeneralizedLinearModel(Regressor):
         check.finite(alpha=self.alpha)
         check.positive(tol=self.tol)
         check.boolean(fit_intercept=self.fit_intercept, warm_start=self.warm_start)
-        check.one_of(SOLVERS, solver=self.solver)
+        check.one_of(SOLVERS, solver=getattr(self, "solver", SOLVERS[0]))
         check.whole(max_iter=self.max_iter)
 
     @with_callbacks
@@ -123,21 +132,38 @@ class GeneralizedLinearModel(Regressor):
         problem = self._problem(rows, map_, family, totals)
         attributes = partial(self._attributes, problem)
         context = FitContext.of_rows(self, rows, sample_weight, self.max_iter, attributes)
-        null = null_theta(problem, totals)
+        self.n_observations_ = totals.weight
+        null = self._null(problem, totals)
         first = self._first(problem, null, last)
         sampled = last is None and first is not null
         state = start_newton(problem, first)
         step, record = partial(newton_step, problem), partial(self._row, problem)
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self._goal()}
-        run = self._iterate(step, state, record=record, context=context, **limits)
+        limits |= {"context": context, "stop": self._stop(totals)}
+        run = self._iterate(step, state, record=record, **limits)
         rank, dependent = state.solved.rank, state.solved.dependent
         if rank < len(null) and first is not null:  # seen at the mean, where every row counts
             rank, dependent = start_newton(problem, null).solved[1:]
         columns = tuple(sorted({j - 1 for j in dependent if j > 0}))
+        rank -= problem.shaped
+        problem, run = self._settle(problem, run, totals)
         outcome = glm_outcome(problem, run, rank, columns, sampled)
-        self.null_deviance_ = 2 * evaluate(problem, null, "").loss
-        self.n_observations_ = totals.weight
+        self.null_deviance_ = 2 * null_loss(problem, null[: len(problem.ridge)])
         self._finish(problem, outcome)
+
+    def _null(self, problem: Problem, totals: Totals) -> Array:
+        """The model without x, where the iteration starts."""
+        return null_theta(problem, totals)
+
+    def _stop(self, totals: Totals) -> Callable[[History], bool] | None:
+        """When to end the loop before it converges."""
+        return None
+
+    def _settle(
+        self, problem: Problem, run: Iteration, totals: Totals
+    ) -> tuple[Problem, Iteration]:
+        """The problem and the state that the outcome is read from."""
+        return problem, run
 
     def _starts_warm(self) -> bool:
         known = getattr(self, "coef_", np.zeros(0))
@@ -156,7 +182,7 @@ class GeneralizedLinearModel(Regressor):
         ridge[0] = 0.0 if self.fit_intercept else 1.0  # without one the parameter is held at 0
         shift, first = np.zeros(p), first_rows(rows)
         if self.fit_intercept and not issparse(first.X):
-            shift = typical_row(first.X, first.w)
+            shift = typical_row(first.X[:LEAF_ROWS], first.w[:LEAF_ROWS])  # as of blocks
         return Problem(rows, map_, family, ridge, shift, self.fit_intercept, totals.weight)
 
     def _first(self, problem: Problem, null: Array, last: Any) -> Array:
@@ -164,7 +190,8 @@ class GeneralizedLinearModel(Regressor):
         a sample's fit, or the model without x."""
         if last is not None:
             coef, b = last
-            warm = np.append((b + problem.shift @ coef) * problem.intercept, coef)
+            warm = null.copy()
+            warm[0], warm[1 : len(coef) + 1] = (b + problem.shift @ coef) * problem.intercept, coef
             if evaluate(problem, warm, "").objective <= evaluate(problem, null, "").objective:
                 return warm
         found = sample_start(problem, null)
@@ -189,14 +216,14 @@ class GeneralizedLinearModel(Regressor):
         row: dict[str, Any] = {"objective": point.objective, "mean_deviance": deviance}
         row["share"] = state.share
         if point.theta.size <= RECORDED:
-            coef, b = in_units(problem, point.theta)
+            coef, b = in_units(problem, problem.split(point.theta)[1])
             row["parameters"] = np.append(b, coef) if self.fit_intercept else coef
         return row
 
     def _attributes(self, problem: Problem, state: NewtonState) -> dict[str, Any]:
         """The fitted attributes at a state of the loop."""
         theta = last_step(state) if state.gap <= self._goal() else state.point.theta
-        coef, b = in_units(problem, theta)
+        coef, b = in_units(problem, problem.split(theta)[1])
         return {"coef_": coef, "intercept_": b, "_link": problem.family.link}
 
     def _finish(self, problem: Problem, outcome: Outcome) -> None:
@@ -268,7 +295,7 @@ class GeneralizedLinearModel(Regressor):
         totals = leaf_totals(family, rows)
         none = Problem(rows, map_threads, family, np.zeros(1), np.zeros(0), True, totals.weight)
         with np.errstate(divide="ignore"):
-            null = evaluate(none, null_theta(none, totals), "").loss
+            null = null_loss(none, null_theta(none, totals))
         loss = float(w @ family.loss(y, family.mean(eta)))
         return float(1 - loss / null) if null > 0 else float(loss == 0)
 
@@ -291,8 +318,9 @@ class GeneralizedLinearModel(Regressor):
         known = self._family().dispersion_known
         return 1.0 if known else self.pearson_dispersion_
 
-    def _invalid(self) -> str:
-        return inference.invalid(self)
+    def _remark(self) -> str:
+        """How a parameter beyond the coefficients was estimated, where there is one."""
+        return ""
 
     def summary(self, confidence: float = 0.95, *, distribution: str = "auto") -> Summary:
         """Estimates with Wald tests and intervals.
@@ -306,56 +334,3 @@ class GeneralizedLinearModel(Regressor):
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self, "coef_")
         return glm_card(self, self._family())
-
-
-def in_units(problem: Problem, theta: Array) -> tuple[Array, float]:
-    """Slopes and intercept for X itself."""
-    coef = theta[1:].copy()
-    return coef, float(theta[0] - coef @ problem.shift) if problem.intercept else 0.0
-
-
-def offset_of(family: Family, offset: Any, exposure: Any, n: int) -> Array | None:
-    """What is added to b + w.x, (n,), or None."""
-    total = None
-    if offset is not None:
-        total = vector(n, offset=offset)
-    if exposure is not None:
-        if family.link != "log":
-            raise ValueError(f"exposure needs a log link, this model has {family.link!r}")
-        e = vector(n, exposure=exposure)
-        if not (e > 0).all():
-            row = int(np.argmax(~(e > 0)))
-            raise ValueError(f"exposure must be > 0, got {e[row]:g} in row {row}")
-        total = np.log(e) if total is None else total + np.log(e)
-    return total
-
-
-def vector(n: int, **given: Any) -> Array:
-    """A finite number for every row."""
-    ((name, value),) = given.items()
-    found = np.asarray(value, dtype=np.float64)
-    found = np.full(n, found) if found.ndim == 0 else found
-    if found.shape != (n,):
-        raise ValueError(f"{name} must have one number per row, shape ({n},), got {found.shape}")
-    if not np.isfinite(found).all():
-        row = int(np.argmax(~np.isfinite(found)))
-        raise ValueError(f"{name} must be finite, got {found[row]} in row {row}")
-    return found
-
-
-def null_theta(problem: Problem, totals: Totals) -> Array:
-    """The fit without x: exact for a log link with V = mu^p, and without an offset."""
-    theta = np.zeros(len(problem.ridge))
-    if not problem.intercept:
-        return theta
-    with np.errstate(invalid="ignore"):
-        share = totals.shares[0] / totals.shares[1]
-    if not np.isfinite(totals.shares).all():
-        raise ValueError("the means overflow: the offset is too large")
-    if problem.family.link == "identity":
-        theta[0] = share
-    elif not share > 0:
-        raise ValueError(f"a log link needs a positive mean of y, got {totals.y / totals.weight:g}")
-    else:
-        theta[0] = np.log(share)
-    return theta

@@ -97,6 +97,8 @@ def notes(model: Any, kind: str, free: float) -> tuple[str, ...]:
     known = model._family().dispersion_known
     wald = "Wald: normal for many rows" if kind == "normal" else f"Wald: t with {free:g} df"
     said = [f"tests and intervals are {wald}"]
+    if model._remark():
+        said.append(f"{model._remark()}; the errors of the coefficients take it as known")
     if not known:
         said.append("the dispersion is Pearson's X^2 over the residual degrees of freedom")
     elif model.pearson_dispersion_ > OVER:

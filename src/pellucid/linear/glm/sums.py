@@ -7,6 +7,10 @@ r"""The deviance of a generalised linear model as a statistic: its derivatives a
 r_j = alpha, 0 for the intercept. Columns are shifted by a typical row, which changes the intercept
 only and keeps the curvature well conditioned. An offset o travels as a second column of y. Rows of
 weight 0 are left out before anything is computed from them.
+
+Where the dispersion a of a negative binomial is estimated too, t has log a as its last entry and F
+is minus the mean log-likelihood instead of d. Its mixed derivatives with the rest are 0 in the mean
+and are taken as 0.
 """
 
 from functools import partial
@@ -25,7 +29,10 @@ from pellucid.core.loops.statistics import (
     is_unit,
     reduce_rows,
 )
+from pellucid.linear.glm.counts import negative_binomial, shape_sums
 from pellucid.linear.glm.families import Family
+
+LEAP = 3.0  # the longest step of log a
 
 
 class Problem(NamedTuple):
@@ -38,6 +45,13 @@ class Problem(NamedTuple):
     shift: Array  # (p,) taken off the columns
     intercept: bool
     total: float  # N, the sum of the weights
+    shaped: bool = False  # whether the last entry of t is log a
+
+    def split(self, theta: Array) -> tuple[Family, Array]:
+        """The family at t, and the coefficients of t."""
+        if not self.shaped:
+            return self.family, theta
+        return negative_binomial(float(np.exp(theta[-1]))), theta[:-1]
 
 
 class Sums(NamedTuple):
@@ -47,6 +61,7 @@ class Sums(NamedTuple):
     size: float  # sum w mu^2/V: what a relative change of every mean by 1 would cost
     slope: Array  # (q,)
     curvature: Array  # (q, q), or (0, 0) where it was not asked for
+    shape: Array  # (3,): sum w of what the likelihood adds to -d, and its derivatives in log a
 
 
 class Point(NamedTuple):
@@ -85,7 +100,7 @@ def linear_scores(theta: Array, shift: Array, ones: float, leaf: Leaf) -> Array:
 
 
 def leaf_sums(
-    theta: Array, shift: Array, ones: float, family: Family, kind: str, rows: Rows
+    theta: Array, shift: Array, ones: float, family: Family, a: float, kind: str, rows: Rows
 ) -> Sums:
     """The sums of one leaf; ``kind`` of the curvature is "observed", "expected" or "" for none."""
     leaf = open_leaf(rows)
@@ -96,10 +111,15 @@ def leaf_sums(
         size = float(leaf.w @ family.size(leaf.y, mu))
         r = leaf.w * family.slope(leaf.y, mu)
         slope = np.append(ones * r.sum(), leaf.X.T @ r - r.sum() * shift)
+        shape = np.zeros(3)
+        if a > 0:
+            found = shape_sums(a, leaf.y, mu)
+            base = leaf.w @ family.likelihood.base(leaf.y)
+            shape = np.array([base, leaf.w @ found.slope, leaf.w @ found.curvature])
         if not kind:
-            return Sums(loss, size, slope, np.zeros((0, 0)))
+            return Sums(loss, size, slope, np.zeros((0, 0)), shape)
         h = family.information(mu) if kind == "expected" else family.curvature(leaf.y, mu)
-        return Sums(loss, size, slope, leaf_curvature(leaf, shift, ones, leaf.w * h))
+        return Sums(loss, size, slope, leaf_curvature(leaf, shift, ones, leaf.w * h), shape)
 
 
 def leaf_curvature(leaf: Leaf, shift: Array, ones: float, h: Array) -> Array:
@@ -118,18 +138,32 @@ def leaf_curvature(leaf: Leaf, shift: Array, ones: float, h: Array) -> Array:
 
 def evaluate(problem: Problem, theta: Array, kind: str) -> Point:
     """The objective and its derivatives: one pass over the data."""
-    leaf = partial(leaf_sums, theta, problem.shift, float(problem.intercept), problem.family, kind)
+    with np.errstate(over="ignore"):
+        family, t = problem.split(theta)
+        a = float(np.exp(theta[-1])) if problem.shaped else 0.0
+    leaf = partial(leaf_sums, t, problem.shift, float(problem.intercept), family, a, kind)
     found: Sums = reduce_rows(Statistic(leaf, add_records), problem.source, problem.map_)
     N, ridge = problem.total, problem.ridge
     with np.errstate(all="ignore"):
-        slope = found.slope / N + ridge * theta
-        value = found.loss / N + 0.5 * float(ridge @ theta**2)
+        slope = found.slope / N + ridge * t
+        value = found.loss / N + 0.5 * float(ridge @ t**2) - found.shape[0] / N
         H = found.curvature / N
     if kind:
         H[np.diag_indices(len(H))] += ridge
+    if problem.shaped:
+        slope, H = with_shape(slope, H, found.shape / N)
     usable = np.isfinite(value) and np.isfinite(slope).all() and np.isfinite(H).all()
     value = float(value) if usable else np.inf
     return Point(theta, value, float(found.loss), float(found.size / N), slope, H)
+
+
+def with_shape(slope: Array, H: Array, shape: Array) -> tuple[Array, Array]:
+    """Slope and curvature with log a as the last entry; its step is at most LEAP."""
+    rise = -shape[1]
+    H, q = np.pad(H, (0, 1)) if len(H) else H, len(slope)
+    if len(H):
+        H[q, q] = max(-shape[2], abs(rise) / LEAP)
+    return np.append(slope, rise), H
 
 
 class Totals(NamedTuple):
