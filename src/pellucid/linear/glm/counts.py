@@ -35,8 +35,10 @@ class ShapeSums(NamedTuple):
 def rising(y: Array, t: float) -> Array:
     """L(y, t) = log G(y + t) - log G(t) - y log t.
 
-    >>> rising(np.array([0.0, 1.0, 2.0]), 4.0).round(6), rising(np.array([2.0]), 1e9) * 1e9
-    (array([0.      , 0.      , 0.223144]), array([1.]))
+    >>> rising(np.array([0.0, 1.0, 2.0]), 4.0).round(6)
+    array([0.      , 0.      , 0.223144])
+    >>> (rising(np.array([2.0]), 1e6) * 1e6).round(4)
+    array([1.])
     """
     if t < LARGE:
         return gammaln(y + t) - gammaln(t) - y * np.log(t)

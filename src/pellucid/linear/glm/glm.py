@@ -49,6 +49,7 @@ from pellucid.linear.glm.newton import (
     sample_start,
     start_newton,
 )
+from pellucid.linear.glm.profile import profile_intervals
 from pellucid.linear.glm.start import in_units, null_loss, null_theta, offset_of
 from pellucid.linear.glm.sums import Problem, Totals, evaluate, leaf_totals, refuse_targets
 from pellucid.linear.linear_model import dependent_sentence, first_rows
@@ -322,13 +323,54 @@ class GeneralizedLinearModel(Regressor):
         """How a parameter beyond the coefficients was estimated, where there is one."""
         return ""
 
-    def summary(self, confidence: float = 0.95, *, distribution: str = "auto") -> Summary:
-        """Estimates with Wald tests and intervals.
+    def summary(
+        self,
+        confidence: float = 0.95,
+        *,
+        distribution: str = "auto",
+        intervals: str = "wald",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Summary:
+        """Estimates with Wald tests, and Wald or profile-likelihood intervals.
 
         ``distribution`` is "normal" (z), "t", or "auto": t where the dispersion is estimated.
+        ``intervals="profile"`` needs the training data again, with the weights, offset and
+        exposure of the fit: nothing of the size of the data is stored.
         """
         check_is_fitted(self, "coef_")
-        return inference.wald_summary(self, confidence, distribution)
+        check.one_of(("wald", "profile"), intervals=intervals)
+        if intervals == "wald":
+            if X is not None or y is not None:
+                raise ValueError("X and y are for intervals='profile'")
+            return inference.glm_summary(self, confidence, distribution, None)
+        if X is None or y is None:
+            raise ValueError("intervals='profile' needs the training data: summary(.., X=X, y=y)")
+        ends = partial(self._profile, X, y, sample_weight, offset, exposure)
+        return inference.glm_summary(self, confidence, distribution, ends)
+
+    def _profile(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any, cut: float
+    ) -> Array:
+        """Profile-likelihood intervals from the training data given again, (q, 2)."""
+        X, family = self._check_input(X), self._family()
+        y = check_number_target(y, X.shape[0], False, self)
+        added = offset_of(family, offset, exposure, len(y))
+        target = y if added is None else np.column_stack([y, added])
+        rows = Rows(X, target, check_weights(sample_weight, X))
+        totals = reduce_rows(
+            Statistic(partial(leaf_totals, family), add_records), rows, map_threads
+        )
+        problem = self._problem(rows, map_threads, family, totals)._replace(shaped=False)
+        centre = (self.intercept_ + problem.shift @ self.coef_) * problem.intercept
+        theta = np.append(centre, self.coef_)
+        if not np.isclose(2 * evaluate(problem, theta, "").loss, self.deviance_, rtol=1e-6):
+            must = "X, y, sample_weight, offset and exposure must be those of the fit"
+            raise ValueError(f"{must}: the deviance is not")
+        return profile_intervals(problem, self._phi(), theta, cut)
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""

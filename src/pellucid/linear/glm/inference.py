@@ -10,6 +10,7 @@ The information is the expected one, as in R's ``glm`` and in statsmodels.
 Reference: McCullagh & Nelder, Generalized Linear Models, section 4.4 and ch. 8.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,10 @@ def reference(model: Any, distribution: str) -> tuple[str, float]:
     return kind, model.n_observations_ - model.df_
 
 
-def wald_summary(model: Any, confidence: float, distribution: str) -> Summary:
-    """Estimates, errors, tests and intervals."""
+def glm_summary(
+    model: Any, confidence: float, distribution: str, ends: Callable[[float], Array] | None
+) -> Summary:
+    """Estimates, errors, tests and intervals; ``ends(cut)`` are those of the profile, (q, 2)."""
     check.fraction(confidence=confidence)
     kind, free = reference(model, distribution)
     reason = invalid(model)
@@ -63,11 +66,15 @@ def wald_summary(model: Any, confidence: float, distribution: str) -> Summary:
         warn(f"no valid inference: {reason}")
     names, b = parameters(model)
     se = np.full(len(b), np.nan) if reason else model.standard_errors_
-    half = cut(confidence, free, kind) * se
+    width = cut(confidence, free, kind)
+    half = width * se
     with np.errstate(all="ignore"):
         statistic = b / se
         ratio = {"ratio": np.exp(b)} if model._link == "log" else {}
     table = estimate_table(b, se, statistic, tail(statistic, free, kind), half)
+    profiled = ends is not None and not reason
+    if ends is not None and profiled:
+        table["low"], table["high"] = ends(width).T
     return Summary(
         title=f"Generalised linear model: {model._family().name}, {model._link} link",
         names=names,
@@ -75,7 +82,7 @@ def wald_summary(model: Any, confidence: float, distribution: str) -> Summary:
         scalars=scalars(model, reason),
         valid=not reason,
         reason=reason,
-        notes=notes(model, kind, free),
+        notes=notes(model, kind, free, profiled),
     )
 
 
@@ -92,11 +99,13 @@ def scalars(model: Any, reason: str) -> dict[str, float]:
     return {**found, "aic": model.aic_, "bic": model.bic_, **last}
 
 
-def notes(model: Any, kind: str, free: float) -> tuple[str, ...]:
+def notes(model: Any, kind: str, free: float, profiled: bool) -> tuple[str, ...]:
     """How to read the table."""
     known = model._family().dispersion_known
     wald = "Wald: normal for many rows" if kind == "normal" else f"Wald: t with {free:g} df"
     said = [f"tests and intervals are {wald}"]
+    if profiled:
+        said = [f"tests are {wald}", "low, high: profile of the likelihood, not symmetric"]
     if model._remark():
         said.append(f"{model._remark()}; the errors of the coefficients take it as known")
     if not known:

@@ -132,7 +132,7 @@ class NegativeBinomialRegressor(GeneralizedLinearModel):
         self, problem: Problem, run: Iteration, totals: Totals
     ) -> tuple[Problem, Iteration]:
         """Hold a where the loop left it, at 0 where the counts vary no more than Poisson's."""
-        if not problem.shaped:
+        if self.dispersion is not None:
             self.dispersion_, self.dispersion_error_ = float(self.dispersion), np.nan
             return problem, run
         state = run.state
