@@ -94,7 +94,7 @@ def bracketed_end(
     problem: Problem, phi: float, best: Hill, c: Array, sign: float, drop: float
 ) -> float:
     """An end of the interval between two values of which one is inside; infinite if none is out."""
-    error, warm = np.sqrt(c @ best.V @ c), [best.theta]
+    error, warm = float(np.sqrt(c @ best.V @ c)), [best.theta]
 
     def excess(distance: float) -> float:
         value = float(c @ best.theta) + sign * distance
