@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
-from pellucid.cli.shared.tables import check_roles, read_costs, read_table
+from pellucid.cli.shared.tables import check_roles, read_costs, read_studied
 from pellucid.report.folders import check_folder
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ PARTS = {  # of the whole study, in percent
     type=click.FloatRange(min=0, min_open=True),
     help="Least gain over guessing that matters, in units of the measure.",
 )
+@click.option(
+    "--sample",
+    type=click.IntRange(min=10),
+    help="Rows to study, drawn at random.  [default: all; 250,000 of a table of millions]",
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on a warning too.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
@@ -80,6 +85,7 @@ def learn(
     time_column: str | None,
     groups: str | None,
     known_groups: str | None,
+    sample: int | None,
     query: str | None,
     cost: Path | None,
     drop: tuple[str, ...],
@@ -106,7 +112,8 @@ def learn(
     """
     folder = out if out is not None else Path(f"pellucid-{stem(data)}")
     check_folder(folder, overwrite)
-    frame = read_table(data, sql)
+    rows = read_studied(data, sql, sample, seed)
+    frame = rows.frame
     if not targets:
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     drop, keep = columns_of(drop, frame.columns), columns_of(keep, frame.columns)
@@ -128,11 +135,12 @@ def learn(
         time_limit=time_limit,
         useful=useful,
         known_groups=known_groups,
+        sample=sample,
         candidates=None if candidates is None else tuple(candidates.split(",")),
     )
     asked: dict[str, Any] = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}
     if cost is not None:
-        classes = Study(frame, list(targets), plan=plan, random_state=seed, **asked).task.classes
+        classes = Study(rows, list(targets), plan=plan, random_state=seed, **asked).task.classes
         plan = plan._replace(cost_matrix=read_costs(cost, classes))
     name = Path(data).name if "://" not in data else "a database"
     about = {"source": without_password(data), "name": name, "sql": sql}
@@ -140,7 +148,7 @@ def learn(
     study = None
     try:
         with compiling_ahead(), progress(quiet or as_json) as say:
-            study = Study(frame, list(targets), plan=plan, random_state=seed, progress=say, **asked)
+            study = Study(rows, list(targets), plan=plan, random_state=seed, progress=say, **asked)
             record = study.run()
     except KeyboardInterrupt:
         if study is not None:

@@ -78,7 +78,9 @@ def words(r: dict[str, Any]) -> dict[str, Any]:
     target = listed(task["target"]) or "groups"
     source = r["reproduction"].get("name") or r["reproduction"].get("source") or "the table"
     metric = task["metric"].replace("_", " ")
-    rows = f"{n:,} rows"
+    rows, total = f"{n:,} rows", r["reproduction"].get("table_rows") or n
+    if total > n:
+        rows = f"{n:,} of {total:,} rows, drawn at random"
     if split:
         rows += (
             f" · {split['n_train']:,} to learn from, {split['n_test']:,} kept aside and used once"
@@ -225,7 +227,7 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     chosen = next((row["name"] for row in r["leaderboard"] if row["chosen"]), "the chosen model")
     lead = (
         f"{sentence(chosen)[:-1]}, fitted on all learning rows, on {final['n']:,} rows it had "
-        f"never met. {saved_words(r.get('learned'))}"
+        f"never met. {saved_words(r.get('learned'), r['reproduction'])}"
     )
     columns, worst = worst_table(final["worst"] or [], r["task"]["target"])
     return {
@@ -246,20 +248,21 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
     }
 
 
-def saved_words(learned: dict[str, int] | None) -> str:
+def saved_words(learned: dict[str, int] | None, about: dict[str, Any]) -> str:
     """Which file holds the model that was scored, and what the other one has learned from.
 
-    >>> saved_words({"tested": 8, "model": 8})
+    >>> saved_words({"tested": 8, "model": 8}, {})
     'This is the score of model.pellucid: it was not refitted on all rows.'
     """
     if not learned:  # a report of before there were two models
         return "This very model is the one saved."
     if learned["model"] == learned["tested"]:
         return "This is the score of model.pellucid: it was not refitted on all rows."
+    of = " of the sample" if about.get("table_rows", 0) > about.get("rows", 0) else ""
     return (
         f"This is the score of tested.pellucid. model.pellucid, the one to use, is the same model "
-        f"fitted again on all {learned['model']:,} rows, including these, so it cannot be tested "
-        "on them."
+        f"fitted again on all {learned['model']:,} rows{of}, including these, so it cannot be "
+        "tested on them."
     )
 
 

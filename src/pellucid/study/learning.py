@@ -21,7 +21,6 @@ import pellucid
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.data import load
 from pellucid.data.loader import known_columns, name_list
 from pellucid.study.candidates.candidates import EFFORTS, Setting, Tried, find_candidates
 from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_rows
@@ -37,6 +36,7 @@ from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.amounts import spread_growth
 from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
 from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
+from pellucid.study.reading.sampling import read_rows
 from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
@@ -150,7 +150,8 @@ class Study:
     def frame(self) -> Any:
         """The table as a Polars frame, numbers and dates in text read as such."""
         if "frame" not in self._done:
-            raw = load(self._data)
+            rows = read_rows(self._data, sample=self.plan.sample, seed=self.random_state)
+            raw, self._done["total"] = rows
             if raw.height == 0:
                 raise TaskError("the table has no rows")
             self._done["columns"], self._done["types"] = read_columns(raw), raw.schema
@@ -301,8 +302,10 @@ class Study:
         )
 
     def _lags(self, kinds: dict[str, str]) -> Lags | None:
-        """What of the past becomes columns; None where no series is studied."""
+        """What of the past becomes columns; None where no series is studied, or a sample of one."""
         task, split = self.formalise(), self.split()
+        if self._sampled():
+            return None
         series = split.kind == "sequential" and split.time is not None and not split.groups
         if not series or task.kind not in (*CLASSES, "regression") or self.plan.query:
             return None
@@ -512,7 +515,7 @@ class Study:
                 self._limit(),
                 self._done.get("suspicion"),
                 self.plan.useful is not None,
-                self._notes(),
+                (*self._sample_note(), *self._notes()),
             )
         )
 
@@ -528,6 +531,16 @@ class Study:
             found = find_owner(self._done["columns"], self.task, free, self.split().train)
             self._done["known"] = None if found is None else found.name
         return self._done["known"]
+
+    def _sampled(self) -> bool:
+        return bool(self._done["total"] > self.frame.height)
+
+    def _sample_note(self) -> tuple[str, ...]:
+        """Of how many rows the study saw how many."""
+        if not self._sampled():
+            return ()
+        some, total = self.frame.height, self._done["total"]
+        return (f"Studied, tested and learned from: {some:,} of {total:,} rows, drawn at random.",)
 
     def _notes(self) -> tuple[str, ...]:
         """What the model needs, what it predicts, and which groups the answer is about."""
@@ -614,6 +627,7 @@ class Study:
             "source": source_name(self._data),
             "digest": done["audit"][0].digest,
             "rows": self.frame.height,
+            "table_rows": done["total"],
             "columns": self.frame.width,
             "target": self._targets,
             "task": task,

@@ -50,7 +50,8 @@ class Plan(NamedTuple):
     ``test_size`` is the share of the rows kept for the end, ``alpha`` the level of the tests;
     ``useful`` is the least gain over the yardstick that matters, in units of the measure;
     ``known_groups`` names groups whose rows are alike and of which new rows are other rows: they
-    are split at random, and the mean of the group is a yardstick.
+    are split at random, and the mean of the group is a yardstick; ``sample`` is the number of rows
+    to study, drawn at random: by default all, or 250,000 of a table of millions of rows.
 
     >>> Plan(groups="patient").test_size
     0.2
@@ -68,6 +69,7 @@ class Plan(NamedTuple):
     time_limit: float | None = None
     useful: float | None = None
     known_groups: str | None = None
+    sample: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

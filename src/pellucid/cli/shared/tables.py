@@ -31,6 +31,20 @@ def read_table(data: str, sql: str | None = None) -> Any:
         raise Stop(Code.DATA, str(error)) from error
 
 
+def read_studied(data: str, sql: str | None, sample: int | None, seed: int) -> Any:
+    """The rows of ``read_table`` that a study looks at: all, or a sample of a large table."""
+    start_sklearn()
+    from pellucid.study.reading.sampling import read_rows
+
+    if data == "-":
+        return read_rows(read_table(data, sql), sample=sample, seed=seed)
+    check_query(data, sql)
+    try:
+        return read_rows(data, sql=sql, sample=sample, seed=seed)
+    except (ValueError, TypeError, OSError) as error:
+        raise Stop(Code.DATA, str(error)) from error
+
+
 def check_query(data: str, sql: str | None) -> None:
     """A database and a query go together (exit code 2); other addresses are the reader's."""
     scheme, address, _ = data.partition("://")
