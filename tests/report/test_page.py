@@ -11,6 +11,7 @@ from example_record import NASTY, example
 
 from pellucid.report import render, to_json
 from pellucid.report.rendering import SECTIONS
+from pellucid.report.sentences import evidence_words
 
 KINDS = ["binary", "regression"]
 
@@ -34,6 +35,20 @@ def test_all_seventeen_sections_are_there(kind):
     for key, _ in SECTIONS:
         assert f'id="{key}"' in page
         assert f'href="#{key}"' in page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_finding_stands_once(kind):
+    record = example(kind)
+    page = render(record)
+    listed = re.findall(r'<span class="code">(PEL\d+)</span>', page)
+    assert listed == [one.code for one in record.findings]
+    assert not re.search(r"\s%", page.replace("\u00a0", ""))  # no line begins with a percent sign
+
+
+def test_evidence_is_said_in_words():
+    found = {"rows": 585, "least_errors": 159, "by_chance": True, "examples": [[1, 2]], "of": None}
+    assert evidence_words(found) == "rows 585; errors no model can avoid 159"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ of its cells contradicts; the first kind left, in the order of KINDS, is the col
 out commutes, so the answer does not depend on how the file was cut.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import polars as pl
@@ -117,42 +117,68 @@ _CONVERT: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
 }
 
 
-def strike_out(cells: pl.Series, possible: Possible, *, decimal_comma: bool) -> Possible:
-    """The kinds of ``possible`` that every cell of the column agrees with.
+def strike_out(
+    frame: pl.DataFrame, possible: Mapping[str, Possible], *, decimal_comma: bool
+) -> dict[str, Possible]:
+    """Of every column the ``possible`` kinds that all its cells agree with.
 
-    >>> sorted(strike_out(pl.Series(["1", "2.5", "?"]), frozenset(KINDS), decimal_comma=True))
-    ['float']
-    >>> sorted(strike_out(pl.Series(["07", "12"]), frozenset(KINDS), decimal_comma=True))
-    []
+    >>> every = frozenset(KINDS)
+    >>> frame = pl.DataFrame({"a": ["1", "2.5", "?"], "b": ["07", "12", "3"]})
+    >>> found = strike_out(frame, {"a": every, "b": every}, decimal_comma=True)
+    >>> sorted(found["a"]), sorted(found["b"])
+    (['float'], [])
     """
-    frame = pl.DataFrame({"cell": cells})
-    filled = frame.filter(stripped(pl.col("cell")).is_not_null())
-    if not filled.height:
-        return possible
+    left = dict(possible)
+    filled = set(_true(frame, left, lambda cell: stripped(cell).is_not_null().any()))
+    asked = {name: kinds for name, kinds in left.items() if name in filled}
     if not decimal_comma:
-        possible = possible - {"comma", "grouped"}
-    if "float" in possible and filled["cell"].str.contains(CODES).any():
-        possible = possible - {"int", "float", "comma", "grouped"}
-    elif "float" in possible and filled["cell"].str.contains(LONG).any():
-        possible = possible - {"float", "comma", "grouped"}
-    if filled.height > HEAD_ROWS:  # a few cells strike out most kinds at little cost
-        possible = agreeing(filled.head(HEAD_ROWS), possible)
-    return agreeing(filled, possible)
+        asked = {name: kinds - {"comma", "grouped"} for name, kinds in asked.items()}
+    numbers = [name for name, kinds in asked.items() if "float" in kinds]
+    codes = _true(frame, numbers, lambda cell: _filled(cell, cell.str.contains(CODES)).any())
+    rest = [name for name in numbers if name not in set(codes)]
+    long = _true(frame, rest, lambda cell: _filled(cell, cell.str.contains(LONG)).any())
+    for name in codes:
+        asked[name] -= {"int", "float", "comma", "grouped"}
+    for name in long:
+        asked[name] -= {"float", "comma", "grouped"}
+    if frame.height > HEAD_ROWS:  # a few cells strike out most kinds at little cost
+        asked = agreeing(frame.head(HEAD_ROWS), asked)
+    return left | agreeing(frame, asked)
 
 
-def agreeing(filled: pl.DataFrame, possible: Possible) -> Possible:
-    """The kinds of ``possible`` that every filled cell agrees with."""
-    left = set()
+def _true(
+    frame: pl.DataFrame, names: Iterable[str], test: Callable[[pl.Expr], pl.Expr]
+) -> list[str]:
+    """The columns of which a test is true; all are asked at once."""
+    names = list(names)
+    if not names:
+        return []
+    answers = frame.select(test(pl.col(name)).alias(name) for name in names).row(0)
+    return [name for name, answer in zip(names, answers, strict=True) if answer]
+
+
+def _filled(cell: pl.Expr, test: pl.Expr) -> pl.Expr:
+    return stripped(cell).is_not_null() & test
+
+
+def agreeing(frame: pl.DataFrame, possible: Mapping[str, Possible]) -> dict[str, Possible]:
+    """Of every column the kinds of ``possible`` that every filled cell agrees with."""
+    left: dict[str, set[str]] = {name: set() for name in possible}
     for kind in KINDS:
-        if kind not in possible:
-            continue
-        if kind == "float" and "int" in left:  # a whole number is a number
-            left.add(kind)
-            continue
-        column = filled.select(_agrees(pl.col("cell"), kind).alias("agrees"))["agrees"]
-        if column.all():
-            left.add(kind)
-    return frozenset(left)
+        asked = []
+        for name, kinds in possible.items():
+            if kind == "float" and kind in kinds and "int" in left[name]:
+                left[name].add(kind)  # a whole number is a number
+            elif kind in kinds:
+                asked.append(name)
+        agree = _true(frame, asked, partial(_all_agree, kind))
+        for name in agree:
+            left[name].add(kind)
+    return {name: frozenset(kinds) for name, kinds in left.items()}
+
+
+def _all_agree(kind: str, cell: pl.Expr) -> pl.Expr:
+    return (stripped(cell).is_null() | _agrees(cell, kind)).all()
 
 
 def _agrees(column: pl.Expr, kind: str) -> pl.Expr:

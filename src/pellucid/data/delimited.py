@@ -302,13 +302,16 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
     if frame is None:
         settled = [kind == "text" for kind in kinds]
         frame = read_text(text, dialect, dialect.names)
-    result = []
-    for name, old, kind, known in zip(dialect.names, possible, kinds, settled, strict=True):
-        if known:  # a column of decimal points is no column of decimal commas
-            result.append(old - {"comma", "grouped"} if kind == "float" else old)
-        else:
-            result.append(strike_out(frame[name], old, decimal_comma=dialect.delimiter == ";"))
-    return result
+    asked = {
+        name: old
+        for name, old, known in zip(dialect.names, possible, settled, strict=True)
+        if not known
+    }
+    left = strike_out(frame.select(list(asked)), asked, decimal_comma=dialect.delimiter == ";")
+    for name, old, kind in zip(dialect.names, possible, kinds, strict=True):
+        if name not in left:  # a column of decimal points is no column of decimal commas
+            left[name] = old - {"comma", "grouped"} if kind == "float" else old
+    return [left[name] for name in dialect.names]
 
 
 def may_hold_codes(text: bytes) -> bool:
@@ -340,10 +343,10 @@ def parse(
 
 def convert(frame: pl.DataFrame, kinds: dict[str, str]) -> pl.DataFrame:
     """Text columns as their kinds; columns that are numbers already stay."""
-    expressions = []
+    expressions, types = [], frame.schema
     for name, kind in kinds.items():
         column = pl.col(name)
-        if frame.schema[name] == pl.String:
+        if types[name] == pl.String:
             expressions.append(converted(column, kind).alias(name))
         else:
             expressions.append(column.fill_nan(None) if kind != "int" else column)
@@ -399,10 +402,9 @@ def open_loose(file: File, delimiter: str | None, limit: int | None) -> Any:
     possible = [frozenset(KINDS)] * len(names)
     for part in parts:
         frame = part.read(0, part.n_rows, names)
-        possible = [
-            strike_out(frame[name], old, decimal_comma=delimiter == ";")
-            for name, old in zip(names, possible, strict=True)
-        ]
+        left = dict(zip(names, possible, strict=True))
+        left = strike_out(frame, left, decimal_comma=delimiter == ";")
+        possible = [left[name] for name in names]
     kinds = dict(zip(names, kinds_of(possible), strict=True))
     schema = {name: DTYPES[kind] for name, kind in kinds.items()}
     typed = []

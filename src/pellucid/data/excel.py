@@ -64,8 +64,9 @@ def open_excel(file: File, sheet: str | None = None, limit: int | None = None) -
         pl.Series(name, [row[j] for row in body], pl.String)
         for j, name in zip(used, unique, strict=True)
     ]
-    kinds = {c.name: kind_of(strike_out(c, frozenset(KINDS), decimal_comma=False)) for c in columns}
-    return FrameTable(convert(pl.DataFrame(columns), kinds))
+    frame = pl.DataFrame(columns)
+    left = strike_out(frame, dict.fromkeys(unique, frozenset(KINDS)), decimal_comma=False)
+    return FrameTable(convert(frame, {name: kind_of(kinds) for name, kinds in left.items()}))
 
 
 def read_sheet(file: File, sheet: str | None) -> list[list[str | None]]:

@@ -241,3 +241,44 @@ def test_networks_say_what_went_wrong():
     assert "PEL413" in said_of(deep.fit(X, labels), X, labels)
     shallow = MLPClassifier((5,), max_iter=50, random_state=0).fit(X, labels)
     assert said_of(shallow, X, labels) == {}
+
+
+def bent(kind, n=240):
+    """A number that bends with x, with rows of groups, of days, or of neither."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    table = {"x": x, "z": rng.normal(size=n), "y": x + 0.25 * x**2 + rng.normal(size=n)}
+    if kind == "groups":
+        who = np.arange(n) // 6
+        table |= {
+            "who": [f"p{i}" for i in who],
+            "y": table["y"] + 4 * rng.exponential(size=40)[who],
+        }
+    if kind == "days":
+        table |= {"day": np.datetime64("2024-01-01") + np.arange(n)}
+        table["y"] = table["y"] * np.repeat([1.0, 1.0, 1.0, 9.0, 30.0, 1.0], 40)
+    return pl.DataFrame(table)
+
+
+def test_nothing_is_advised_that_was_done():
+    """Curves that were tried, groups that were found and time that was kept are not advised."""
+    linear = learn(bent("rows"), "y", effort="quick", plan=Plan(candidates=("ridge",)))
+    both = learn(bent("rows"), "y", effort="quick", plan=Plan(candidates=("ridge", "neighbours")))
+    assert "splines" in codes(linear)["PEL409"].fix
+    if both.verdict.chosen == "ridge regression":
+        assert "Tried and not shown to be better: nearest" in codes(both)["PEL409"].fix
+        assert codes(both)["PEL409"].severity == "info"
+    for kind, plan in (("groups", Plan(groups="who")), ("days", Plan(time="day"))):
+        found = codes(learn(bent(kind), "y", effort="quick", plan=plan)).get("PEL504")
+        if found is not None:
+            assert "look for groups" not in found.fix
+
+
+def test_no_gain_is_said_of_the_yardstick():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"x": rng.normal(size=1500), "y": rng.normal(size=1500)})
+    record = learn(table, "y", effort="quick")
+    assert record.verdict.kind == "excluded"
+    found = codes(record)["PEL405"]
+    assert "guessing" not in f"{found.title} {found.why} {found.fix}"
+    assert record.comparison is None or "guessing" not in record.comparison.names

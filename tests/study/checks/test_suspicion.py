@@ -163,3 +163,19 @@ def test_every_planted_leak_of_other_draws(seed):
         made = study(table, target)
         missed += [] if made.split().kind == "groups" else [name]
     assert not missed
+
+
+def test_an_amount_that_only_one_class_has_is_suspect():
+    """What was spent with a card gives away who has one, although some have not spent yet."""
+    rng = np.random.default_rng(4)
+    n = 600
+    age, income = rng.normal(40, 9, n), rng.gamma(3.0, 1.0, n)
+    card = income + rng.normal(size=n) > 2.2
+    spent = np.where(card & (rng.random(n) > 0.02), rng.gamma(2.0, 90.0, n).round(2), 0.0)
+    table = {"age": age, "income": income, "spent": spent, "share": spent / (1 + income) / 100}
+    table |= {f"x{j}": rng.normal(size=n) for j in range(3)}
+    table["card"] = np.where(card, "yes", "no")
+    made = study(table, "card")
+    found = made.suspect()
+    assert found is not None
+    assert set(found.columns) == {"spent", "share"}

@@ -29,6 +29,7 @@ NUMBER = ("regression", "ranking")
 ONE_NUMBER = ("regression",)
 MANY_NUMBERS = ("multi_output_regression",)
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-5)
+MOST_CLASSES = 40  # that are compared pair by pair
 MANY_ROWS = 50_000  # from here on models whose cost grows faster than n are left out
 
 
@@ -309,6 +310,11 @@ def _few_products(s: Setting) -> bool:
     return 1 < s.p <= 30 and s.p * (s.p + 3) // 2 <= s.n and _few_rows(s)
 
 
+def _few_pairs(s: Setting) -> bool:
+    """Support vectors are found for every pair of classes: 200 classes are 19,900 problems."""
+    return s.n <= 5000 and s.n_classes <= MOST_CLASSES
+
+
 def _narrow(s: Setting) -> bool:
     return s.p <= 300
 
@@ -443,7 +449,7 @@ REGISTRY: tuple[Entry, ...] = (
     *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
     _entry("poisson_boosting", BOOSTED, ONE_NUMBER, 4, S, _poisson_boosting, _counted, UNSCALED),
     _entry("gamma_boosting", BOOSTED, ONE_NUMBER, 4, S, _gamma_boosting, _grows, UNSCALED),
-    _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, lambda s: s.n <= 5000),
+    _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, _few_pairs),
     _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
     _entry("ridge_lags", "Ridge", ONE_NUMBER, 1, Q, _ridge_change, _has_past, RAW_LAGS),
     _entry("logistic_lags", LOGISTIC, ONE_LABEL, 1, Q, _logistic, _has_past, LAGS),

@@ -48,6 +48,7 @@ SLACK = 1.25  # times these for a reason by itself
 APART, GAP = 3.0, 0.2  # times the error, and shares of guessing's error
 SCREEN = 0.9  # out-of-fold R^2 or AUC from which a single column is asked
 MOST_SINGLES = 4
+SURE = 0.9  # of the rows with, and of those without, some content that are of one class
 SAMPLE = 20_000  # rows looked at
 SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
 ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
@@ -201,6 +202,7 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
         classes
         and more
         and not any(is_tight(c, np.arange(len(y)), _codes(y)) for c in (one, *more))
+        and not any(_switch(c, y) for c in (one, *more))
     ):
         return None  # several measurements that tell easy classes, none of them a copy
     target = bench.shop.scorer.task.target[0]
@@ -242,16 +244,35 @@ def _how(column: Column, y: Any, target: str, *, classes: bool) -> tuple[str, st
     """The kind of a column that explains the score by itself, and a clause about it."""
     if column.kind in ("text", "list"):
         return "text", f"whose words give {target} away"
-    gap = column.cells.is_null().to_numpy()
-    if classes and 0 < gap.mean() < 1:
-        agree = [max((y[gap] == k).mean(), (y[~gap] == k).mean()) for k in np.unique(y)]
-        if sorted(agree)[-2] > 0.95:
-            return "missing", f"which is filled or empty as {target} is"
+    switch = _switch(column, y) if classes else ""
+    if switch:
+        is_ = "filled or empty" if switch == "empty" else f"{switch} or not"
+        return "missing", f"which is {is_} as {target} is"
     if classes:
         return "noisy", f"which tells {target} almost by itself"
     if column.distinct <= min(64, len(y) / 5):
         return "bins", f"which sorts {target} into {column.distinct} steps"
     return "noisy", f"which follows {target} almost exactly"
+
+
+def _switch(column: Column, y: Any) -> str:
+    """The one content ("empty", or a value) that a class has and the others do not; '' for none.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> paid = read_column(pl.Series([0, 0, 0, 17, 250, 31] * 9))
+    >>> _switch(paid, np.array(["no", "no", "no", "yes", "yes", "yes"] * 9))
+    '0'
+    """
+    gaps = {"empty": column.cells.is_null().to_numpy()}
+    if column.numbers is not None and len(seen := column.numbers[np.isfinite(column.numbers)]):
+        values, counts = np.unique(seen, return_counts=True)
+        gaps[f"{values[counts.argmax()]:g}"] = column.numbers == values[counts.argmax()]
+    for content, gap in gaps.items():
+        if 0 < gap.mean() < 1:
+            agree = [max((y[gap] == k).mean(), (y[~gap] == k).mean()) for k in np.unique(y)]
+            if sorted(agree)[-2] > SURE:
+                return content
+    return ""
 
 
 # --- combinations
