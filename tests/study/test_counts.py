@@ -230,3 +230,11 @@ def test_poisson_regression_finds_the_rates():
     assert found.verdict.chosen == "Poisson regression"
     wide = {"x": [0.0, 1.0, 2.0], "z": [0.0, 0.0, 0.0]}
     assert_allclose(np.diff(np.log(found.predict(wide))), 0.9, atol=0.15)
+
+
+def test_negative_binomial_regression_is_tried_for_counts():
+    plan = Plan(candidates=("negative_binomial",))
+    found = pellucid.learn(visits(300, spread=0.5), "visits", plan=plan)
+    assert found.reproduction["not_scored"] == []
+    assert found.verdict.chosen == "negative binomial regression"
+    assert (found.predict({"x": [-8.0, 0.0], "z": [0.0, 0.0]}) > 0).all()
