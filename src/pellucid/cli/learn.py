@@ -74,6 +74,14 @@ PARTS = {  # of the whole study, in percent
     type=click.IntRange(min=10),
     help="Rows to study, drawn at random.  [default: all; 250,000 of a table of millions]",
 )
+@click.option(
+    "--prefer",
+    type=click.Choice(["strong", "simple", "explainable"]),
+    default="strong",
+    show_default=True,
+    help="Which of good models is taken: the best (a simpler one only if shown level), "
+    "the simplest not shown worse, or the best that a person can read.",
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on a warning too.")
 @click.option("--sql", help="Query, when DATA is a database URL.")
 @common("json", "quiet", "seed", "threads", "out", "overwrite")
@@ -97,6 +105,7 @@ def learn(
     test_size: float,
     alpha: float,
     useful: float | None,
+    prefer: str,
     strict: bool,
     sql: str | None,
     as_json: bool,
@@ -136,6 +145,7 @@ def learn(
         useful=useful,
         known_groups=known_groups,
         sample=sample,
+        prefer=prefer,
         candidates=None if candidates is None else tuple(candidates.split(",")),
     )
     asked: dict[str, Any] = {"task": task, "metric": metric, "effort": effort, "ignore": ignore}

@@ -22,9 +22,17 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data.loader import known_columns, name_list
-from pellucid.study.candidates.candidates import EFFORTS, Setting, Tried, find_candidates
+from pellucid.study.candidates.blend import blend
+from pellucid.study.candidates.candidates import (
+    AVERAGE,
+    EFFORTS,
+    Setting,
+    Tried,
+    find_candidates,
+)
+from pellucid.study.candidates.choice import PREFER, choose_outcome
 from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_rows
-from pellucid.study.candidates.training import Trained, Workshop, choose_outcome, train_all
+from pellucid.study.candidates.training import Outcome, Trained, Workshop, train_all
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.checks.suspicion import find_suspicion, suspicion_finding
@@ -62,7 +70,7 @@ from pellucid.study.wording import source_name
 
 Progress = Callable[[str, int, int, str], None]
 STAGES = ("formalise", "split", "audit", "features", "train", "suspicion", "evaluate", "verdict")
-KEPT = 0.2  # share of a time limit kept for what comes after training
+KEPT = 0.2  # the largest share of a time limit kept for what comes after training
 RANK_CELLS = 5_000_000  # beyond so many cells the rank is not computed
 FEW_PER_FEATURE = 10
 IDLE = "its words do not help in the folds"
@@ -125,6 +133,7 @@ class Study:
     ) -> None:
         check.one_of(EFFORTS, effort=effort)
         self.plan = Plan() if plan is None else plan
+        check.one_of(PREFER, prefer=self.plan.prefer)
         self.effort, self.random_state = effort, int(random_state)
         self.ignore = code_set(ignore)
         self._data, self._targets = data, name_list(target, "target")
@@ -299,6 +308,7 @@ class Study:
             seed=self.random_state,
             lags=lags,
             cells=frame,
+            prefer=self.plan.prefer,
         )
 
     def _lags(self, kinds: dict[str, str]) -> Lags | None:
@@ -398,7 +408,7 @@ class Study:
 
     def _train(self) -> Trained:
         tried = self._tried()
-        deadline = self._deadline(1 - KEPT)
+        deadline = None if self.plan.time_limit is None else self._training_end
 
         def progress(done: int, total: int, text: str) -> None:
             self._doing = f"training {text}"
@@ -408,6 +418,10 @@ class Study:
             self._done["trained"] = trained
 
         trained = train_all(self._workshop, tried, deadline=deadline, progress=progress, keep=keep)
+        if self.plan.candidates is None or AVERAGE in self.plan.candidates:
+            progress(len(tried), len(tried), "the average of the models")
+            average = blend(self._workshop, trained.outcomes)
+            trained.outcomes.extend([] if average is None else [average])
         self._choose(trained)
         return trained
 
@@ -415,9 +429,15 @@ class Study:
         limit = self.plan.time_limit
         return None if limit is None else self._began + share * limit
 
+    def _training_end(self, outcomes: list[Outcome]) -> float:
+        """When training must end: what the last fits need is kept, by the slowest one so far."""
+        limit, folds = self.plan.time_limit or 0.0, len(self.split().folds)
+        slowest = max(one.seconds / folds for one in outcomes)
+        return self._began + limit - min(KEPT * limit, 0.05 * limit + 2 * slowest)
+
     def _choose(self, trained: Trained) -> None:
         shop = self._workshop
-        choice = choose_outcome(shop, trained.outcomes, self.plan.alpha)
+        choice = choose_outcome(shop, trained.outcomes, self.plan.alpha, self.plan.prefer)
         self._done["choice"] = choice
         self._done["rows"] = leaderboard_rows(shop, trained.outcomes, choice)
         self._done["comparison"] = compare_outcomes(shop, trained.outcomes, self.plan.alpha)
@@ -516,6 +536,7 @@ class Study:
                 self._done.get("suspicion"),
                 self.plan.useful is not None,
                 (*self._sample_note(), *self._notes()),
+                self._done["choice"].why,
             )
         )
 

@@ -51,7 +51,10 @@ class Plan(NamedTuple):
     ``useful`` is the least gain over the yardstick that matters, in units of the measure;
     ``known_groups`` names groups whose rows are alike and of which new rows are other rows: they
     are split at random, and the mean of the group is a yardstick; ``sample`` is the number of rows
-    to study, drawn at random: by default all, or 250,000 of a table of millions of rows.
+    to study, drawn at random: by default all, or 250,000 of a table of millions of rows;
+    ``prefer`` says which of good models is taken: "strong" (the best in the folds, unless a simpler
+    one is shown to be level with it), "simple" (the simplest that is not shown to be worse) or
+    "explainable" (the strongest that a person can read).
 
     >>> Plan(groups="patient").test_size
     0.2
@@ -70,6 +73,7 @@ class Plan(NamedTuple):
     useful: float | None = None
     known_groups: str | None = None
     sample: int | None = None
+    prefer: str = "strong"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -241,7 +245,8 @@ class Candidate(NamedTuple):
     key: str  # "logistic", as --candidates takes it
     estimator: Any  # not fitted
     space: dict[str, list[Any]]
-    complexity: int  # 0 guessing, 1 linear, 2 splines, trees, neighbours, 4 ensembles, 5 networks
+    complexity: int  # 0 guessing, 1 linear, 2 splines, trees, neighbours, 4 ensembles, 5 networks,
+    # 6 averages of several models
     reason: str  # why it is tried
     scaled: bool = True  # does it want standardised columns?
 

@@ -72,17 +72,21 @@ def exact_relations(X: Array, *, intercept: bool, tolerance: float | None = None
     kept: list[int] = []
     relations: list[Relation] = []
     left = np.zeros(p)
-    Q = np.zeros((len(R), 0))
+    room = np.zeros((len(R), p), order="F")  # q_1, q_2, ... of the kept columns
+    S = np.zeros((p, p), order="F")  # Q'R of the kept columns: an upper triangle
     for j in range(p):
-        z = R[:, j] - Q @ (Q.T @ R[:, j])
+        k = len(kept)
+        Q = room[:, :k]
+        part = Q.T @ R[:, j]
+        z = R[:, j] - Q @ part
         z -= Q @ (Q.T @ z)  # twice is enough
         left[j] = np.linalg.norm(z)
-        S = Q.T @ R[:, kept]  # upper triangle
-        c = solve_triangular(S, Q.T @ R[:, j]) if kept else np.zeros(0)
+        c = solve_triangular(S[:k, :k], part) if kept else np.zeros(0)
         limit = rounding * (raw[j] + np.abs(c) @ raw[kept]) if tolerance is None else tolerance
         if not constant[j] and left[j] > limit:
             kept.append(j)
-            Q = np.column_stack([Q, z / left[j]])
+            room[:, k] = z / left[j]
+            S[:k, k], S[k, k] = part, room[:, k] @ R[:, j]
             continue
         c = c * scale[j] / scale[kept]
         at_mean = float(mean[j] - mean[kept] @ c) if intercept else 0.0

@@ -7,7 +7,7 @@ regression), because the features are standardised and the same lambda then mean
 stiffness for any n.
 
     complexity   0 guessing, 1 linear, 2 quadratic, splines, neighbours, trees, 4 ensembles and
-                 kernels, 5 networks
+                 kernels, 5 networks, 6 averages of several
 """
 
 from collections.abc import Callable
@@ -18,11 +18,13 @@ import pellucid
 from pellucid.core.arrays import check
 from pellucid.study.candidates.change import ChangeRegressor
 from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.halving import portfolio
 from pellucid.study.candidates.log_scale import LogScaleRegressor
 from pellucid.study.candidates.ordered import OrderedClassifier
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
 from pellucid.study.records import Candidate, Task
 
+AVERAGE = "average"  # of the others, once they are trained (``blend``)
 EFFORTS = ("quick", "standard", "thorough")
 ONE_LABEL = ("binary", "multiclass")
 NUMBER = ("regression", "ranking")
@@ -164,28 +166,38 @@ def _tree(kind: str) -> Callable[[Setting], Made]:
 
 
 def _forest(kind: str) -> Callable[[Setting], Made]:
+    """Votes of pure leaves: tuning brings next to nothing."""
+
     def make(s: Setting) -> Made:
-        trees = 100 if s.effort != "thorough" else 300
-        model = _seeded(s, f"RandomForest{kind}", n_estimators=trees)
-        leaves = [5, 1] if s.n < MANY_ROWS else [20]
-        if kind == "Classifier" and s.effort == "standard":
-            leaves = leaves[-1:]  # votes of pure leaves: tuning brings next to nothing
-        return model, {"min_samples_leaf": leaves}
+        return _trees(s, f"RandomForest{kind}"), {}
 
     return make
 
 
-def _boosting(kind: str) -> Callable[[Setting], Made]:
+def _extra_trees(kind: str) -> Callable[[Setting], Made]:
     def make(s: Setting) -> Made:
-        model = _seeded(s, f"HistGradientBoosting{kind}", early_stopping=False, max_iter=100)
-        leaf = max(2, min(20, s.n // 20))
-        model.set_params(min_samples_leaf=leaf)
-        if s.n >= MANY_ROWS:
-            return model, {"max_leaf_nodes": [31]}
-        # a round grows a tree per class; more rows bear larger trees
-        rounds = [50, 100, 300] if s.n_classes <= 2 else [30, 100]
-        leaves = [4 if s.n < 1000 else 15] if s.effort != "thorough" else [4, 8, 31]
-        return model, {"max_leaf_nodes": leaves, "max_iter": rounds}
+        return _trees(s, f"ExtraTrees{kind}"), {}
+
+    return make
+
+
+def _trees(s: Setting, name: str) -> Any:
+    leaf = 1 if s.n < MANY_ROWS else 20
+    trees = 100 if s.effort != "thorough" else 300
+    options: dict[str, Any] = {"n_estimators": trees, "min_samples_leaf": leaf}
+    if name.endswith("Regressor"):
+        options["max_features"] = 0.5 if s.p > 3 else 1.0
+    return _seeded(s, name, **options)
+
+
+def _boosting(kind: str) -> Callable[[Setting], Made]:
+    """The settings are those of ``halving.portfolio``."""
+
+    def make(s: Setting) -> Made:
+        model = _seeded(s, f"HistGradientBoosting{kind}", early_stopping=False)
+        if kind == "Regressor" and s.task.metric in ("mae", "median_ae"):
+            model.set_params(loss="absolute_error")
+        return model, {}
 
     return make
 
@@ -319,6 +331,11 @@ def _narrow(s: Setting) -> bool:
     return s.p <= 300
 
 
+def _boostable(s: Setting) -> bool:
+    """Whether trees on all columns can be boosted in passable time."""
+    return s.p <= 500 or s.n * s.p <= 20_000_000
+
+
 def _has_text(s: Setting) -> bool:
     return bool(s.texts)
 
@@ -360,6 +377,7 @@ WORDS = {  # key -> name: reason
     "neighbours": "nearest neighbours: rows like this one",
     "tree": "decision tree: a few questions in a row, easy to read",
     "forest": "random forest: many trees, averaged",
+    "extra_trees": "extra-trees forest: many trees with random cuts, averaged",
     "boosting": "gradient boosting: trees that mend each other's errors",
     "gamma_boosting": "Gamma boosting: "
     "trees that mend each other's errors on the log scale, in shares of the size",
@@ -425,6 +443,7 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("guess", "", EVERY, 0, Q, _guess),
     _entry("logistic", LOGISTIC, ONE_LABEL, 1, Q, _logistic),
     _entry("ridge", "Ridge", (*NUMBER, *MANY_NUMBERS), 1, Q, _ridge),
+    *_pair("boosting", "HistGradientBoosting", 4, Q, _boosting, _boostable),
     _entry("poisson", "PoissonRegressor", ONE_NUMBER, 1, Q, _poisson, _counted),
     _entry("negative_binomial", NEGATIVE, ONE_NUMBER, 1, S, _negative_binomial, _counted),
     _entry("ordinal", ORDINAL, ("multiclass",), 1, Q, _ordinal, _in_order),
@@ -445,10 +464,10 @@ REGISTRY: tuple[Entry, ...] = (
     _entry("logistic_products", LOGISTIC, ("multiclass",), 2, T, _logistic_products, _few_products),
     *_pair("neighbours", "KNeighbors", 2, S, _neighbours, lambda s: _few_rows(s) and s.p <= 50),
     *_pair("tree", "DecisionTree", 2, Q, _tree, lambda s: True, UNSCALED),
-    *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True, UNSCALED),
-    *_pair("boosting", "HistGradientBoosting", 4, S, _boosting, lambda s: s.p <= 500, UNSCALED),
-    _entry("poisson_boosting", BOOSTED, ONE_NUMBER, 4, S, _poisson_boosting, _counted, UNSCALED),
-    _entry("gamma_boosting", BOOSTED, ONE_NUMBER, 4, S, _gamma_boosting, _grows, UNSCALED),
+    _entry("poisson_boosting", BOOSTED, ONE_NUMBER, 4, S, _poisson_boosting, _counted),
+    _entry("gamma_boosting", BOOSTED, ONE_NUMBER, 4, S, _gamma_boosting, _grows),
+    *_pair("forest", "RandomForest", 4, S, _forest, lambda s: True),
+    *_pair("extra_trees", "ExtraTrees", 4, S, _extra_trees, _few_rows),
     _entry("svm", "SVC", ONE_LABEL, 4, S, _svc, _few_pairs),
     _entry("svm", "SVR", NUMBER, 4, S, _svr, lambda s: s.n <= 5000),
     _entry("ridge_lags", "Ridge", ONE_NUMBER, 1, Q, _ridge_change, _has_past, RAW_LAGS),
@@ -477,6 +496,7 @@ class Tried(NamedTuple):
 
     candidate: Candidate
     features: dict[str, Any]
+    portfolio: tuple[dict[str, Any], ...] = ()  # settings to race where there is no space
 
 
 def find_candidates(setting: Setting, wanted: tuple[str, ...] | None = None) -> list[Tried]:
@@ -487,7 +507,7 @@ def find_candidates(setting: Setting, wanted: tuple[str, ...] | None = None) -> 
     check.one_of(EFFORTS, effort=setting.effort)
     fitting = [e for e in REGISTRY if setting.task.kind in e.kinds and _exists(e)]
     if wanted is not None:
-        known = sorted({e.key for e in fitting})
+        known = sorted({e.key for e in fitting} | {AVERAGE})
         for key in wanted:
             if key not in known:
                 raise ValueError(
@@ -516,4 +536,10 @@ def _tried(entry: Entry, setting: Setting) -> Tried:
     features = {key: value for key, value in entry.features.items() if key != "only"}
     if entry.features.get("only") == "text":
         features["columns"] = list(setting.texts)
-    return Tried(candidate, features)
+    raced = type(estimator).__name__.startswith("HistGradientBoosting")
+    settings = portfolio(*_size(setting)) if raced else ()
+    return Tried(candidate, features, settings)
+
+
+def _size(s: Setting) -> tuple[int, int, int, str, int]:
+    return s.n, s.p, s.n_classes, s.effort, s.seed

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from pellucid.evaluation.hypotheses.comparison import Comparison, compare_folds
 from pellucid.evaluation.splits.folds import FoldScore
-from pellucid.study.candidates.training import Choice, Outcome, Workshop
+from pellucid.study.candidates.choice import Choice
+from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.records import LeaderboardRow
 
@@ -57,13 +60,22 @@ def compare_outcomes(shop: Workshop, outcomes: list[Outcome], alpha: float) -> C
 
 
 def usual_parameters(params: list[dict[str, Any]]) -> dict[str, Any]:
-    """The parameters chosen in most folds; of equal ones the first.
+    """The parameters chosen in most folds, of equal ones the first; rounds are their median.
 
     >>> usual_parameters([{"C": 1}, {"C": 2}, {"C": 2}])
     {'C': 2}
+    >>> usual_parameters([{"rate": 1, "max_iter": rounds} for rounds in (9, 5, 6)])
+    {'rate': 1, 'max_iter': 6}
     """
-    shown = [repr(one) for one in params]
-    return params[max(range(len(params)), key=lambda i: (shown.count(shown[i]), -i))]
+    shown = [repr({k: v for k, v in one.items() if k != "max_iter"}) for one in params]
+    usual = max(range(len(params)), key=lambda i: (shown.count(shown[i]), -i))
+    found = dict(params[usual])
+    if "max_iter" in found:
+        alike = [
+            one["max_iter"] for one, text in zip(params, shown, strict=True) if text == shown[usual]
+        ]
+        found["max_iter"] = int(np.median(alike))
+    return found
 
 
 def _note(one: Outcome, folds: int) -> str:

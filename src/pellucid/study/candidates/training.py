@@ -1,19 +1,20 @@
 r"""Training: every candidate on identical folds, tuned inside each, nothing learned outside.
 
     outer fold i   learn_i | judge_i
-    inner folds    of learn_i alone: features and model fitted anew; the parameters are the
-                   simplest whose loss to the best is within one standard error of that loss
+    inner folds    of learn_i alone: features and model fitted anew; the best mean score chooses the
+                   parameters (``prefer="simple"``: the simplest within one standard error of it);
+                   boosting races a portfolio of settings (``halving``)
+    many rows      from ONE_SPLIT learning rows on the parameters are chosen once, on one inner
+                   split of the first fold
     score_i        features and model of learn_i with these parameters, on judge_i
 
 The features of a fold are computed once and shared by all candidates and all parameters; they
 depend on the learning rows of that fold only. Penalties of ridge, lasso and elastic net share one
 decomposition per inner fold (evaluation.closed_paths).
 
-Choice: with T_c the corrected paired t-test of "the best is better than c", Holm-adjusted over all
-c, the chosen candidate is the least complex one whose adjusted p-value is not below alpha. A model
-that is not better than guessing, on average and in most folds, is never chosen.
+Who is taken in the end is ``choice``'s affair.
 
-References: Varma & Simon (2006); Nadeau & Bengio (2003); Holm (1979).
+References: Varma & Simon (2006).
 """
 
 import time
@@ -30,10 +31,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
-from pellucid.evaluation.hypotheses.multiple import adjust_p_values
-from pellucid.evaluation.hypotheses.significance import SignificanceTest
-from pellucid.evaluation.hypotheses.t_tests import corrected_t_test
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.evaluation.metrics.metrics import resolve_metric
 from pellucid.evaluation.selection.candidates import make_candidates
 from pellucid.evaluation.selection.closed_paths import closed_scores
@@ -41,20 +39,26 @@ from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.evaluation.validation.cv_scores import FoldJob
 from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates.candidates import Tried
+from pellucid.study.candidates.halving import race
 from pellucid.study.columns.lags import Lags
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import Scorer, chunks
 from pellucid.study.reading.amounts import Growth
 
 INNER = {"quick": 3, "standard": 3, "thorough": 5}  # folds inside a fold
+ONE_SPLIT = 1500  # learning rows from which on parameters are chosen once, on one inner split;
+ONE_SPLIT_CELLS = 150_000  # likewise cells, where rows are at least
+ONE_SPLIT_LEAST = 500  # so many
 TUNING_ROWS = 20_000  # tuning looks at no more rows than this
 PARTS = 10  # a single judging part is cut into so many, to have a spread
 CACHE_BYTES = 2 << 30
-ONE_ERROR = 1.0  # standard errors that a simpler model may be behind the best
 WARM = ("LogisticRegression",)  # convex: a warm start changes the cost, not the answer
 GROWN = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")  # rounds can be added
 CLOSED = {"rmse": "mse", "mse": "mse", "r2": "r2"}
 Fold = tuple[IntArray, IntArray]
+
+
+WITHIN = "the simplest value whose loss to the best is within one standard error"
 
 
 class Part(NamedTuple):
@@ -88,13 +92,14 @@ class Workshop:
         forms: dict[str, str] | None = None,
         lags: Lags | None = None,
         cells: pl.DataFrame | None = None,
+        prefer: str = "strong",
     ) -> None:
         self.lags, self.cells = lags, cells  # columns only some candidates see; the whole table
         self.frame, self.y, self.kinds, self.forms = frame, y, kinds, forms or {}
         self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
         self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
-        self.effort, self.seed = effort, seed
         self.growth: Growth | None = None  # how the spread of a positive target goes with its size
+        self.effort, self.seed, self.prefer = effort, seed, prefer
         self._parts: dict[Any, Part] = {}
 
     def restricted(self, names: Sequence[str]) -> "Workshop":
@@ -108,11 +113,15 @@ class Workshop:
 
     def judged(self) -> list[Fold]:
         """The (learn, judge) rows behind every score; one single fold is judged in ten parts."""
+        return [(self.folds[i][0], self.folds[i][1][at]) for i, at in self.judged_places()]
+
+    def judged_places(self) -> list[tuple[int, IntArray]]:
+        """The fold of every score, and the places of its rows among the judging ones."""
         if len(self.folds) > 1:
-            return self.folds
-        learn, judge = self.folds[0]
+            return [(i, np.arange(len(judge))) for i, (_, judge) in enumerate(self.folds)]
+        judge = self.folds[0][1]
         groups = None if self.groups is None else self.groups[judge]
-        return [(learn, judge[at]) for at in chunks(self.y[judge], groups, PARTS) if len(at)]
+        return [(0, at) for at in chunks(self.y[judge], groups, PARTS) if len(at)]
 
     def ratio(self) -> float:
         return float(np.mean([len(b) / len(a) for a, b in self.judged()]))
@@ -189,11 +198,19 @@ class Workshop:
 
     def inner_parts(self, i: int, options: dict[str, Any]) -> list[Part]:
         inner = self.inner_folds(self.folds[i][0])
+        if self.tunes_once():
+            inner = inner[-1:]  # it learns from most rows where time orders them
         return [self.part(a, b, options, ("inner", i, j)) for j, (a, b) in enumerate(inner)]
+
+    def tunes_once(self) -> bool:
+        """Whether there are rows enough to choose parameters once, on one split."""
+        n = len(self.folds[0][0])
+        many = n * self.frame.width >= ONE_SPLIT_CELLS and n >= ONE_SPLIT_LEAST
+        return n >= ONE_SPLIT or many
 
     def final_parts(self, options: dict[str, Any]) -> list[Part]:
         """What tunes the model of all learning rows: the outer folds, or a sample of many rows."""
-        if len(self.folds) == 1 or len(self.folds[0][0]) > TUNING_ROWS:
+        if len(self.folds) == 1 or self.tunes_once():
             return self.inner_parts(0, options)
         return [self.outer_part(i, options) for i in range(len(self.folds))]
 
@@ -216,6 +233,7 @@ class Tuning(NamedTuple):
     scores: Array  # (settings, parts)
     train: Array | None
     chosen: int
+    rule: str = "the best mean"
 
 
 def tune(shop: Workshop, tried: Tried, parts: list[Part], *, train: bool = False) -> Tuning:
@@ -226,13 +244,27 @@ def tune(shop: Workshop, tried: Tried, parts: list[Part], *, train: bool = False
     found = make_candidates(space)
     if len(found.params) == 1 and not train:
         return Tuning(found.params, np.zeros((1, len(parts))), None, 0)
-    table = np.column_stack([_part_scores(shop, tried, found.params, part) for part in parts])
-    inside = None
-    if train:
-        inside = np.column_stack([_train_scores(shop, tried, found.params, p) for p in parts])
+    pairs = [_part_scores(shop, tried, found.params, part, train=train) for part in parts]
+    table = np.column_stack([judged for judged, _ in pairs])
+    inside = np.column_stack([learned for _, learned in pairs]) if train else None
     assert found.complexity is not None
-    chosen = simplest_within_one_error(shop.scorer.sign * table, found.complexity)
-    return Tuning(found.params, table, inside, chosen)
+    rule = best_mean if shop.prefer == "strong" else simplest_within_one_error
+    chosen = rule(shop.scorer.sign * table, found.complexity)
+    why = Tuning._field_defaults["rule"] if rule is best_mean else WITHIN
+    return Tuning(found.params, table, inside, chosen, why)
+
+
+def best_mean(scores: Array, complexity: Array) -> int:
+    """The setting of the best mean score; of equal ones the simplest.
+
+    >>> best_mean(np.array([[0.6, 0.8], [0.7, 0.9], [0.7, 0.9]]), np.array([0.0, 1.0, 2.0]))
+    1
+    """
+    mean = scores.mean(axis=1)
+    known = np.flatnonzero(np.isfinite(mean))
+    if not len(known):
+        raise ValueError("the measure is undefined for every setting of the parameters")
+    return int(min(known, key=lambda i: (-mean[i], complexity[i])))
 
 
 def simplest_within_one_error(scores: Array, complexity: Array) -> int:
@@ -244,30 +276,37 @@ def simplest_within_one_error(scores: Array, complexity: Array) -> int:
     >>> simplest_within_one_error(scores, np.array([0.0, 1.0, 2.0]))
     1
     """
-    mean = scores.mean(axis=1)
-    if not np.isfinite(mean).any():
-        raise ValueError("the measure is undefined for every setting of the parameters")
-    best = int(np.nanargmax(mean))
-    loss = scores[best] - scores
+    best = best_mean(scores, complexity)
+    mean, loss = scores.mean(axis=1), scores[best] - scores
     k = scores.shape[1]
     error = loss.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.zeros(len(scores))
     near = [i for i in range(len(scores)) if loss[i].mean() <= error[i]]
     return min(near, key=lambda i: (complexity[i], -mean[i]))
 
 
-def _part_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
-    closed = _closed(shop, tried, params, part)
+def _part_scores(
+    shop: Workshop,
+    tried: Tried,
+    params: list[dict[str, Any]],
+    part: Part,
+    *,
+    train: bool = False,
+) -> tuple[Array, Array]:
+    """Scores of every setting on the judging rows and, if wanted, on the learning rows."""
+    closed = None if train else _closed(shop, tried, params, part)
     if closed is not None:
-        return closed
+        return closed, np.empty(0)
     model: Any = None
-    scores = []
+    scores, inside = [], []
     for i, one in enumerate(params):
         if model is not None and goes_on(tried.candidate.estimator, params[i - 1], one):
             model.set_params(**one).fit(part.Z_learn, part.y_learn)
         else:
             model = fit_model(shop, tried, one, part, warm=len(params) > 1)
         scores.append(shop.score(model, part.Z_judge, part.judge))
-    return np.array(scores)
+        if train:
+            inside.append(shop.score(model, part.Z_learn, part.learn))
+    return np.array(scores), np.array(inside)
 
 
 def goes_on(estimator: BaseEstimator, before: dict[str, Any], now: dict[str, Any]) -> bool:
@@ -285,12 +324,6 @@ def goes_on(estimator: BaseEstimator, before: dict[str, Any], now: dict[str, Any
     if name not in GROWN or not now.get("max_iter", 0) > before.get("max_iter", np.inf):
         return False
     return all(before[key] == value for key, value in now.items() if key != "max_iter")
-
-
-def _train_scores(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array:
-    return np.array(
-        [shop.score(fit_model(shop, tried, one, part), part.Z_learn, part.learn) for one in params]
-    )
 
 
 def _closed(shop: Workshop, tried: Tried, params: list[dict[str, Any]], part: Part) -> Array | None:
@@ -351,18 +384,19 @@ def run_candidate(
 ) -> Outcome:
     """Tune and score one candidate on every outer fold."""
     began = time.perf_counter()
-    scores, inside, params, models = [], [], [], []
+    scores, inside, models = [], [], []
+    params: list[dict[str, Any]] = []
     unconverged, sampled = 0, 0
     heard: set[str] = set()
+    start = time.monotonic()
     for i, (learn, _) in enumerate(shop.folds):
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and _too_late(start, i, len(shop.folds), deadline):
             raise OutOfTimeError
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            inner = shop.inner_parts(i, tried.features) if _has_choice(tried) else []
-            choice = tune(shop, tried, inner)
             part = shop.outer_part(i, tried.features)
-            params.append(choice.params[choice.chosen])
+            known = i > 0 and shop.tunes_once()
+            params.append(params[0] if known else _parameters(shop, tried, i, deadline))
             model = fit_model(shop, tried, params[-1], part)
             models.append(model)
             scores.append(shop.score(model, part.Z_judge, part.judge))
@@ -376,7 +410,7 @@ def run_candidate(
             issubclass(kind, ConvergenceWarning) and not issubclass(kind, SeparationWarning)
             for kind in kinds
         )
-        sampled = TUNING_ROWS if inner and len(learn) > TUNING_ROWS else 0
+        sampled = TUNING_ROWS if _has_choice(tried) and len(learn) > TUNING_ROWS else 0
         step(i + 1)
     if len(shop.folds) == 1:
         scores, inside = _cut(shop, models[0], tried)
@@ -393,8 +427,29 @@ def run_candidate(
     )
 
 
+def _too_late(start: float, done: int, folds: int, deadline: float) -> bool:
+    """Whether the folds still to come would end after the deadline, by those done so far."""
+    now = time.monotonic()
+    rest = (now - start) / done * (folds - done) if done else 0.0
+    return now + rest > deadline
+
+
 def _has_choice(tried: Tried) -> bool:
-    return any(len(values) > 1 for values in tried.candidate.space.values())
+    return _races(tried) or any(len(values) > 1 for values in tried.candidate.space.values())
+
+
+def _races(tried: Tried) -> bool:
+    """Whether settings are raced; a space that is given instead says them."""
+    return bool(tried.portfolio) and not tried.candidate.space
+
+
+def _parameters(shop: Workshop, tried: Tried, fold: int, deadline: float | None) -> dict[str, Any]:
+    """The parameters of one fold, chosen on its inner parts."""
+    inner = shop.inner_parts(fold, tried.features) if _has_choice(tried) else []
+    if _races(tried):
+        return race(tried.candidate.estimator, tried.portfolio, inner, deadline).params
+    choice = tune(shop, tried, inner)
+    return choice.params[choice.chosen]
 
 
 def _cut(shop: Workshop, model: BaseEstimator, tried: Tried) -> tuple[list[float], list[float]]:
@@ -430,19 +485,20 @@ def train_all(
     shop: Workshop,
     tried: list[Tried],
     *,
-    deadline: float | None = None,
+    deadline: Callable[[list[Outcome]], float] | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, text: None,
     keep: Callable[[Trained], None] = lambda trained: None,
 ) -> Trained:
     """Every candidate in turn; ``keep`` sees each state, so that an interrupt loses nothing.
 
-    Guessing and the first model after it are always finished, whatever the limit.
+    Guessing and the first model after it are always finished, whatever the limit; ``deadline`` says
+    when training must end, from the outcomes so far.
     """
     found = Trained([], [], [])
     k, total = len(shop.folds), len(tried) * len(shop.folds)
     for c, one in enumerate(tried):
         name = one.candidate.name
-        limit = deadline if c >= 2 else None
+        limit = deadline(found.outcomes) if deadline is not None and c >= 2 else None
 
         def step(fold: int, c: int = c, name: str = name) -> None:
             progress(c * k + fold, total, f"{name}, fold {fold} of {k}")
@@ -457,55 +513,3 @@ def train_all(
             found.failed.append(Failed(name, one.candidate.key, str(error)))
         keep(found)
     return found
-
-
-class Choice(NamedTuple):
-    """The best and the chosen outcome, by place, and p-values against the best."""
-
-    best: int
-    chosen: int
-    p_worse: Array  # Holm: is it worse than the best? nan for the best
-    signal: bool  # is any model better than guessing in the folds?
-    challenger: int  # the model whose gain over the yardstick is tested; the chosen one if any
-
-
-def choose_outcome(shop: Workshop, outcomes: list[Outcome], alpha: float) -> Choice:
-    """The least complex candidate that is level with the best.
-
-    Level: not significantly worse (corrected t, one-sided, Holm) and at most one standard error of
-    the difference behind. Five folds have so little power that the test alone would keep a line
-    where a curve is seven points of accuracy better; the standard error is Breiman's rule.
-    """
-    sign, ratio = shop.scorer.sign, shop.ratio()
-    table = sign * np.array([one.scores for one in outcomes])
-    mean = table.mean(axis=1)
-    order = sorted(range(len(outcomes)), key=lambda i: (-mean[i], outcomes[i].complexity))
-    best = order[0]
-    complexity = [one.complexity for one in outcomes]
-
-    def ahead(a: int, b: int) -> SignificanceTest:
-        return corrected_t_test(table[a], table[b], test_ratio=ratio, alternative="greater")
-
-    def holm(raw: list[float]) -> Array:
-        return np.asarray(adjust_p_values(raw, "holm")) if raw else np.empty(0)
-
-    m = len(outcomes)
-    p_worse = np.full(m, np.nan)
-    others = [i for i in range(m) if i != best]
-    behind = {i: ahead(best, i) for i in others}
-    p_worse[others] = holm([behind[i].p_value for i in others])
-    guess = complexity.index(0)
-    models = [i for i in range(m) if i != guess]
-    better = [i for i in models if mean[i] > mean[guess] and _mostly(table[i] > table[guess])]
-    if not better:
-        challenger = max(models, key=lambda i: mean[i]) if models else guess
-        return Choice(best, guess, p_worse, False, challenger)
-    level = [
-        i for i in better if i == best or (p_worse[i] >= alpha and behind[i].statistic <= ONE_ERROR)
-    ]
-    chosen = min(level or better, key=lambda i: (complexity[i], -mean[i]))
-    return Choice(best, chosen, p_worse, True, chosen)
-
-
-def _mostly(wins: BoolArray) -> bool:
-    return bool(2 * wins.sum() > len(wins))

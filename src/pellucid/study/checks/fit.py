@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.evaluation.validation.diagnosis import Diagnosis
-from pellucid.study.candidates.training import Choice, Trained, Workshop
+from pellucid.study.candidates.choice import Choice
+from pellucid.study.candidates.training import Trained, Workshop
 from pellucid.study.checks.dispersion import LEVEL, learned_dispersion
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import selection_finding

@@ -32,8 +32,9 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.evaluation import Interval
 from pellucid.evaluation.hypotheses.significance import student_critical
+from pellucid.study.candidates.choice import Choice
 from pellucid.study.candidates.leaderboard import usual_parameters
-from pellucid.study.candidates.training import Choice, Outcome, Workshop, run_candidate
+from pellucid.study.candidates.training import Outcome, Workshop, run_candidate
 from pellucid.study.checks.data import spaced
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of, is_tight

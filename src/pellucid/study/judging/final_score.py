@@ -409,5 +409,5 @@ def curve_of(tuning: Tuning, name: str) -> dict[str, Any] | None:
         "test": tuning.scores[at].mean(axis=1).tolist(),
         "test_se": spread.tolist(),
         "chosen": shown[at.index(tuning.chosen)],
-        "rule": "the simplest value whose loss to the best is within one standard error",
+        "rule": tuning.rule,
     }

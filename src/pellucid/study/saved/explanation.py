@@ -24,6 +24,7 @@ from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain
+from pellucid.ensemble.committees.voting import VotingClassifier, VotingRegressor
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.rule_words import tree_rules
 from pellucid.study.columns.table_features import TableFeatures
@@ -239,8 +240,21 @@ def rules_of(machine: Machine) -> dict[str, Any] | None:
 
 def own_importance(machine: Machine, Z: Array | None) -> dict[str, Any] | None:
     """What the model itself holds important, as shares of the whole; None where it cannot say."""
-    last = innermost(machine.parts.last)
+    last, d = innermost(machine.parts.last), len(machine.columns)
+    found = _own_shares(machine, last, Z)
+    if found is None:
+        return None
+    kind, shares = found
+    order = sorted(range(d), key=lambda j: (-shares[j], machine.columns[j]))
+    rows = [{"name": machine.columns[j], "share": float(shares[j])} for j in order]
+    return {"kind": kind, "rows": rows}
+
+
+def _own_shares(machine: Machine, last: Any, Z: Array | None) -> tuple[str, Array] | None:
+    """How it is measured, and the share of every column."""
     d = len(machine.columns)
+    if isinstance(last, VotingClassifier | VotingRegressor):
+        return _average_shares(machine, last, Z)
     if hasattr(last, "feature_importances_"):
         kind = "gain of its splits"
         gains = np.asarray(last.feature_importances_, dtype=np.float64)
@@ -251,10 +265,22 @@ def own_importance(machine: Machine, Z: Array | None) -> dict[str, Any] | None:
     else:
         return None
     total = float(size.sum())
-    shares = size / total if total > 0 else size
-    order = sorted(range(d), key=lambda j: (-shares[j], machine.columns[j]))
-    rows = [{"name": machine.columns[j], "share": float(shares[j])} for j in order]
-    return {"kind": kind, "rows": rows}
+    return kind, size / total if total > 0 else size
+
+
+def _average_shares(machine: Machine, last: Any, Z: Array | None) -> tuple[str, Array] | None:
+    """The shares of the members that can say them, by the members' weights."""
+    found, weights = [], []
+    for member, weight in zip(last.estimators_, last._member_weights(), strict=True):
+        one = _own_shares(machine, member, Z)
+        if one is not None:
+            found.append(one[1])
+            weights.append(float(weight))
+    if not found:
+        return None
+    some = "" if len(found) == len(last.estimators_) else f"{len(found)} of "
+    kind = f"mean of {some}its {len(last.estimators_)} models, by their weights"
+    return kind, np.average(found, axis=0, weights=weights)
 
 
 def linear_sizes(coef: Array, origin: IntArray, Z: Array | None, d: int) -> Array:

@@ -21,9 +21,9 @@ import numpy as np
 from pellucid.core.arrays.typing import IntArray
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.validation.diagnosis import Diagnosis, diagnose_fit
+from pellucid.study.candidates.choice import Choice
 from pellucid.study.candidates.leaderboard import usual_parameters
 from pellucid.study.candidates.training import (
-    Choice,
     Outcome,
     Trained,
     Tuning,
@@ -174,11 +174,25 @@ def _fit(
 def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
     """The parameters of the model of all learning rows; without a tuning where time is over."""
     shop, chosen = ground.shop, ground.chosen
-    if ground.late() and chosen.tried.candidate.space:
-        return None, usual_parameters(chosen.params)
-    parts = shop.final_parts(chosen.tried.features)
-    tuning = tune(shop, chosen.tried, parts, train=bool(chosen.tried.candidate.space))
+    tried, usual = chosen.tried, usual_parameters(chosen.params)
+    space = tried.candidate.space
+    if tried.portfolio and not space:  # raced in every fold: what they agree on, and its rounds
+        space = {name: [value] for name, value in usual.items()} | {"max_iter": around(usual)}
+        tried = tried._replace(candidate=tried.candidate._replace(space=space))
+    if ground.late() and space:
+        return None, usual
+    tuning = tune(shop, tried, shop.final_parts(tried.features), train=bool(space))
     return tuning, tuning.params[tuning.chosen]
+
+
+def around(params: dict[str, Any]) -> list[int]:
+    """Numbers of rounds about the usual one, from which the last tuning chooses.
+
+    >>> around({"max_iter": 100})
+    [25, 50, 75, 100, 150, 200]
+    """
+    usual = params["max_iter"]
+    return sorted({max(1, round(share * usual)) for share in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)})
 
 
 def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tuple[Final, Interval]:
@@ -339,7 +353,7 @@ def _explain(
     """Insight, residuals, the score with left-out columns, and findings about the fit."""
     shop, trained, chosen = ground.shop, ground.trained, ground.chosen
     linear = next((o for o in trained.outcomes if o.complexity == 1), None)
-    curve = tuning if chosen.tried.candidate.space else None
+    curve = None if tuning is None or len(tuning.params) < 2 else tuning
     insight, missing = explain(shop, chosen, linear, curve, late=ground.late)
     skipped = [*found.skipped, *missing]
     with warnings.catch_warnings():

@@ -68,7 +68,7 @@ def explain(
                 lambda: dependence(shop, outcome, importance) if importance else None,
             )
         curve = part("the learning curve", lambda: learning_curve(shop, outcome))
-    bend = None if tuning is None else complexity(outcome, tuning)
+    bend = None if tuning is None else complexity(tuning)
     return Insight(table, importance, shapes, curve, bend), skipped
 
 
@@ -225,7 +225,7 @@ def _band(values: Array, shop: Workshop) -> tuple[float, float, float]:
 
 def learning_curve(shop: Workshop, outcome: Outcome) -> dict[str, Any] | None:
     """Scores of the chosen model on growing shares of the learning rows."""
-    folds = range(min(FOLDS, len(shop.folds)))
+    folds = range(min(2 if shop.tunes_once() else 3, len(shop.folds)))
     sizes = [max(5, int(share * min(len(shop.folds[i][0]) for i in folds))) for share in SIZES]
     train, test, kept = [], [], []
     for size in dict.fromkeys(sizes):
@@ -251,6 +251,8 @@ def _at_size(shop: Workshop, outcome: Outcome, i: int, size: int) -> tuple[float
     Rows are a random part, or the latest before the judging rows where time orders them.
     """
     learn, judge = shop.folds[i]
+    if size == len(learn) and len(shop.folds) > 1:  # this fit is known
+        return float(outcome.train_scores[i]), float(outcome.scores[i])
     if shop.kind == "sequential":
         rows = learn[-size:]
     else:
@@ -270,12 +272,10 @@ def _at_size(shop: Workshop, outcome: Outcome, i: int, size: int) -> tuple[float
     return pair if np.isfinite(pair).all() else None
 
 
-def complexity(outcome: Outcome, tuning: Tuning) -> dict[str, Any] | None:
+def complexity(tuning: Tuning) -> dict[str, Any] | None:
     """The curve of the parameter with most values."""
-    space = outcome.tried.candidate.space
-    if not space:
-        return None
-    return curve_of(tuning, max(space, key=lambda name: len(space[name])))
+    values = {name: {str(one[name]) for one in tuning.params} for name in tuning.params[0]}
+    return curve_of(tuning, max(values, key=lambda name: len(values[name]))) if values else None
 
 
 def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | None:

@@ -65,6 +65,7 @@ class Case(NamedTuple):
     suspicion: Any = None
     asked: bool = False  # was a useful gain named?
     notes: tuple[str, ...] = ()  # what the model needs, and which question it answers
+    taken: str = "simple"  # why the chosen model is not the best in the folds
 
     @property
     def target(self) -> str:
@@ -131,9 +132,11 @@ def reach_verdict(case: Case) -> Verdict:
 def article(name: str) -> str:
     """A model's name at the start of a sentence.
 
-    >>> article("decision tree"), article("ridge regression")
-    ('A decision tree', 'Ridge regression')
+    >>> article("decision tree"), article("ridge regression"), article("average of a and boosting")
+    ('A decision tree', 'Ridge regression', 'An average of a and boosting')
     """
+    if name.startswith("average"):
+        return f"An {name}"
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
     mass = (
         "regression",
@@ -285,7 +288,7 @@ def needed_words(case: Case) -> str:
 def which(case: Case) -> str:
     """What to call the model whose gain was tested; the leaderboard has the best first."""
     models = [row.name for row in case.leaderboard if row.complexity > 0]
-    return "The best model" if case.challenger == models[0] else "The model taken"
+    return "The best model" if models[:1] == [case.challenger] else "The model taken"
 
 
 def _excluded(case: Case) -> list[str]:
@@ -339,6 +342,8 @@ def why(case: Case) -> str:
             f"linear model ({nearest.name}) "
             f"{amount(case, nearest.interval.estimate, again=True)}: the bends matter."
         )
+    if chosen.key == "average":
+        return _beside(case, chosen)
     if chosen.best:
         level = [
             row.name
@@ -353,10 +358,25 @@ def why(case: Case) -> str:
         if sum(row.complexity > 0 for row in case.leaderboard) < 2:
             return ""
         return f"{article(chosen.name)} is significantly better than every other model tried."
+    return f"{article(best.name)} has the best mean on the folds, {TAKEN[case.taken]}."
+
+
+def _beside(case: Case, chosen: LeaderboardRow) -> str:
+    """What the best single model does beside the average."""
+    single = next(row for row in case.leaderboard if row.key != chosen.key)
     return (
-        f"{article(best.name)} has the best mean on the folds, but the difference is within "
-        "chance, so the simpler model is taken."
+        f"On the folds it {amount(case, chosen.interval.estimate)}; the best single model "
+        f"({single.name}) {amount(case, single.interval.estimate)}."
     )
+
+
+TAKEN = {  # why another model than the best in the folds is taken
+    "level": "but the simpler model is shown to be level with it, so that is taken",
+    "simple": "but the difference is within chance, so the simpler model is taken",
+    "probabilities": "but the difference is within one standard error, and the probabilities of "
+    "the model taken are better",
+    "explainable": "but a model that a person can read was asked for",
+}
 
 
 def _listed(names: list[str]) -> str:
