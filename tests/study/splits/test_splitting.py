@@ -233,3 +233,17 @@ def test_refusals():
         split(frame, "z", time="y")
     with pytest.raises(ValueError, match="test_size"):
         split(frame, "z", test_size=1.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_fold_of_groups_judges_one_class_only(seed):
+    """A rare class in few groups: fewer folds, each with both classes."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(50), 4)
+    rare = np.isin(who, rng.choice(50, 9, replace=False)) & (rng.random(200) < 0.8)
+    frame = pl.DataFrame({"who": who, "x": rng.normal(size=200), "y": np.where(rare, "n", "y")})
+    split = make_split(frame, detect_task(frame["y"]), Plan(groups="who"))
+    assert f"{len(split.folds)} folds" in split.reason
+    for learn, judge in split.folds:
+        assert set(frame["y"].gather(judge)) == {"n", "y"} == set(frame["y"].gather(learn))
+        assert not set(frame["who"].gather(learn)) & set(frame["who"].gather(judge))

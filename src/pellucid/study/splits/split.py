@@ -321,24 +321,32 @@ def _group_folds(train: IntArray, units: IntArray, y: IntArray | None) -> tuple[
         advice = suggest_split(len(train), groups=units)
     said = [str(w.message) for w in heard]
     pairs = [(train[a], train[b]) for a, b in advice.splitter.split(train, None, units)]
+    reason, k = advice.reason, advice.splitter.n_splits
     if y is not None and _lacks_a_class(pairs, train, y):
-        k = advice.splitter.n_splits
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            stratified = StratifiedGroupKFold(k).split(train, y, units)
-            other = [(train[a], train[b]) for a, b in stratified if len(b)]
-        if not _lacks_a_class(other, train, y):
-            pairs = other
-            said.append("folds also balance the classes")
-    return pairs, _sentence(advice.reason, said)
+        for fewer in range(k, 1, -1):
+            other = _balanced(train, units, y, fewer)
+            if not _lacks_a_class(other, train, y):
+                pairs, reason = other, reason.replace(f"{k} folds", f"{fewer} folds")
+                said.append("folds also balance the classes")
+                break
+    return pairs, _sentence(reason, said)
+
+
+def _balanced(train: IntArray, units: IntArray, y: IntArray, k: int) -> Folds:
+    """Folds of whole units with about the same shares of the classes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pairs = StratifiedGroupKFold(k).split(train, y, units)
+        return [(train[a], train[b]) for a, b in pairs if len(b)]
 
 
 def _lacks_a_class(pairs: Folds, train: IntArray, y: IntArray) -> bool:
-    """Does some fold learn without a class that the others know?"""
+    """Does some fold learn without a class that the others know, or judge one class only?"""
     label = np.full(int(train.max()) + 1, -1, dtype=np.intp)
     label[train] = y
     known = len(np.unique(y))
-    return any(len(np.unique(label[learn])) < known for learn, _ in pairs)
+    lacks = any(len(np.unique(label[learn])) < known for learn, _ in pairs)
+    return lacks or any(len(np.unique(label[judge])) < min(known, 2) for _, judge in pairs)
 
 
 # --- at random
