@@ -456,3 +456,34 @@ def test_a_sample_of_many_rows_leads_to_the_same_minimum():
     theirs = statsmodels_glm(PoissonRegressor, {}, X, y)
     assert_allclose(np.append(model.intercept_, model.coef_), theirs.params, rtol=1e-9)
     assert_allclose(model.standard_errors_, theirs.bse, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cls", "params"), [(PoissonRegressor, {}), (TweedieRegressor, {"power": 3})]
+)
+def test_products_lead_where_the_curvature_leads(cls, params, monkeypatch):
+    """Conjugate gradients, used for many columns, against the solved curvature."""
+    X, y, w = table(cls, params)
+    plain = cls(alpha=0.05, tol=1e-7, **params).fit(X, y, sample_weight=w)
+    free = cls(alpha=0, **params).fit(X, y)
+    monkeypatch.setattr("pellucid.linear.glm.glm.LARGEST", 2)
+    wide = cls(alpha=0.05, tol=1e-7, **params).fit(X, y, sample_weight=w)  # 3: no squaring
+    assert_allclose(wide.coef_, plain.coef_, rtol=1e-7)
+    assert_allclose(wide.deviance_, plain.deviance_, rtol=1e-9)
+    assert "conjugate gradients" in " ".join(str(wide.card()).split())
+    wide = cls(alpha=0, **params).fit(csr_matrix(X), y)
+    assert_allclose(wide.coef_, free.coef_, rtol=1e-6)
+    with pytest.warns(UserWarning, match="too many columns"):
+        assert not wide.summary().valid
+
+
+def test_sparse_counts_of_many_columns():
+    """4,000 columns: the same minimum as scikit-learn's."""
+    rng = np.random.default_rng(0)
+    X = csr_matrix((rng.random((300, 4000)) < 0.01).astype(float))
+    y = rng.poisson(np.exp(0.3 * X[:, :200].sum(axis=1).A1))
+    ours = PoissonRegressor(alpha=0.01).fit(X, y)
+    theirs = sklearn.linear_model.PoissonRegressor(alpha=0.01, tol=1e-8, max_iter=10_000).fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    slope = X.T @ (ours.predict(X) - y) / 300 + 0.01 * ours.coef_
+    assert_allclose(slope, 0, atol=1e-7)

@@ -118,20 +118,23 @@ def glm_outcome(
     state: NewtonState = run.state
     point, penalised = state.point, bool(problem.ridge[1:].any())
     theta = last_step(state) if run.converged else point.theta
-    closing = close(problem, theta, state.solved.step, curved=True)
+    closing = close(problem, theta, state.solved.step, curved=not problem.wide)
     vanishing = False
     if not penalised and problem.family.link == "log" and np.isfinite(problem.family.lowest):
         odd = state.solved.rank < rank or closing.largest > MOVES or run.n_iter >= MANY
         vanishing = odd and still_moves(problem, middle_state(problem, run))
     definite = rank == len(theta)
     fit_df, covariance = float(rank - (not problem.intercept)), None
-    if penalised:
+    if problem.wide:
+        fit_df = np.nan  # needs the curvature
+    elif penalised:
         H = closing.information / problem.total + np.diag(problem.ridge)
         inverse = inverse_of(H)
         fit_df = float(len(theta) - np.diag(inverse) @ problem.ridge)
     elif definite and run.converged and not vanishing:
         covariance = parameter_covariance(problem, closing.information)
     how = f"Newton (iteratively reweighted least squares) with step halving: {run.n_iter} steps"
+    how += " by conjugate gradients" if problem.wide else ""
     how += " after a start on a sample of the rows" if sampled else ""
     how += f", relative change of the means to come {state.gap:.2g}"
     found = theta, run.converged, vanishing, dependent, rank, closing, covariance, fit_df
@@ -142,6 +145,8 @@ def certify(problem: Problem, theta: Array, definite: bool, vanishing: bool) -> 
     """What kind of point the fit is."""
     if vanishing:
         return "no finite minimum: some means run to 0"
+    if problem.wide:
+        return "convex: the minimum is global" if problem.family.convex else "a stationary point"
     if not definite:
         return "the Hessian is only positive semidefinite (dependent columns): one of many minima"
     if problem.family.convex:

@@ -57,7 +57,7 @@ from pellucid.linear.logistic.sums import typical_row
 from pellucid.solvers.minimum import SeparationWarning
 
 SOLVERS = ("lbfgs", "newton-cholesky")
-LARGEST = 3000  # columns whose curvature is made
+LARGEST = 1500  # columns from which no curvature is made: products take its place
 RECORDED = 2000  # parameters up to which the history keeps them
 HIGHEST = float(np.log(np.finfo(np.float64).max))  # exp of more is no number
 
@@ -172,8 +172,6 @@ class GeneralizedLinearModel(Regressor):
 
     def _problem(self, rows: Source, map_: Map, family: Family, totals: Totals) -> Problem:
         p = self.n_features_in_
-        if p >= LARGEST:
-            raise ValueError(f"{type(self).__name__} takes fewer than {LARGEST} columns, got {p}")
         if family.lowest == 0 and not totals.y > 0:
             none = f"every y is 0: the {family.name} family has no finite fit with a log link"
             raise ValueError(
@@ -184,7 +182,8 @@ class GeneralizedLinearModel(Regressor):
         shift, first = np.zeros(p), first_rows(rows)
         if self.fit_intercept and not issparse(first.X):
             shift = typical_row(first.X[:LEAF_ROWS], first.w[:LEAF_ROWS])  # as of blocks
-        return Problem(rows, map_, family, ridge, shift, self.fit_intercept, totals.weight)
+        found = Problem(rows, map_, family, ridge, shift, self.fit_intercept, totals.weight)
+        return found._replace(wide=p >= LARGEST)
 
     def _first(self, problem: Problem, null: Array, last: Any) -> Array:
         """Where the iteration starts: the last fit where it is better than the model without x,

@@ -35,6 +35,8 @@ def invalid(model: Any) -> str:
         return "the columns are linearly dependent: the coefficients are one choice of many"
     if not model._converged:
         return "the iteration did not converge"
+    if model._covariance is None:
+        return "there are too many columns for the curvature that the errors are made of"
     if not model.n_observations_ - model.df_ > 1e-9 and not model._family().dispersion_known:
         return "there are no more observations than parameters"
     return ""

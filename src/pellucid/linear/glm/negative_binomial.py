@@ -25,7 +25,7 @@ from pellucid.core.loops.iterate import History, Iteration
 from pellucid.linear.glm.counts import negative_binomial
 from pellucid.linear.glm.ending import Outcome, close
 from pellucid.linear.glm.families import Family, tweedie
-from pellucid.linear.glm.glm import GeneralizedLinearModel
+from pellucid.linear.glm.glm import LARGEST, GeneralizedLinearModel
 from pellucid.linear.glm.newton import NewtonState, last_step, newton_step, start_newton
 from pellucid.linear.glm.start import null_theta
 from pellucid.linear.glm.sums import Problem, Totals
@@ -108,7 +108,11 @@ class NegativeBinomialRegressor(GeneralizedLinearModel):
         )
 
     def _problem(self, *data: Any) -> Problem:
-        return super()._problem(*data)._replace(shaped=self.dispersion is None)
+        problem = super()._problem(*data)
+        if problem.wide and self.dispersion is None:
+            what = f"dispersion=None takes fewer than {LARGEST} columns"
+            raise ValueError(f"{what}, got {len(problem.shift)}; give a dispersion")
+        return problem._replace(shaped=self.dispersion is None)
 
     def _null(self, problem: Problem, totals: Totals) -> Array:
         """The model without x; a by the method of moments."""

@@ -23,6 +23,7 @@ from pellucid.core.loops.backtrack import halved
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.glm.sums import Point, Problem, evaluate
+from pellucid.linear.glm.wide import solve_by_products
 from pellucid.linear.logistic.newton import Solved, solve_curvature
 
 ROUNDING = 1e-8  # a gap below it that no longer falls is rounding
@@ -57,15 +58,18 @@ def positive_definite(H: Array) -> bool:
 
 def curved_point(problem: Problem, theta: Array) -> Point:
     """The derivatives at theta, with a curvature that no step can climb by."""
-    point = evaluate(problem, theta, "observed")
-    if problem.family.convex or positive_definite(point.curvature):
+    point = evaluate(problem, theta, "" if problem.wide else "observed")
+    if problem.wide or problem.family.convex or positive_definite(point.curvature):
         return point
     return evaluate(problem, theta, "expected")
 
 
-def newton_state(point: Point, share: float) -> NewtonState:
+def newton_state(problem: Problem, point: Point, share: float, before: float) -> NewtonState:
     """A state from the derivatives at its point; the gap of a point beyond numbers is infinite."""
-    solved = solve_curvature(point.curvature, point.slope)
+    if problem.wide:
+        solved = solve_by_products(problem, point.theta, point.slope, before)
+    else:
+        solved = solve_curvature(point.curvature, point.slope)
     fall = max(-float(point.slope @ solved.step), 0.0)
     gap = float(np.sqrt(fall / point.size)) if fall > 0 and point.size > 0 else 0.0
     gap = gap if np.isfinite(point.objective) else np.inf
@@ -75,7 +79,7 @@ def newton_state(point: Point, share: float) -> NewtonState:
 def start_newton(problem: Problem, theta: Array) -> NewtonState:
     """The state at theta."""
     with single_threaded_blas():
-        return newton_state(curved_point(problem, theta), 1.0)
+        return newton_state(problem, curved_point(problem, theta), 1.0, 1.0)
 
 
 def newton_step(problem: Problem, state: NewtonState) -> tuple[NewtonState, float]:
@@ -90,7 +94,7 @@ def newton_step(problem: Problem, state: NewtonState) -> tuple[NewtonState, floa
     with single_threaded_blas():
         taken = halved(attempt, old.objective, most=ATTEMPTS, noise=noise)
         risen = not taken.point.objective <= old.objective + noise
-        new = state if risen else newton_state(taken.point, taken.t)
+        new = state if risen else newton_state(problem, taken.point, taken.t, state.gap)
     stuck = new.gap <= ROUNDING and new.gap > 0.5 * state.gap
     return new, 0.0 if stuck else new.gap
 
@@ -103,7 +107,7 @@ def last_step(state: NewtonState) -> Array:
 def sample_start(problem: Problem, theta: Array) -> Array:
     """A start near the minimum from evenly spaced rows; theta itself where that does not help."""
     rows, size = problem.source, max(SAMPLE, SAMPLE_SHARE * len(theta))
-    if not isinstance(rows, Rows) or rows.n_rows < 4 * size:
+    if problem.wide or not isinstance(rows, Rows) or rows.n_rows < 4 * size:
         return theta
     taken = slice(None, None, rows.n_rows // size)
     some = Rows(rows.X[taken], np.ascontiguousarray(rows.y[taken]), rows.w[taken])

@@ -46,6 +46,7 @@ class Problem(NamedTuple):
     intercept: bool
     total: float  # N, the sum of the weights
     shaped: bool = False  # whether the last entry of t is log a
+    wide: bool = False  # so many columns that no curvature is made
 
     def split(self, theta: Array) -> tuple[Family, Array]:
         """The family at t, and the coefficients of t."""
