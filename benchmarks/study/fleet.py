@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.study.export import read
-from benchmarks.study.scores import scores_of
+from benchmarks.study.scores import scores_of, tested_scores
 from benchmarks.study.splits import SPLITS, splits_of
 from benchmarks.study.tools import TOOLS
 
@@ -139,6 +139,7 @@ def run_job(race: Race, entry: dict[str, Any], split: int, tool: str, left: floa
             answer = dict(stored)
     return head | {
         "scores": scores_of(y, answer, entry["kind"], groups),
+        "tested": tested_scores(y, answer, entry["kind"], groups),
         "own": [None if np.isnan(v) else float(v) for v in answer["own"]] or None,
         "seconds": round(float(answer["seconds"]), 2), "busy": round(float(answer["busy"]), 2),
         "chosen": str(answer["chosen"]),

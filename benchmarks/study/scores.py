@@ -31,6 +31,14 @@ def scores_of(y: Any, answer: dict[str, Any], kind: str, groups: Any = None) -> 
     return found
 
 
+def tested_scores(y: Any, answer: dict[str, Any], kind: str, groups: Any) -> dict[str, Any] | None:
+    """Scores of the model that the tool's own estimate is about; None where it is the same one."""
+    if not np.size(answer.get("tested", ())):
+        return None
+    other = answer | {"prediction": answer["tested"], "likely": np.empty(0)}
+    return scores_of(y, other, kind, groups)
+
+
 def _error(values: Any, groups: Any) -> float:
     """The standard error of a mean, over rows or over whole groups."""
     n = len(values)

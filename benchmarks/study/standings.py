@@ -5,7 +5,7 @@
 The score of a tool on a table is the mean over the splits that all tools have. A tool that failed
 on a table is last there. Mean ranks are compared by Friedman's test and Nemenyi's critical
 difference. *Covers*: the share of jobs in which the tool's own interval holds its score on the
-judged rows. That score has chance of its own, so an honest interval covers it less often than it
+judged rows (ours: the score of the model that the interval is about, before the refit on all rows). That score has chance of its own, so an honest interval covers it less often than it
 says: *within chance* is the share in which own estimate and score differ by no more than both
 explain (the two half-widths, squared and added). *Too good by* is the median of how much better
 than its score a tool believes itself to be, in percent.
@@ -104,7 +104,8 @@ def honesty(lines: list[dict[str, Any]], tool: str) -> dict[str, float]:
         if line["tool"] != tool or not line.get("own"):
             continue
         own, low, high = line["own"]
-        score, error = line["scores"][line["metric"]]
+        about = (line.get("tested") or {}).get(line["metric"]) or line["scores"][line["metric"]]
+        score, error = about
         sign = 1 if line["metric"] == "accuracy" else -1
         too_good.append(100 * sign * (own - score) / abs(score) if score else math.nan)
         half = Z * error

@@ -52,6 +52,7 @@ class Said(NamedTuple):
     classes: Any = None
     chosen: str = "defaults"
     own: tuple[float, float, float] | None = None  # its estimate of the metric, low, high
+    tested: Any = None  # predictions of the model that estimate is about, where it is another one
 
 
 def answers(job: Job, model: Any, test: Any, **more: Any) -> Said:
@@ -79,6 +80,8 @@ def pellucid(job: Job) -> Said:
     prediction = np.asarray(record.predict(test)).ravel()
     score = record.verdict.interval
     more = {"chosen": record.verdict.chosen, "own": (score.estimate, score.low, score.high)}
+    if record.tested is not None:
+        more["tested"] = np.asarray(record._replace(model=record.tested).predict(test)).ravel()
     if job.numbers:
         return Said(prediction.astype(float), **more)
     likely = np.asarray(record.predict_proba(test), dtype=float)
@@ -308,6 +311,7 @@ def main(folder: str) -> None:
         classes=np.empty(0) if said.classes is None else said.classes,
         chosen=said.chosen, seconds=seconds, busy=busy,
         own=np.array([] if said.own is None else said.own, dtype=float),
+        tested=np.array([]) if said.tested is None else np.asarray(said.tested),
     )  # fmt: skip
 
 
