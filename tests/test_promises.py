@@ -5,6 +5,7 @@ A new estimator is found by its line in the lazy table; none of these tests name
 
 import inspect
 import warnings
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,7 @@ from sklearn.utils._param_validation import make_constraint
 
 import pellucid
 from pellucid.backends import Joblib, Serial, use
+from pellucid.base import Estimator
 from pellucid.core.loops.iterate import History
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.records import Card, Summary
@@ -519,8 +521,13 @@ def test_card(name):
     assert str(card).startswith("Representation")
 
 
+def has_errors(cls):
+    """Whether the class has a summary of its own."""
+    return getattr(cls, "summary", Estimator.summary) is not Estimator.summary
+
+
 @pytest.mark.filterwarnings("ignore:no valid inference")  # it may say so, with the reason
-@pytest.mark.parametrize("name", names(lambda c: hasattr(c, "summary")))
+@pytest.mark.parametrize("name", names(has_errors))
 def test_summary(name):
     X, y = data(CLASSES[name])
     frame = pd.DataFrame(X, columns=["<b>a</b>", "b", "c", "d"])
@@ -532,6 +539,19 @@ def test_summary(name):
     assert "&lt;b&gt;a" in summary._repr_html_()
     assert summary.to_dict()["names"]
     assert len(summary.rows) == len(summary.names)
+
+
+@pytest.mark.parametrize("name", names(lambda c: not has_errors(c)))
+def test_no_summary_without_a_reason(name):
+    """One sentence says why there are no errors, and what to use instead."""
+    model = fitted(name)[0]
+    summary = model.summary()
+    assert not summary.valid
+    assert summary.reason in " ".join(str(summary).split())
+    assert "; " in summary.reason or ": " in summary.reason
+    _one_sentence(summary.reason)
+    assert escape(summary.reason) in summary._repr_html_()
+    assert summary.to_dict()["reason"] == summary.reason
 
 
 # --- bad input: one sentence ---------------------------------------------------------------

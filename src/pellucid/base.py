@@ -15,6 +15,7 @@ An estimator whose fit is a sum over the rows writes ``_fit_rows(rows, map_)`` w
 import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
@@ -48,7 +50,8 @@ from pellucid.core.loops.statistics import (
     reduce_rows,
     unit_weights,
 )
-from pellucid.core.records import Card
+from pellucid.core.no_errors import no_errors
+from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.backend import check_backend, default_backend
 from pellucid.core.runtime.threads import map_threads
 
@@ -67,6 +70,17 @@ Model = TypeVar("Model", bound="Estimator")
 SUM_CELLS = 4_000_000  # at a time, where numbers are looked at for NaN and inf
 
 
+def fitted_only(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``card`` or ``summary`` that raises NotFittedError before ``fit``."""
+
+    @wraps(method)
+    def checked(self: Any, *given: Any, **named: Any) -> Any:
+        check_is_fitted(self)
+        return method(self, *given, **named)
+
+    return checked
+
+
 class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of every estimator: data enters through here only."""
 
@@ -75,9 +89,26 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name in {"card", "summary"} & set(vars(cls)):
+            setattr(cls, name, fitted_only(vars(cls)[name]))
+
     @abstractmethod
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
+
+    def summary(self, confidence: float = 0.95) -> Summary:
+        """Estimates with errors where they are known; here, why not and what to use instead."""
+        check.fraction(confidence=confidence)
+        check_is_fitted(self)
+        return Summary(
+            title=f"{type(self).__name__}: no standard errors",
+            names=(),
+            arrays={},
+            valid=False,
+            reason=no_errors(type(self).__module__),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -180,7 +180,7 @@ class Summary:
 
     def __str__(self) -> str:
         scalars = self._scalars()
-        lines = [self.title, text_table(self.columns, self.rows)]
+        lines = [self.title, *([text_table(self.columns, self.rows)] if self.arrays else [])]
         lines += [", ".join(scalars[i : i + 5]) for i in range(0, len(scalars), 5)]
         if not self.valid:
             lines.append(f"Not valid for inference: {self.reason}")
@@ -192,7 +192,8 @@ class Summary:
     def _repr_html_(self) -> str:
         reason = [] if self.valid else [f"Not valid for inference: {self.reason}"]
         notes = "".join(f"<li>{escape(line)}</li>" for line in (*reason, *self.notes))
-        table = f"<h4>{escape(self.title)}</h4>{html_table(self.columns, self.rows)}"
+        body = html_table(self.columns, self.rows) if self.arrays else ""
+        table = f"<h4>{escape(self.title)}</h4>{body}"
         return f"{table}<p>{escape(', '.join(self._scalars()))}</p><ul>{notes}</ul>"
 
     def _scalars(self) -> list[str]:

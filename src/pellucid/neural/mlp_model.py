@@ -205,6 +205,7 @@ class MultilayerPerceptron(Estimator):
     def _keep(self, trainer: Trainer, run: Any, again: bool, once: bool) -> None:
         last: TrainState = run.state
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
+        self._ended = run.reason
         early = self._early()
         restored = early is not None and early.restore_best and last.best_score > -np.inf
         self.vector_ = last.best_vector if restored else trainer.answer(last).copy()
@@ -233,6 +234,7 @@ class MultilayerPerceptron(Estimator):
         del self._trainer
         self.vector_, self.states_ = found.x, list(network.states)
         self.history_, self.n_iter_ = found.history, max(found.n_iter, 1)
+        self._ended = found.reason
         self.t_ = 0
         self.loss_curve_ = [float(v) for v in found.history["objective"][1:]]
         self.loss_ = self.best_loss_ = float(found.value)
@@ -345,7 +347,11 @@ class MultilayerPerceptron(Estimator):
         late = loss[-1 - len(loss) // 10] - loss[-1]
         if self.n_iter_ >= self.max_iter and late > 0.05 * abs(loss[-1]):
             return "too slow: the loss still falls; raise the learning rate or max_iter"
-        return "settled"
+        ended = getattr(self, "_ended", "")
+        if ended == "converged":
+            return "settled: it stopped improving by tol"
+        words = {"max_iter": "ended at max_iter, before it settled", "stopped": "stopped early"}
+        return words.get(ended, "ended before it settled")
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""

@@ -175,7 +175,12 @@ class GradientDescent(BaseEstimator):
         state = run.state
         if record == "update":
             run = run._replace(history=descent.path)
-        minimum.warn_slow(type(self).__name__, run, descent.gap, tol)
+        name, L = type(self).__name__, objective.lipschitz
+        ends = first.value, state.value
+        risen = run.reason != "diverged" and minimum.warn_risen(name, *ends, descent.last_rate, L)
+        if not risen:
+            room = descent.last_rate < minimum.rate_limit(L) / 2  # below 1/L
+            minimum.warn_slow(name, run, descent.gap, tol, room=room)
         x = state.best_x if run.reason == "diverged" else descent.answer(state)
         return minimum.conclude(objective, x, run, n_updates=state.memory.t, tol=tol)
 

@@ -9,7 +9,13 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.algebra.critical import CriticalPoint, certify
 from pellucid.core.arrays.typing import Array, ArrayLike
-from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration, iterate
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    DivergenceWarning,
+    History,
+    Iteration,
+    iterate,
+)
 from pellucid.core.runtime.warn import warn
 
 if TYPE_CHECKING:
@@ -125,13 +131,37 @@ def bottomless(name: str) -> str:
 
 def rate_sentence(rate: float, lipschitz: float | None) -> str:
     """Why a descent diverged: the rate, and the limit where it is known."""
-    known = lipschitz is not None and np.isfinite(lipschitz) and lipschitz > 0
-    limit = f": the limit is 2/L = {2 / lipschitz:.6g}" if known and lipschitz else ""
+    most = rate_limit(lipschitz)
+    limit = f": the limit is 2/L = {most:.6g}" if np.isfinite(most) else ""
     return f"the learning rate {rate:.6g} is too large{limit}; the best point met is kept"
 
 
-def warn_slow(name: str, run: Iteration, gap: float, tol: float | None) -> None:
-    """The limit was reached before the tolerance."""
+def warn_risen(name: str, first: float, last: float, rate: float, lipschitz: float | None) -> bool:
+    """Warn of a descent that ended above its start, whatever was asked of it; True if it did."""
+    if not last > first + 1e-12 * abs(first):
+        return False
+    limit = rate_limit(lipschitz)
+    known = f" (2/L = {limit:.6g})" if np.isfinite(limit) else ""
+    risen = f"the value rose from {first:.6g} at the start to {last:.6g} at the end"
+    warn(f"{name}: {risen}: try a smaller rate than {rate:.6g}{known}", DivergenceWarning)
+    return True
+
+
+def rate_limit(lipschitz: float | None) -> float:
+    """2/L, above which a plain descent diverges; infinite where L is not known.
+
+    >>> rate_limit(4.0), rate_limit(None)
+    (0.5, inf)
+    """
+    if lipschitz is None or not np.isfinite(lipschitz) or lipschitz <= 0:
+        return np.inf
+    return 2 / lipschitz
+
+
+def warn_slow(
+    name: str, run: Iteration, gap: float, tol: float | None, *, room: bool = True
+) -> None:
+    """The limit was reached before the tolerance; ``room``: a larger rate would not diverge."""
     if run.reason != "max_iter" or tol is None:
         return
     values = run.history["value"] if len(run.history) > 1 else np.zeros(0)
@@ -139,7 +169,8 @@ def warn_slow(name: str, run: Iteration, gap: float, tol: float | None) -> None:
     if name in ("Newton", "LBFGS", "CoordinateDescent"):  # no rate to choose
         advice = "try scaled columns or a larger max_iter"
     elif falling:
-        advice = "the value is still falling, slow: try a larger rate, scaled columns or Newton"
+        rate = "a larger rate, " if room else ""
+        advice = f"the value is still falling, slow: try {rate}scaled columns or Newton"
     else:
         advice = "the value no longer falls: try a smaller or decaying rate"
     end = f"no convergence in max_iter={run.n_iter} steps: gap {gap:.3g} > tol={tol:g}"

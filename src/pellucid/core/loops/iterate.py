@@ -27,7 +27,7 @@ ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
 
 
 class DivergenceWarning(ConvergenceWarning):
-    """The iteration left the finite numbers; the last finite state was kept."""
+    """The iteration left the finite numbers, or a descent ended above its start."""
 
 
 class History(Sequence):

@@ -25,7 +25,7 @@ from pellucid.core.records import Card
 from pellucid.features.encoding.categories import Found, find_values, look_up, sorted_values
 
 
-class LabelTransformer(Transformer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class LabelTransformer(Transformer, auto_wrap_output_keys=None):
     """Base of the encoders of y: no table goes in, so none comes out."""
 
     def __sklearn_tags__(self) -> Any:
@@ -51,7 +51,7 @@ def kind_of_labels(y: ArrayLike) -> tuple[str, Found | None]:
     return ("multiclass" if len(found.values[0]) > 2 else "binary"), found
 
 
-class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):
     """Labels as whole numbers 0..K-1 in the order of the sorted classes.
 
     It has no parameters.
@@ -125,7 +125,7 @@ class LabelEncoder(LabelTransformer, auto_wrap_output_keys=None):  # type: ignor
         )
 
 
-class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):
     """One column per class: the indicator matrix of a target.
 
     Parameters

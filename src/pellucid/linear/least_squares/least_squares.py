@@ -367,13 +367,18 @@ class LinearRegression(LinearInference):
             warnings=tuple(notes),
         )
 
+    def _uniqueness(self) -> str:
+        if self._unconverged:
+            return "strictly convex: there is one minimiser, and it was not reached"
+        return "strictly convex: the only minimiser"
+
     def _optimisation(self) -> list[str]:
         if self.positive:
             return [REASONS[self.solver_], "convex problem: the optimum over w >= 0"]
         many = "convex, one of many minimisers: the one of least norm"
         return [
-            f"{self._iterative or REASONS[self.solver_]} (condition {self.condition_:.3g})",
-            many if self._dependent else "strictly convex: the only minimiser",
+            self._iterative or f"{REASONS[self.solver_]} (condition {self.condition_:.3g})",
+            many if self._dependent else self._uniqueness(),
             f"largest |x_j'r|/(|x_j||y|) = {self.gradient_:.1e}",
         ]
 

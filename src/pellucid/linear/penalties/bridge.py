@@ -178,7 +178,7 @@ class BridgeRegression(LinearModel):
     Parameters
     ----------
     alpha : float or Budget, default=1.0
-        Penalty strength, > 0; or, for q >= 1, a bound on sum |w|^q.
+        Penalty strength, > 0, beside the loss RSS/(2n); or, for q >= 1, a bound on sum |w|^q.
     q : float, default=1.5
         Exponent, > 0; below 1 the problem has local minima.
     form : {"power", "norm"}, default="power"
@@ -305,6 +305,14 @@ class BridgeRegression(LinearModel):
         t = float(self.alpha.bound(np.array([size]))[0])
         return 0.0 if size <= t or t == 0 else budget_multiplier(problem, t, limits)
 
+    def _scales(self) -> tuple[str, ...]:
+        """alpha belongs to RSS/(2n); what it is for other losses."""
+        alpha, n = self.alpha_, self.n_observations_
+        return (
+            f"the loss is RSS/(2n): in RSS + lambda P, lambda = 2 n alpha = {2 * n * alpha:.6g}",
+            f"in RSS/n + lambda P, lambda = 2 alpha = {2 * alpha:.6g}",
+        )
+
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         total = f"sum |w|^{self.q:g}"
@@ -320,6 +328,7 @@ class BridgeRegression(LinearModel):
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",
             optimisation=f"coordinate descent, {self.n_iter_} sweeps; {convex}",
             numbers={**numbers, "local_minima": len(self.local_minima_)},
+            scales=self._scales(),
         )
 
 

@@ -20,6 +20,7 @@ import polars as pl
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator
 
+from pellucid.base import Estimator
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, IntArray
@@ -202,7 +203,7 @@ def card_of(machine: Machine) -> dict[str, Any]:
 def summary_of(machine: Machine) -> dict[str, Any] | None:
     """The table of coefficients with the names of the features; None where there is none."""
     last = innermost(machine.parts.last)
-    if not hasattr(last, "summary"):
+    if not hasattr(last, "summary") or type(last).summary is Estimator.summary:
         return None
     if len(machine.names) > FULL_TABLE:
         reason = f"{len(machine.names)} coefficients are too many for a table"

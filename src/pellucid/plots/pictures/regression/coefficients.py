@@ -109,10 +109,12 @@ def coefficients(
     names = model_names(E)
     if not hasattr(E, "coef_"):
         raise ValueError(f"coefficients needs a linear model with coef_, got {type(E).__name__}")
+    found = None
     if hasattr(E, "summary"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the picture gives the reason itself
             found = E.summary(confidence=confidence)
+    if found is not None and found.arrays:
         rows, valid, reason = tuple(found.names), bool(found.valid), found.reason
         odds = "odds_ratio" in found.arrays if odds is None else odds
         keys = ("estimate", "low", "high")

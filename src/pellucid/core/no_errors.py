@@ -1,0 +1,88 @@
+"""Why a model has no standard errors, and what to use instead: one sentence for each family.
+
+A class of the library that has no ``summary`` of its own is looked up by the module it lives in;
+the longest prefix counts.
+"""
+
+HELD_OUT = "cross_validated in pellucid.evaluation gives the error of its predictions on new rows"
+MATTERS = "permutation_importance in pellucid.evaluation says which columns it uses, with errors"
+SELECTED = (
+    "the penalty biases the coefficients and chooses columns from the same rows, so the usual "
+    "errors do not hold"
+)
+SPREAD = "fit it again on rows drawn with replacement to see how far its parameters move"
+
+REASONS: dict[str, str] = {
+    "": f"no standard errors are known for this model; {HELD_OUT}",
+    "cluster": "clusters have no true labels to err from; cluster_stability in pellucid.cluster "
+    "compares the clusters of drawn rows",
+    "cluster.choosing": "the number of clusters is chosen, not estimated; cluster_stability in "
+    "pellucid.cluster says whether the clusters come back",
+    "decomposition": "directions are turned by every new row and have no error of their own; "
+    f"{SPREAD}",
+    "deep": f"a network has many equal minima, so its weights have no standard errors; {HELD_OUT}",
+    "discriminant": "means and covariances enter the rule together, and no error of one of them "
+    f"says how sure a prediction is; {HELD_OUT}",
+    "ensemble": f"a committee has no coefficients; {MATTERS}",
+    "ensemble.forest": f"a forest has no coefficients; {MATTERS}",
+    "ensemble.labels": "it has no coefficients of its own; the models inside may have a summary()",
+    "evaluation": "it has no parameters of its own: ask the model inside for its summary()",
+    "features": "it prepares columns and estimates no effect; the model that follows has errors",
+    "graphical": "tables of probabilities have no standard errors here; fit with a Dirichlet prior "
+    "and read the counts, which say how much each row of a table rests on",
+    "graphical.structure": "arrows are chosen, not estimated; ModelAveragingStructure gives the "
+    "probability of every arrow",
+    "inference": f"it decides by given or fitted densities and has no coefficients; {HELD_OUT}",
+    "kernel": f"the penalty biases the function and no coefficient belongs to a column; {HELD_OUT}",
+    "kernel.approximation": "it prepares columns and estimates no effect; the model that follows "
+    "has errors",
+    "linear": f"{SELECTED}; LinearRegression gives them where the columns were chosen beforehand",
+    "linear.components": "directions are chosen from the rows, which the usual errors leave out; "
+    "LinearRegression gives errors for the columns themselves",
+    "linear.lars": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
+    "stability_selection in pellucid.linear the columns that stay",
+    "linear.lasso": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
+    "stability_selection in pellucid.linear the columns that stay",
+    "linear.least_squares": "a 0/1 target has unequal noise and the line is no probability; "
+    "LogisticRegression gives odds with errors",
+    "linear.logistic": "the penalty was chosen on the same rows; LogisticRegression with that C on "
+    "other rows, or FirthLogisticRegression, gives errors",
+    "linear.penalties": f"{SELECTED}; LinearRegression on rows that chose nothing gives them",
+    "linear.perceptron": "any separating plane will do, so there is no estimate to be sure of; "
+    "LogisticRegression gives one with errors",
+    "linear.robust": "its errors are not computed here; QuantileRegressor(alpha=0) is as robust "
+    "and has them",
+    "linear.scaled": "ask the model inside, whose errors are in scaled units; LinearRegression "
+    "gives them in the units of the columns",
+    "linear.splines": "the penalty biases the curve; LinearRegression on NaturalSplineBasis gives "
+    "errors for a given number of knots",
+    "linear.stochastic": "the last step of a stochastic descent is no exact minimum; "
+    "LogisticRegression and LinearRegression give errors",
+    "mixture": f"components may change places and the likelihood has many maxima; {SPREAD}",
+    "mixture.outliers": "a bar between usual and unusual rows has no error; rows near it are the "
+    "doubtful ones, see score_samples",
+    "naive_bayes": "columns are taken to be independent, which makes errors of its counts too "
+    f"small to be of use; {HELD_OUT}",
+    "neighbors": f"it keeps the rows and estimates no coefficient; {HELD_OUT}",
+    "neural": "a network has many equal minima, so its weights have no standard errors; "
+    f"{HELD_OUT}",
+    "reinforcement": "values of an agent depend on what it tried; learn again with other seeds and "
+    "compare, as compare_agents in pellucid.reinforcement does",
+    "reinforcement.planning": "the process is given, so nothing is estimated: the values are exact "
+    "up to the tolerance in card()",
+    "study": "it prepares columns and estimates no effect; the model that follows has errors",
+    "tree": f"a tree has no coefficients and a small change of the rows may turn it; {MATTERS}",
+}
+
+
+def no_errors(module: str) -> str:
+    """The sentence for a class of this module.
+
+    >>> no_errors("pellucid.linear.robust.huber")
+    'its errors are not computed here; QuantileRegressor(alpha=0) is as robust and has them'
+    """
+    parts = module.split(".")[1:] if module.startswith("pellucid.") else []
+    for k in range(len(parts), -1, -1):
+        if ".".join(parts[:k]) in REASONS:
+            return REASONS[".".join(parts[:k])]
+    return REASONS[""]
