@@ -6,8 +6,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
@@ -127,7 +125,11 @@ class Scores:
         self.train: list[float] = list(model.train_score_)
         self.validation: list[float] = list(model.validation_score_)
         by_name = not (isinstance(model.scoring, str) and model.scoring == "loss")
-        self.scorer: Any = check_scoring(model, model.scoring) if by_name else None
+        self.scorer: Any = None
+        if by_name:
+            from sklearn.metrics import check_scoring  # heavy, and not used to predict
+
+            self.scorer = check_scoring(model, model.scoring)
 
     @property
     def watched(self) -> list[float]:
@@ -298,6 +300,8 @@ class HistGradientBoosting(Estimator):
         """Training and validation rows; classes keep their shares."""
         strata = rows.y if hasattr(self, "classes_") else None
         parts = {"test_size": self.validation_fraction, "random_state": int(rng.integers(2**31))}
+        from sklearn.model_selection import train_test_split  # heavy, and not used to predict
+
         train, held = train_test_split(np.arange(len(rows.y)), stratify=strata, **parts)
         return rows.take(train), rows.take(held)
 
