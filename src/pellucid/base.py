@@ -33,6 +33,7 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.answers import watch_answers
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
@@ -67,6 +68,7 @@ __all__ = [
 logger = logging.getLogger("pellucid")
 
 Model = TypeVar("Model", bound="Estimator")
+LARGEST = 1e150  # a number whose square, added up over a table, is still a number
 SUM_CELLS = 4_000_000  # at a time, where numbers are looked at for NaN and inf
 
 
@@ -87,12 +89,15 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _accepts_nan = False
     _accepts_sparse = False
     _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
+    _squares_x = False  # distances or powers of X: numbers whose squares overflow are refused
+    _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         for name in {"card", "summary"} & set(vars(cls)):
             setattr(cls, name, fitted_only(vars(cls)[name]))
+        watch_answers(cls)
 
     @abstractmethod
     def card(self) -> Card:
@@ -151,6 +156,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
                 X = np.ascontiguousarray(X)
         if finite:
             self._refuse_nonfinite(X)
+        if self._squares_x and (found := find_unsquarable(X)) is not None:
+            where = f" in {self._column_name(found[1])}, row {found[0]}" if found else ""
+            name = type(self).__name__
+            raise ValueError(f"X is too large{where}: {name} squares it; use a larger unit")
         return X
 
     def _fits_plain(self, X: np.ndarray) -> bool:
@@ -298,6 +307,7 @@ class Regressor(RegressorMixin, Estimator):
     """Base of the regressors: y is one column of numbers, or several."""
 
     _multi_output = True
+    _squares_y = False  # a target whose square overflows is refused
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -306,7 +316,11 @@ class Regressor(RegressorMixin, Estimator):
         return tags
 
     def _check_target(self, y: Any, n: int) -> Array:
-        return check_number_target(y, n, self._multi_output, self)
+        y = check_number_target(y, n, self._multi_output, self)
+        if self._squares_y and (found := find_unsquarable(y)) is not None:
+            name, row = type(self).__name__, f" in row {found[0]}" if found else ""
+            raise ValueError(f"y is too large{row}: {name} squares it; use a larger unit")
+        return y
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -512,6 +526,21 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
                 row, column = np.argwhere(bad)[0]
                 return start + int(row), int(column)
     return None
+
+
+def find_unsquarable(X: Any) -> tuple[int, ...] | None:
+    """The place of a number too large to be squared and added up; () in a sparse matrix.
+
+    >>> find_unsquarable(np.array([[1.0, 2.0], [1e200, 3.0]])), find_unsquarable(np.ones(3))
+    ((1, 0), None)
+    """
+    cells = X.data if issparse(X) else X
+    if not cells.size or max(-cells.min(), cells.max()) <= LARGEST:
+        return None
+    places = np.argwhere(np.abs(cells) > LARGEST)  # none where NaN is accepted and one is there
+    if not len(places):
+        return None
+    return () if issparse(X) else tuple(map(int, places[0]))
 
 
 def check_rows_and_columns(shape: tuple[int, int], estimator: BaseEstimator) -> None:

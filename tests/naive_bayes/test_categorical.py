@@ -152,3 +152,11 @@ def test_every_class_impossible_leaves_the_prior():
     with pytest.warns(ZeroCountWarning):
         model = CategoricalNB(alpha=0).fit([["a", "x"], ["a", "x"], ["b", "y"]], [0, 0, 1])
     assert_allclose(model.predict_proba([["a", "y"]]), [[2 / 3, 1 / 3]])
+
+
+def test_labels_that_are_python_objects_in_the_warning_about_zeros():
+    """The sentence names the class, whatever kind of array the labels came in."""
+    X, y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), np.array(["a", "b", "a", "b"], dtype=object)
+    with pytest.warns(ZeroCountWarning, match="class 'a' gives"):
+        model = CategoricalNB(alpha=0).fit(X, y)
+    assert model.predict([[0, 1]]) == ["a"]

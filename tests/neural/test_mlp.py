@@ -257,3 +257,14 @@ def test_a_bent_code_keeps_what_a_straight_one_loses():
     assert bent.explained_variance_ratio_ > straight + 0.15
     with pytest.raises(ValueError, match="codes have 1 columns"):
         bent.inverse_transform(curve)
+
+
+def test_partial_fit_refuses_other_classes_than_those_of_the_first_call():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = MLPClassifier((4,), random_state=0).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="which is not one of"):
+        model.partial_fit(X, y + 5)
+    assert model.partial_fit(X, y, classes=[1, 0]).classes_.tolist() == [0, 1]

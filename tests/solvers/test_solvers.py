@@ -331,3 +331,14 @@ def test_advice():
     assert "GradientDescent" in str(solver_advice(10**8, 10**4))
     with pytest.raises(ValueError, match="n_features"):
         solver_advice(10, 0)
+
+
+def test_points_may_be_plain_lists():
+    X, y = np.arange(6.0).reshape(3, 2), np.ones(3)
+    for penalty in (None, L2(0.5)):
+        objective = LinearObjective(X, y, "squared", penalty=penalty)
+        point = np.array([0.5, -0.5])
+        assert objective.value([0.5, -0.5]) == objective.value(point)
+        for method in ("gradient", "hessian"):
+            found = getattr(objective, method)([0.5, -0.5])
+            assert np.array_equal(found, getattr(objective, method)(point))

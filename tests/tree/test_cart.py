@@ -451,3 +451,22 @@ def test_card_says_why_and_how():
     card = DecisionTreeClassifier(max_leaf_nodes=3).fit([[0], [1], [2]], [0, 1, 0]).card()
     assert "NP-hard" in card.optimisation
     assert card.numbers["leaves"] == 3
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "squared_error"])
+@pytest.mark.parametrize("name", ["DecisionTreeRegressor", "ExtraTreesRegressor"])
+def test_monotonic_constraints_hold_for_every_criterion(name, criterion):
+    """Rows that differ in the constrained column only are predicted in its order."""
+    import pellucid
+
+    rng = np.random.default_rng(0)
+    for seed in range(4):
+        X = rng.normal(size=(150, 3))
+        y = X[:, 1] - 0.3 * X[:, 0] + rng.standard_t(2, size=150)
+        more = {"n_estimators": 10} if name == "ExtraTreesRegressor" else {}
+        ask = {"criterion": criterion, "monotonic_cst": [1, 0, 0], "random_state": seed, **more}
+        model = getattr(pellucid, name)(**ask).fit(X, y)
+        for row in rng.normal(size=(20, 3)):
+            line = np.tile(row, (40, 1))
+            line[:, 0] = np.linspace(-3, 3, 40)
+            assert np.diff(model.predict(line)).min() >= -1e-12

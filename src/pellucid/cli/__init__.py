@@ -16,6 +16,7 @@ import click
 
 from pellucid import __version__
 from pellucid.cli.shared.options import Code, code_of, sentence
+from pellucid.core.visible import visible
 from pellucid.study.errors import nearest
 
 
@@ -103,9 +104,13 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = Code.USAGE
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("pellucid: interrupted", err=True)
-        code = Code.INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # Click takes it for the end of the keyboard
+            click.echo(f"pellucid: a file ends early: {sentence(error.__cause__)}", err=True)
+            code = Code.DATA
+        else:
+            click.echo("pellucid: interrupted", err=True)
+            code = Code.INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `pellucid ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         code = Code.FAILED_CHECK  # what Click answers when it meets this itself
@@ -124,7 +129,8 @@ def _remark(
     line: str | None = None,
 ) -> None:
     """A warning is one sentence too, without the line of code that gave it."""
-    click.echo(f"pellucid: note: {' '.join(str(message).split())}", err=True)
+    text = visible(" ".join(str(message).split()), one_line=True)
+    click.echo(f"pellucid: note: {text}", err=True)
 
 
 def _last_resort(kind: type[BaseException], error: BaseException, trace: object) -> None:

@@ -1,6 +1,5 @@
 """``pellucid report FILE.json``: the page again, from its data alone."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +41,13 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
 
 def read_report(file: Path) -> dict[str, Any]:
     """The JSON of a report, or one sentence about why it is none."""
+    from pellucid.core.runtime.json_text import read_json
     from pellucid.report.tables.pages import PAGES
 
     try:
-        data = json.loads(file.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Stop(Code.DATA, f"{file} is not JSON: {error}") from error
+        data = read_json(file.read_bytes(), str(file))
+    except ValueError as error:
+        raise Stop(Code.DATA, str(error)) from error
     if not isinstance(data, dict) or data.get("schema") not in tuple(PAGES):
         commands = "learn, cluster, reduce, anomalies, compare or sweep"
         raise Stop(Code.DATA, f"{file} is not a record of `pellucid {commands}`")

@@ -5,11 +5,11 @@ byte 2       type of the numbers          byte 3   d, the number of dimensions
 4 d bytes    the dimensions, big-endian   rest     the numbers, big-endian, row by row
 """
 
-import gzip
 import os
-import zlib
 
 import numpy as np
+
+from pellucid.data.spool import unpacked
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
@@ -36,12 +36,10 @@ def load_idx(path: str | os.PathLike[str]) -> np.ndarray:
         raise FileNotFoundError(f"there is no file {path!r}")
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    try:
-        with gzip.open(path) if packed else open(path, "rb") as file:
-            data = file.read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is a broken gzip file: {error}") from None
-    return parse_idx(data, path)
+    if packed:
+        return parse_idx(unpacked(path, path), path)
+    with open(path, "rb") as file:
+        return parse_idx(file.read(), path)
 
 
 def parse_idx(data: bytes, name: str) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from pellucid.core.runtime.json_text import read_json
 from pellucid.data.delimited import check_utf8, read_sample
 from pellucid.data.findings import finding
 from pellucid.data.lines import (
@@ -107,6 +108,8 @@ def check_lines(file: File, data: bytes, records: Records, line: int) -> None:
         except json.JSONDecodeError as error:
             place = f"{error.msg}, character {error.pos + 1}"
             raise ValueError(f"{file.name}: line {number} is not JSON: {place}") from None
+        except (RecursionError, ValueError) as error:  # too deep, too many digits
+            raise ValueError(f"{file.name}: line {number} cannot be read: {error}") from None
         if not isinstance(value, dict):
             raise ValueError(
                 f"{file.name}: line {number} holds a {type(value).__name__}; JSON lines need one "
@@ -135,9 +138,9 @@ def open_json(file: File) -> FrameTable:
         data = stream.read()
     check_utf8(file, data)
     try:
-        document = json.loads(data.decode("utf-8-sig"))
-    except ValueError as error:
-        raise ValueError(f"{file.name} is not JSON: {first_line(error)}") from None
+        document = read_json(data.decode("utf-8-sig"), file.name)
+    except UnicodeDecodeError:
+        raise ValueError(f"{file.name} is not UTF-8 text") from None
     return FrameTable(json_frame(document, file.name))
 
 

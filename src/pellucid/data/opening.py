@@ -229,7 +229,7 @@ def json_or_lines(path: str) -> str:
         first, second = next(lines, b""), next(lines, None)
     try:
         value = json.loads(first.removeprefix(b"\xef\xbb\xbf"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "json"
     columns = all(isinstance(cells, list) for cells in value.values())
     return "json" if second is None and columns else "jsonl"

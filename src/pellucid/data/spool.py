@@ -20,6 +20,8 @@ from pellucid.data.table import BROKEN, File, ScanTable, first_line
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 COPY_BYTES = 1 << 22
+SMALL_BYTES = 1 << 26  # up to which nobody asks how well a file was packed
+MOST_TIMES = 300  # what a packed file may grow by; gzip packs a run of zeros a thousandfold
 
 
 class Spool:
@@ -77,13 +79,35 @@ def decompress(file: File, how: str, name: str) -> tuple[str, Spool]:
     target_path = spool.file(name)
     try:
         with open(target_path, "wb") as target:
-            for piece in gzip_pieces(file.path) if how == "gzip" else zstd_pieces(file.path):
+            pieces = gzip_pieces(file.path) if how == "gzip" else zstd_pieces(file.path)
+            for piece in limited(pieces, os.path.getsize(file.path), file.name):
                 target.write(piece)
     except (EOFError, zlib.error, *BROKEN) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the disk, not the file
             raise
         raise ValueError(f"{file.name} is a broken {how} file: {first_line(error)}") from None
     return target_path, spool
+
+
+def limited(pieces: Iterable[bytes], packed: int, name: str) -> Iterator[bytes]:
+    """The pieces, until they are many times what they were packed in: tables do not shrink so."""
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > SMALL_BYTES and total > MOST_TIMES * packed:
+            raise ValueError(
+                f"{name} unpacks to more than {MOST_TIMES} times its {packed:,} bytes, which no "
+                "table does; unpack it yourself if you trust it"
+            )
+        yield piece
+
+
+def unpacked(path: str, name: str) -> bytes:
+    """All bytes of a gzip file, within the same limits; a broken one is a ValueError."""
+    try:
+        return b"".join(limited(gzip_pieces(path), os.path.getsize(path), name))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name} is a broken gzip file: {first_line(error)}") from None
 
 
 def gzip_pieces(path: str) -> Iterator[bytes]:

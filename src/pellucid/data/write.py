@@ -1,22 +1,26 @@
 """Tables out: CSV that a spreadsheet will not take for formulas, whole or not at all."""
 
 import os
+import re
 from typing import IO, Any
 
 import polars as pl
 
 from pellucid.core.runtime.atomic import replacing
+from pellucid.core.visible import ACTS, visible
 from pellucid.data.opening import to_frame
 
-FORMULA = r"^[=+\-@]"
+SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\u2212"  # also full-width signs and the minus of typesetters
+FORMULA = rf"^(?:\s*[{SIGNS}]|[\t\r\n])"  # a spreadsheet skips blanks before a sign
 
 
 def write_csv(frame: object, path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> None:
     """Write a ``frame`` as CSV; text that begins with ``= + - @`` gets a leading apostrophe.
 
-    A spreadsheet would run such a cell as a formula. Numbers stay as they are, negative ones
-    too. The file is replaced in one step, so a reader sees the old one or the new one. ``path``
-    may also be an open file.
+    A spreadsheet would run such a cell as a formula, also after blanks or a tab. Numbers stay as
+    they are, negative ones too. Characters that act instead of showing, such as terminal escapes
+    and marks that turn the direction of writing, are written out. The file is replaced in one step,
+    so a reader sees the old one or the new one. ``path`` may also be an open file.
 
     Examples
     --------
@@ -49,11 +53,30 @@ def safe_cells(frame: pl.DataFrame) -> pl.DataFrame:
             text = column.cast(pl.String)
             number = text.cast(pl.Float64, strict=False).is_not_null()
             risky = text.str.contains(FORMULA) & ~number
-            columns.append(pl.when(risky).then("'" + text).otherwise(text).alias(name))
+            text = pl.when(risky).then("'" + text).otherwise(text)
+            columns.append(text.map_batches(shown, return_dtype=pl.String).alias(name))
         else:
             columns.append(column)
-    names = {name: "'" + name if name[:1] in "=+-@" and name else name for name in frame.columns}
+    names = {name: safe_name(name) for name in frame.columns}
     return frame.select(columns).rename(names)
+
+
+def safe_name(name: str) -> str:
+    """A heading by the same rules.
+
+    >>> safe_name("=sum(A1)"), safe_name("age")
+    ("'=sum(A1)", 'age')
+    """
+    return visible("'" + name if re.match(FORMULA, name) else name)
+
+
+def shown(cells: pl.Series) -> pl.Series:
+    """Cells with the characters that act written out; nearly always there are none."""
+    acting = cells.str.contains(f"[{ACTS}]").fill_null(False)
+    if not acting.any():
+        return cells
+    texts = [None if cell is None else visible(cell) for cell in cells.to_list()]
+    return pl.Series(cells.name, texts, dtype=pl.String)
 
 
 def write_stream(stream: Any, text: str) -> None:

@@ -250,7 +250,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
             raise ValueError("fit_inverse_transform=True needs a dense X, got a sparse matrix")
         context = FitContext(self, X=X)
         self.gamma_ = gamma_number(self.gamma, A.shape[1], 1.0)
-        self.X_fit_ = A
+        self.X_fit_ = A.copy()  # the caller may change its own
         with single_threaded_blas():
             K = self._gram(A, A)
             self._centre = centre_of(K)

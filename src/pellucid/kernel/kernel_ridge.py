@@ -115,6 +115,8 @@ class KernelRidge(Regressor):
     (array([1.]), True)
     """
 
+    _squares_x = True
+
     _accepts_sparse = True
 
     def __init__(
@@ -165,7 +167,7 @@ class KernelRidge(Regressor):
         context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
         dual, left = self._solve(rows.X, Y, rows.w, alphas)
         self.dual_coef_ = dual.reshape(rows.y.shape)
-        self.X_fit_ = rows.X
+        self.X_fit_ = rows.X.copy()  # the caller may change its own
         if left is not None:
             self.leave_one_out_residuals_ = left.reshape(rows.y.shape)
             squares = (left**2).mean(axis=1)

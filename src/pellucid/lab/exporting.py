@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pellucid.core.visible import visible
 from pellucid.lab.page import Page, make_trace
 from pellucid.lab.pages import PAGES, page_of
 from pellucid.lab.trace import Trace
@@ -98,7 +99,7 @@ def page_html(content: dict[str, Any], *, nonce: str | None = None) -> str:
     title = page["title"] if page else traces[0]["trace"]["algorithm"] if traces else "Lab"
     inside = {"style": style, "script": script, "content": json_block(content)}
     return environment.from_string(static("page.html")).render(
-        title=title,
+        title=visible(title),
         nonce=nonce,
         policy=None if nonce else policy(style, script),
         **{name: Markup(text) for name, text in inside.items()},

@@ -180,6 +180,8 @@ class CategoricalNB(NaiveBayes):
     array([-0.5596, -1.2528, -1.9459])
     """
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     fit_blocks = fit_blocks
 
     def __init__(
@@ -300,7 +302,7 @@ class CategoricalNB(NaiveBayes):
             j = next(j for j, zero in enumerate(zeros) if zero.any())
             k, v = np.argwhere(zeros[j])[0]
             value, name = self.categories_[j][v : v + 1].tolist()[0], self._column_name(j)
-            cell = f"class {self.classes_[k].item()!r} gives {name} = {value!r}"
+            cell = f"class {self.classes_.tolist()[k]!r} gives {name} = {value!r}"
             triples = f"{n_zeros} such triples of class, feature and value"
             warn(zero_count(cell, triples), ZeroCountWarning)
 

@@ -258,6 +258,8 @@ def reduce_sparse(rows: Rows, summarise: Callable[[Rows], ClassCounts], n_classe
 class CountNB(NaiveBayes):
     """Naive Bayes on counts or marks: a subclass turns counts into logarithms."""
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     _accepts_sparse = True
     _signed = False  # whether values below 0 mean something
 
@@ -324,7 +326,7 @@ class CountNB(NaiveBayes):
         if found is not None:
             zero, what = found
             k, j = np.argwhere(zero)[0]
-            cell = f"class {self.classes_[k].item()!r} gives {self._column_name(int(j))} {what}"
+            cell = f"class {self.classes_.tolist()[k]!r} gives {self._column_name(int(j))} {what}"
             pairs = f"{int(zero.sum())} such pairs of class and feature"
             warn(zero_count(cell, pairs), ZeroCountWarning)
 

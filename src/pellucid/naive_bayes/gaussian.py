@@ -348,7 +348,7 @@ class GaussianNB(NaiveBayes):
 
     def _first(self, cells: BoolArray) -> tuple[Any, str]:
         k, j = np.argwhere(cells)[0]
-        return self.classes_[k].item(), self._column_name(int(j))
+        return self.classes_.tolist()[k], self._column_name(int(j))
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         K, p = len(self.classes_), self.n_features_in_

@@ -192,6 +192,8 @@ class MixedNB(NaiveBayes):
     array([0.5, 5. ])
     """
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     fit_blocks = fit_blocks
 
     def __init__(

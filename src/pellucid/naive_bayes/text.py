@@ -97,6 +97,8 @@ class TextNB(Classifier):
     ['meet', 'now']
     """
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     def __init__(
         self,
         model: str = "multinomial",

@@ -49,7 +49,7 @@ class AveragingModel(NeighborsModel, Regressor):
         rows = self._check_training(X, y)
         context = FitContext(self, X=rows.X, y=rows.y)
         self._set_rows(rows.X)
-        self._y = rows.y
+        self._y = rows.y.copy()  # the caller may change its own
         context.end()
         return self
 

@@ -74,6 +74,8 @@ def known_distances(X: Any) -> Array:
 class NeighborsModel(Estimator):
     """Keeps the training rows and queries the index; a subclass uses the neighbours."""
 
+    _squares_x = True
+
     _accepts_sparse = True
     n_neighbors: Any = None
 
@@ -112,7 +114,7 @@ class NeighborsModel(Estimator):
                 raise ValueError(f"Precomputed matrix must be square, got shape {X.shape}")
             X = known_distances(X)
         self.__dict__.pop("_index", None)
-        self._fit_X = X
+        self._fit_X = X.copy()  # the caller may change its own
         self.n_samples_fit_ = int(X.shape[0])
         found = effective(self.metric, self.p, self.metric_params)
         self.effective_metric_, self.effective_metric_params_ = found

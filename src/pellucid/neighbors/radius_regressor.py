@@ -129,6 +129,8 @@ class RadiusNeighborsRegressor(AveragingModel):
     array([0.5])
     """
 
+    _answers_nonfinite = True  # where no row is near; it warns itself
+
     radius_neighbors = radius_neighbors
     radius_neighbors_graph = radius_neighbors_graph
 

@@ -197,12 +197,14 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         if first and classes is None and not is_multilabel(y):
             raise ValueError("classes must be passed on the first call to partial_fit")
         known = None if first else self.classes_
+        if known is not None and classes is not None:
+            same_classes(classes, known)
         target = self._check_target(y, matrix.shape[0])
         if known is None and classes is not None and target.ndim == 1:
             known = np.unique(classes)
         if known is not None and target.ndim == 1:
-            target = recoded(self.classes_[target], known)
-            self.classes_ = known
+            labels, self.classes_ = self.classes_[target], known  # kept when y is refused
+            target = recoded(labels, known)
         weights = check_weights(sample_weight, matrix)
         self._train_labels(Rows(matrix, target, weights), None, sample_weight, once=True)
         return self
@@ -310,6 +312,13 @@ def one_hot(codes: IntArray, k: int) -> Array:
            [1.]])
     """
     return codes[:, None].astype(np.float64) if k <= 2 else np.eye(k)[codes]
+
+
+def same_classes(classes: ArrayLike, known: Any) -> None:
+    """Refuse classes that are not those of the first call to partial_fit."""
+    if not np.array_equal(np.unique(classes), known):
+        given, before = np.unique(classes).tolist(), known.tolist()
+        raise ValueError(f"classes must be those of the first call, {before}, got {given}")
 
 
 def recoded(labels: np.ndarray, classes: np.ndarray) -> Any:

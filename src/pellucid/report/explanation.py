@@ -7,6 +7,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from pellucid import __version__
+from pellucid.core.visible import visible
 from pellucid.report import pictures
 from pellucid.report.rendering import by_column
 from pellucid.report.sentences import card_rows, cell, sides
@@ -109,7 +110,7 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
     )
     metric = record["metric"].replace("_", " ")
     found, parts = record["importance"], record["contributions"]
-    return environment.from_string(PAGE).render(
+    page = environment.from_string(PAGE).render(
         r=record,
         title=f"Why {name} says what it says",
         subtitle=subtitle,
@@ -122,6 +123,7 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
         own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],
         card=card_rows(record["card"]),
     )
+    return visible(page)
 
 
 def shuffled(found: list[dict[str, Any]], metric: str) -> pictures.Picture:

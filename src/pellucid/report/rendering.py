@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from pellucid import __version__
+from pellucid.core.visible import visible
 from pellucid.report import charts, pictures
 from pellucid.report.sentences import (
     cell,
@@ -101,7 +102,7 @@ def render(record: StudyRecord | dict[str, Any]) -> str:
         **words(r),
         **drawn(r),
     )
-    return page.replace(" %", "\u00a0%")  # no line begins with a percent sign
+    return visible(page.replace(" %", "\u00a0%"))  # no line begins with a percent sign
 
 
 def present(r: dict[str, Any]) -> dict[str, bool]:

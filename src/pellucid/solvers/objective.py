@@ -229,6 +229,7 @@ class LinearObjective(Objective):
 
     def margins(self, w: Array, rows: Any = slice(None)) -> Array:
         """f_i = x_i'w."""
+        w = np.asarray(w, dtype=np.float64)
         b, w = (w[0], w[1:]) if self.intercept else (0.0, w)
         return self.X[rows] @ w + b
 
@@ -261,6 +262,7 @@ class LinearObjective(Objective):
 
     def value(self, x: Array, rows: IntArray | None = None) -> float:
         """The value, of all rows or of ``rows``."""
+        x = np.asarray(x, dtype=np.float64)
         if rows is None:
             found = self.s * self._sweep(x, slopes=False)[0]
         else:
@@ -283,6 +285,7 @@ class LinearObjective(Objective):
 
     def gradient(self, x: Array, rows: Any = None) -> Array:
         """The gradient, of all rows or of ``rows``."""
+        x = np.asarray(x, dtype=np.float64)
         return self._with_penalty(self.loss_gradient(x, rows), x)
 
     def _with_penalty(self, g: Array, x: Array) -> Array:
@@ -295,11 +298,13 @@ class LinearObjective(Objective):
 
     def value_gradient(self, x: Array) -> tuple[float, Array]:
         """Value and gradient in one pass."""
+        x = np.asarray(x, dtype=np.float64)
         value, g = self.loss_value_gradient(x)
         return value + self._penalty_value(x), self._with_penalty(g, x)
 
     def hessian(self, x: Array) -> Array:
         """The matrix of second derivatives."""
+        x = np.asarray(x, dtype=np.float64)
         b, w = (x[0], x[1:]) if self.intercept else (0.0, x)
         H = self._gram(lambda rows: rows.w * self.loss.curvature(rows.y, rows.X @ w + b))
         if self.penalty is None:

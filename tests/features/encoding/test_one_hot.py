@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mixed_tables import containers, mixed, same, text
+from numpy.testing import assert_allclose
 from sklearn import preprocessing
 
 from pellucid import OneHotEncoder
@@ -194,3 +195,22 @@ def test_frames_without_rows_or_columns():
 def test_rows_of_a_column_add_to_one():
     Z = OneHotEncoder().fit_transform(mixed(7)).toarray()
     same(Z.sum(axis=1), np.full(len(Z), 4.0))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+@pytest.mark.parametrize("encoder", ["OneHotEncoder", "OrdinalEncoder", "TargetEncoder"])
+def test_given_categories_may_hold_a_missing_value(encoder, missing):
+    """As scikit-learn's encoders, which put the missing value last."""
+    import pellucid
+
+    X = np.array([["b"], ["a"], [missing], ["a"]], dtype=object)
+    given = {"categories": [["a", "b", missing]]}
+    ours = getattr(pellucid, encoder)(**given)
+    theirs = getattr(preprocessing, encoder)(**given)
+    y = np.array([0.0, 1.0, 2.0, 3.5])
+    a, b = (m.fit(X, y).transform(X) for m in (ours, theirs))
+    if encoder == "OneHotEncoder":
+        a, b = a.toarray(), b.toarray()
+    assert_allclose(a, b, equal_nan=True)
+    with pytest.raises(ValueError, match="contain duplicate elements"):
+        getattr(pellucid, encoder)(categories=[["a", "b", "a", missing]]).fit(X, y)

@@ -107,3 +107,12 @@ def test_recovers_a_smooth_surface():
 def test_bad_parameters(params, words):
     with pytest.raises(ValueError, match=words):
         KNNImputer(**params).fit(table(0))
+
+
+def test_weights_of_none_are_equal_weights():
+    """As in scikit-learn; anything but that or one weight for each distance is refused."""
+    X = [[1.0, 2.0], [np.nan, 3.0], [2.0, 4.0]]
+    equal = KNNImputer(n_neighbors=2).fit_transform(X)
+    assert np.array_equal(KNNImputer(n_neighbors=2, weights=lambda d: None).fit_transform(X), equal)
+    with pytest.raises(ValueError, match="weights must return one weight for each"):
+        KNNImputer(n_neighbors=2, weights=lambda d: 1.0).fit_transform(X)

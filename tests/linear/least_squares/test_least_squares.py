@@ -517,3 +517,11 @@ def test_intervals_cover_and_rss_is_biased():
     assert_allclose(covered / repeats, 0.95, atol=0.015)
     assert_allclose(hit / repeats, 0.95, atol=0.015)
     assert_allclose(ml / repeats, 1 - (p + 1) / n, atol=0.02)
+
+
+def test_positive_coefficients_of_a_target_that_pulls_none_up():
+    """nnls leaves its answer unset where zero is the answer."""
+    for y in ([0.0], [-1.0]):
+        model = LinearRegression(positive=True, fit_intercept=False).fit([[1.0]], y)
+        assert model.coef_.tolist() == [0.0]
+    assert LinearRegression(positive=True).fit([[1]], [0]).coef_.tolist() == [0.0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pellucid.core.visible import visible
 from pellucid.study.errors import OptionError
 
 
@@ -80,7 +81,7 @@ def sentence(error: BaseException) -> str:
         text = error.typed
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    return visible(" ".join(text.split()), one_line=True)
 
 
 def _set_threads(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:
@@ -149,15 +150,22 @@ def print_json(record: object) -> None:
 
     from pellucid.core.records import plain
 
-    click.echo(json.dumps(plain(record), ensure_ascii=False, allow_nan=False))
+    click.echo(visible(json.dumps(plain(record), ensure_ascii=False, allow_nan=False)))
 
 
 def console(*, stderr: bool = False) -> Any:
-    """Rich's console; never wider than 100 columns, which is also the width of a pipe or file."""
+    """Rich's console; never wider than 100 columns, which is also the width of a pipe or file.
+
+    Text that acts on a terminal instead of showing is written out.
+    """
     from rich.console import Console
 
+    class Screen(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
+
     wide = Console(stderr=stderr)
-    return Console(
+    return Screen(
         stderr=stderr,
         width=min(wide.width, 100) if wide.is_terminal else 100,
         highlight=False,
@@ -182,7 +190,13 @@ def grid(
     )
     numbers = set(right)
     for j, name in enumerate(columns):
-        table.add_column(Text(name), justify="right" if j in numbers else "left")
+        heading = Text(visible(name, one_line=True))
+        table.add_column(heading, justify="right" if j in numbers else "left")
     for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+        table.add_row(
+            *(
+                cell if isinstance(cell, Text) else Text(visible(str(cell), one_line=True))
+                for cell in row
+            )
+        )
     return table

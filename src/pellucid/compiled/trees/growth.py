@@ -274,7 +274,7 @@ def child_bounds(P, f, s, middle, e, lower, upper, room):
 
 @jit
 def bounds_between(sign, a, b, lower, upper):
-    between = 0.5 * (a + b)
+    between = min(max(0.5 * (a + b), lower), upper)  # medians may lie outside of the node's bounds
     if sign > 0:
         return lower, between, between, upper
     return between, upper, lower, between

@@ -6,6 +6,8 @@ disk, and releases the GIL so that the pool of ``core.runtime.threads`` can run 
 """
 
 import logging
+import signal
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -61,4 +63,34 @@ class _CompileNotice(event.Listener):
         self.total += time.perf_counter() - self.began
 
 
+class _NoInterrupt(event.Listener):
+    """Ctrl-C waits until the kernel is compiled: one that is half compiled can never be called."""
+
+    def __init__(self) -> None:
+        self.depth = 0  # a kernel compiles those it calls
+        self.handler: Any = None
+        self.asked = False
+
+    def on_start(self, event: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # Python interrupts the main thread only
+        self.depth += 1
+        if self.depth == 1:
+            self.asked = False
+            self.handler = signal.signal(signal.SIGINT, self._remember)
+
+    def on_end(self, event: Any) -> None:
+        if threading.current_thread() is not threading.main_thread() or not self.depth:
+            return
+        self.depth -= 1
+        if self.depth == 0:
+            signal.signal(signal.SIGINT, self.handler or signal.SIG_DFL)
+            if self.asked:
+                signal.raise_signal(signal.SIGINT)
+
+    def _remember(self, number: int, frame: Any) -> None:
+        self.asked = True
+
+
 event.register("numba:compile", _CompileNotice())
+event.register("numba:compile", _NoInterrupt())

@@ -88,6 +88,8 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
     array([3.0833, 5.9167])
     """
 
+    _squares_y = True
+
     _multi_output = False
 
     def __init__(

@@ -267,6 +267,8 @@ n_jobs, random_state, verbose, sampling
     [9.0]
     """
 
+    _squares_y = True
+
     def __init__(
         self,
         estimator: BaseEstimator | Sequence[BaseEstimator] | None = None,

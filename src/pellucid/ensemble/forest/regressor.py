@@ -25,6 +25,8 @@ from pellucid.tree.regressor import DecisionTreeRegressor
 class ForestRegressor(ForestEstimator, Regressor):
     """What forests of regression trees share."""
 
+    _squares_y = True
+
     _keeps_rows: ClassVar[bool] = True
 
     def _member(self) -> DecisionTreeRegressor:

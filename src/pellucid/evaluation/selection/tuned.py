@@ -280,6 +280,8 @@ class TunedEstimator(MetaEstimatorMixin, Estimator):
     {'alpha': 1.0}
     """
 
+    _answers_nonfinite = True  # the estimator inside speaks for itself
+
     def __init__(
         self,
         estimator: BaseEstimator,

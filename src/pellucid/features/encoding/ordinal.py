@@ -65,6 +65,8 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
     array([['high', 3]], dtype=object)
     """
 
+    _answers_nonfinite = True
+
     _accepts_nan = True
 
     def __init__(

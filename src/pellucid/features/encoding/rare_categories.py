@@ -57,7 +57,7 @@ def given_categories(values: NDArray[Any], listed: ArrayLike, name: str) -> Any:
         raise ValueError(f"categories of {name} are bytes, but its values are not")
     if any(is_missing(cell) for cell in known[:-1]):
         raise ValueError(f"categories of {name}: NaN must come last, got {listed!r}")
-    if len(np.unique(look_up(known, known) if kind is object else known)) != len(known):
+    if len(np.unique(look_up(known, known) if known.dtype == object else known)) != len(known):
         raise ValueError(f"categories of {name} contain duplicate elements: {listed!r}")
     if known.dtype.kind in "biuf" and (known[:-1] > known[1:]).any():
         raise ValueError(f"categories of {name} are numbers and must be sorted, got {listed!r}")

@@ -73,8 +73,14 @@ def donor_weights(distance: Array, rule: Weigh) -> Array:
     """Weights of the donors of each gap; 0 where there is none."""
     absent = ~np.isfinite(distance)
     if callable(rule):
-        weights = np.array(rule(np.where(absent, np.nan, distance)), dtype=np.float64)
-        return np.where(absent | np.isnan(weights), 0.0, weights)
+        found = rule(np.where(absent, np.nan, distance))
+        if found is not None:  # None is scikit-learn's word for equal weights
+            weights = np.array(found, dtype=np.float64)
+            if weights.shape != distance.shape:
+                need = f"one weight for each of the {distance.shape} distances"
+                raise ValueError(f"weights must return {need}, got shape {weights.shape}")
+            return np.where(absent | np.isnan(weights), 0.0, weights)
+        rule = "uniform"
     if rule == "uniform" or rule is None:
         return np.where(absent, 0.0, 1.0)
     with np.errstate(divide="ignore"):

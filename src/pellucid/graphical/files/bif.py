@@ -8,6 +8,7 @@ quotes. A state may hold white space without them. Numbers are written with 17 d
 reading gives the same bits.
 """
 
+import math
 import re
 from typing import Any, NamedTuple, NoReturn
 
@@ -17,6 +18,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.graphical.network.names import Name
 from pellucid.graphical.network.tables import CPT
 
+MOST_CELLS = 10_000_000  # of one table
 SPACE = re.compile(r"\s*")
 HEAD = re.compile(r"\s*(network|variable|probability)\b", re.ASCII)
 BRACE = re.compile(r'"[^"\n]*"|[{}]')
@@ -153,6 +155,9 @@ def _table(
         if variable not in states:
             source.fail(at, f"there is no variable {variable!r}")
     shape = [len(states[variable]) for variable in (*parents, name)]
+    if math.prod(shape) > MOST_CELLS or len(shape) > 60:
+        cells = math.prod(shape)
+        source.fail(at, f"the table of {name!r} needs {cells} numbers, at most {MOST_CELLS}")
     values = np.full(shape, np.nan)
     numbers = [{state: k for k, state in enumerate(states[p])} for p in parents]
     _fill(source, values, numbers, start, stop)

@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from pellucid.data.spool import unpacked
 from pellucid.graphical.files.bif import format_bif, parse_bif
 from pellucid.graphical.files.hugin import format_hugin, parse_hugin
 from pellucid.graphical.files.xmlbif import format_xmlbif, parse_xmlbif
@@ -49,8 +50,12 @@ def read_network(path: str | Path) -> BayesianNetwork:
     """
     path = Path(path)
     parse, _ = _format(path)
-    raw = path.read_bytes()
-    text = (gzip.decompress(raw) if path.suffix.lower() == ".gz" else raw).decode("utf-8-sig")
+    packed = path.suffix.lower() == ".gz"
+    raw = unpacked(str(path), path.name) if packed else path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not UTF-8 text: byte {error.start} is no part") from None
     return BayesianNetwork(cpds=parse(text.replace("\r\n", "\n"), path.name))
 
 

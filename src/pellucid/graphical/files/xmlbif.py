@@ -25,7 +25,8 @@ def parse_xmlbif(text: str, path: str = "the text") -> list[CPT]:
     if "<!ENTITY" in text:  # definitions that grow without bound
         source.fail(text.index("<!ENTITY"), "entity definitions are not accepted")
     try:
-        root = ElementTree.fromstring(text.encode())
+        # the text is UTF-8 by now, whatever it says of itself
+        root = ElementTree.fromstring(text.encode(), ElementTree.XMLParser(encoding="utf-8"))
     except ElementTree.ParseError as error:
         raise ValueError(f"{path}, line {error.position[0]}: {error}") from None
     states: dict[Name, tuple[str, ...]] = {}

@@ -65,6 +65,8 @@ class MixedBayesianNetwork(Estimator):
     array([1., 0.])
     """
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     def __init__(
         self,
         structure: object = None,

@@ -96,6 +96,8 @@ class BayesianNetwork(Estimator):
     {'A': 'off', 'B': 'on'}
     """
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     _accepts_nan = True
 
     fit_blocks = fit_blocks

@@ -86,6 +86,8 @@ class ScoreParameter:
 class StructureLearner(Estimator):
     """Base of the learners: a subclass turns a table of codes into a graph."""
 
+    _answers_nonfinite = True  # log 0 of a row that cannot be
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "density_estimator"

@@ -126,6 +126,8 @@ class LinearSVC(LinearClassifier):
     (array([[0.6667, 0.6667]]), array([-1.6667]))
     """
 
+    _squares_x = True
+
     _accepts_sparse = True
 
     def __init__(

@@ -79,6 +79,9 @@ class LinearSVR(Regressor):
     (array([0.975]), array([0.1]))
     """
 
+    _squares_x = True
+    _squares_y = True
+
     _accepts_sparse = True
     _multi_output = False
 

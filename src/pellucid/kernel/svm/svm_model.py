@@ -42,6 +42,8 @@ class Opened(NamedTuple):
 class SupportVectorMachine(Estimator):
     """A subclass writes its quadratic programmes and reads its attributes off the solutions."""
 
+    _squares_x = True
+
     _accepts_sparse = True
     _by_class = False  # put the rows of a class side by side
 

@@ -31,6 +31,8 @@ from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine
 class TubeRegressor(Regressor, SupportVectorMachine):
     """What SVR and NuSVR share: one machine with two variables per row."""
 
+    _squares_y = True
+
     _multi_output = False
 
     C: float

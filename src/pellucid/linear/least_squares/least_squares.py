@@ -99,7 +99,7 @@ def fit_positive(A: Array, c: Array, alpha: Array) -> Array:
         if a > 0:
             rows = np.vstack([A, np.sqrt(a) * np.eye(q)])
             right = np.append(right, np.zeros(q))
-        if q:
+        if q and (rows.T @ right > 0).any():  # else 0 is the answer, and nnls leaves it unset
             W[:, j] = nnls(rows, right, maxiter=max(1000, 30 * q))[0]
     return W
 

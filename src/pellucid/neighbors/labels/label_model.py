@@ -166,6 +166,8 @@ def known_labels(y: np.ndarray) -> tuple[Any, IntArray]:
 class LabelModel(Classifier):
     """A subclass says how one round changes the labels."""
 
+    _squares_x = True
+
     _accepts_sparse = True
     _training_state = ("transduction_", "unreachable_")
 
@@ -193,7 +195,7 @@ class LabelModel(Classifier):
         """Spread the labels of y over the rows of X; -1 marks a row without one."""
         self._check_parameters()
         rows = self._check_training(X, y)
-        self.X_ = rows.X
+        self.X_ = rows.X.copy()  # the caller may change its own
         self.__dict__.pop("_search", None)
         Y = np.zeros((rows.n_rows, len(self.classes_)))
         known = np.flatnonzero(rows.y != UNKNOWN)

@@ -12,8 +12,7 @@ and "discount", "terminal", "start", "states", "actions" as in ``MDP``. Names of
 objects are text; without "states" they are taken in the order in which they appear.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.runtime.json_text import read_json
 from pellucid.reinforcement.worlds.grid import grid_world
 from pellucid.reinforcement.worlds.mdp import MDP
 
@@ -29,6 +29,7 @@ KINDS = {
     "grid": {"step_reward", "slip", "discount", "exits"},
     "gymnasium": {"discount"},
 }
+MAY_BE_NULL = ("states", "actions", "start", "exits")
 NOTES = {"name", "description", "comment"}  # accepted anywhere, not looked at
 
 
@@ -60,6 +61,8 @@ def read_mdp(source: str | Path | dict[str, Any], *, discount: float | None = No
             f"{sorted(unknown)[0]!r} is no key of a process with {kind!r}; "
             f"accepted are {', '.join(sorted(KINDS[kind]))}"
         )
+    for name in sorted({kind, *KINDS[kind]} & set(record)):
+        _check_value(name, record[name])
     rest = {name: record[name] for name in KINDS[kind] if name in record}
     if discount is not None:
         rest["discount"] = discount
@@ -73,11 +76,82 @@ def read_mdp(source: str | Path | dict[str, Any], *, discount: float | None = No
     return _from_table(record["transitions"], rest)
 
 
+def _check_value(name: str, value: Any) -> None:
+    """Refuse a value that is not of the form its key needs."""
+    good, form = FORMS[name]
+    if not good(value) and not (value is None and name in MAY_BE_NULL):
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise ValueError(f"{name!r} must be {form}, got {shown}")
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return real and abs(value) < 1e300
+
+
+def _is_name(value: Any) -> bool:
+    plain = isinstance(value, str | int | float | np.generic) and bool(value == value)
+    return plain or (isinstance(value, list | tuple | np.ndarray) and all(map(_is_name, value)))
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list | tuple | range) and all(map(_is_name, value))
+
+
+def _is_layout(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(v, str) for v in value)
+    )
+
+
+def _is_exits(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+def _is_outcomes(value: Any) -> bool:
+    """Lists (numbers are looked at later), or objects nested three deep."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return True
+    return isinstance(value, dict) and all(
+        isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values())
+        for rows in value.values()
+    )
+
+
+def _is_rewards(value: Any) -> bool:
+    """Lists, or objects nested one, two or three deep, the same depth everywhere."""
+    if not isinstance(value, dict):
+        return isinstance(value, list | tuple | np.ndarray)
+    rows = list(value.values())
+    if not any(isinstance(row, dict) for row in rows):
+        return True
+    if not all(isinstance(row, dict) for row in rows):
+        return False
+    deeper = [isinstance(cell, dict) for row in rows for cell in row.values()]
+    return all(deeper) or not any(deeper)
+
+
+FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "transitions": (_is_outcomes, "lists, or {state: {action: {next state: probability}}}"),
+    "rewards": (_is_rewards, "lists, or objects of numbers of the same depth everywhere"),
+    "grid": (_is_layout, "a list of rows of text"),
+    "gymnasium": (lambda value: isinstance(value, str), "the id of an environment"),
+    "discount": (_is_number, "a number"),
+    "step_reward": (_is_number, "a number"),
+    "slip": (_is_number, "a number"),
+    "exits": (_is_exits, "an object of numbers"),
+    "terminal": (_is_name, "a state or a list of states"),
+    "start": (_is_name, "a state or a list of probabilities"),
+    "states": (_is_names, "a list of names"),
+    "actions": (_is_names, "a list of names"),
+}
+
+
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from error
+    record = read_json(path.read_bytes(), str(path))
     if not isinstance(record, dict):
         raise ValueError(f"{path} must hold one JSON object, got {type(record).__name__}")
     return record
@@ -92,7 +166,7 @@ def _from_table(transitions: ArrayLike, rest: dict[str, Any]) -> MDP:
             raise ValueError("rewards must be lists where transitions are lists")
         return MDP(_numbers("transitions", transitions), _numbers("rewards", rewards), **rest)
     states = [str(s) for s in rest.pop("states", None) or _states(transitions)]
-    actions = rest.pop("actions", None) or _actions(transitions)
+    actions = [str(a) for a in rest.pop("actions", None) or _actions(transitions)]
     where = {name: i for i, name in enumerate(states)}, {name: i for i, name in enumerate(actions)}
     P = _sparse("transitions", transitions, where)
     R: Any = _rewards(rewards, P, where) if isinstance(rewards, dict) else rewards
@@ -153,7 +227,7 @@ def _find(what: str, known: dict[str, int], name: str) -> int:
     return known[name]
 
 
-def _number(what: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _number(what: str, value: Any) -> float:
+    if not _is_number(value):
         raise ValueError(f"{what} must hold numbers, got {value!r}")
     return float(value)

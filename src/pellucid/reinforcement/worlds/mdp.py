@@ -269,7 +269,7 @@ def _names(what: str, names: Sequence[Any] | None, n: int) -> Sequence[Any]:
 
 
 def _hashable(name: object) -> Any:
-    return tuple(name) if isinstance(name, list | np.ndarray) else name
+    return tuple(map(_hashable, name)) if isinstance(name, list | np.ndarray) else name
 
 
 def _some(states: Sequence[Any]) -> str:

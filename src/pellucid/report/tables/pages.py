@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from pellucid import __version__
+from pellucid.core.visible import visible
 from pellucid.report.pictures import Picture
 from pellucid.report.sentences import cell, evidence_words, sides
 from pellucid.study.wording import listed
@@ -134,7 +135,8 @@ def render_page(page: Page) -> str:
     }
     style = Markup(files("pellucid.report").joinpath("style.css").read_text("utf-8"))
     template = environment.from_string(TEMPLATE)
-    return template.render(page=page, style=style, more=Markup(GROUPS), version=__version__)
+    text = template.render(page=page, style=style, more=Markup(GROUPS), version=__version__)
+    return visible(text)
 
 
 def render_record(record: dict[str, Any]) -> str:

@@ -1,0 +1,56 @@
+"""Characters that act instead of showing never reach a screen or a page."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from pellucid.cli import cli
+from pellucid.core.visible import visible
+
+ACTING = [
+    "\x1b[31m",
+    "\x9b31m",
+    "\x07",
+    "\x00",
+    "\x7f",
+    "\u202e",
+    "\u200f",
+    "\u2067",
+    "\u2028",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("acting", ACTING)
+def test_what_acts_is_written_out(acting):
+    assert visible(f"a{acting}b") == f"a\\u{ord(acting[0]):04x}{acting[1:]}b"
+    assert json.loads(visible(json.dumps(f"a{acting}b", ensure_ascii=False))) == f"a{acting}b"
+
+
+def test_what_shows_stays():
+    text = "naïve 数 \U0001f469\u200d\U0001f4bb \u00a0 العربية\n\tx"
+    assert visible(text) == text
+    assert visible("a\tb\nc", one_line=True) == "a\\u0009b\\u000ac"
+
+
+def process(tmp_path, name):
+    path = tmp_path / "p.json"
+    walk = {name: {"go": {name: 1.0}}}
+    path.write_text(json.dumps({"transitions": walk, "rewards": {name: 1}}))
+    return str(path)
+
+
+@pytest.mark.parametrize("acting", ["\x1b[31m", "\x9b31m", "\u202e"])
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_names_of_states_on_the_screen(tmp_path, acting, option):
+    done = CliRunner().invoke(cli, ["solve", process(tmp_path, f"s{acting}"), *option])
+    assert done.exit_code == 0
+    assert acting not in done.output
+    assert f"\\u{ord(acting[0]):04x}" in done.output
+
+
+def test_names_in_sentences_about_errors(tmp_path):
+    from pellucid.cli.shared.options import sentence
+
+    assert sentence(ValueError("no column 'a\x1b[2J'")) == "no column 'a\\u001b[2J'"
