@@ -9,6 +9,7 @@
 #   make check     lint, and the tests that the change at hand can affect
 #   make estimator FAMILY=neighbors NAME=NearestCentroid: the files of a new estimator
 #   make stubs     what editors see, renewed from the tables of public names
+#   make audit     sbom.json (CycloneDX) from what is installed, and pip check; asks no server
 #   make clean     remove the environment and everything that was generated
 #
 # Another interpreter: make PYTHON=python3.12 test
@@ -40,7 +41,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 NEEDS_TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
-.PHONY: demo test test-all test-deep ready bench check stubs estimator lint warm clean
+.PHONY: demo test test-all test-deep ready bench check stubs audit estimator lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -72,6 +73,9 @@ check: $(VENV)/.test
 # The static face of the lazy packages, for editors and type checkers.
 stubs: $(VENV)/.test
 	$(BIN)/python tools/stubs.py
+
+audit: $(VENV)/.test
+	$(BIN)/python tools/audit.py
 
 # make estimator FAMILY=neighbors NAME=NearestCentroid [KIND=classifier] [SUB=editing]
 estimator: $(VENV)/.test

@@ -7,16 +7,20 @@ import pytest
 from model_files import Mean, Rate, ToyFit
 
 import pellucid
+from pellucid.persist.schema import declarations
 
 
 @pytest.fixture(autouse=True)
 def toys(monkeypatch):
-    """Lines in the public table, and nothing more, make the toys storable."""
+    """A line in the public table and a declaration of its state make a toy storable."""
     module = types.ModuleType("pellucid.toys.mean")
     for cls in (ToyFit, Mean, Rate):
         monkeypatch.setattr(cls, "__module__", module.__name__)
         setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    state = {"fit_": "@ToyFit", "residual_": "f8[?]", "a": "f8[?]", "b": "f8[?]"}
+    state |= {"many": "list(i8[?])", "words": "@Card", "summary": "@Summary"}
+    monkeypatch.setitem(declarations(), "pellucid.Mean", state)
     monkeypatch.setitem(pellucid._HOME, "Mean", "toys.mean")
     monkeypatch.setitem(pellucid._HOME, "Rate", "toys.mean")
 

@@ -1,12 +1,13 @@
 """The archive: a stored zip with exactly one spelling.
 
 Members lie one after the other from byte 0, each as local header and data; then the directory,
-the end record and the seal. Given the names, sizes and check sums there is one correct skeleton,
-so the reader rebuilds it and compares: gaps, overlaps, flags, extra fields and second directories
-cannot exist.
+the end record, the seal and perhaps a signature. Given the names, sizes and check sums there is one
+correct skeleton, so the reader rebuilds it and compares: gaps, overlaps, flags, extra fields and
+second directories cannot exist.
 """
 
 import hashlib
+import hmac
 import os
 import struct
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from pellucid.persist.format import (
     MAX_MEMBERS,
     SEAL_LENGTH,
     SEAL_PREFIX,
+    SIGNATURE_LENGTH,
+    SIGNATURE_PREFIX,
     ModelFileError,
 )
 
@@ -51,8 +54,8 @@ class Skeleton(NamedTuple):
     tail: bytes  # directory and end record
 
 
-def skeleton(members: Sequence[Member]) -> Skeleton:
-    """The one correct archive of these members.
+def skeleton(members: Sequence[Member], comment: int = SEAL_LENGTH) -> Skeleton:
+    """The one correct archive of these members with a comment of this length.
 
     >>> skeleton([Member("manifest.json", 0, 10)]).starts
     [43]
@@ -71,16 +74,17 @@ def skeleton(members: Sequence[Member]) -> Skeleton:
         if offset > MAX_BYTES:
             raise ModelFileError("the model needs more than 4 GiB, the most a model file may hold")
     listing = b"".join(directory)
-    return Skeleton(headers, starts, listing + _end(len(directory), len(listing), offset))
+    tail = listing + _end(len(directory), len(listing), offset, comment)
+    return Skeleton(headers, starts, tail)
 
 
-def _end(count: int, size: int, offset: int) -> bytes:
+def _end(count: int, size: int, offset: int, comment: int) -> bytes:
     wide = b""
     if count >= MANY:
         record = END64.pack(b"PK\x06\x06", 44, MADE_BY, 45, 0, 0, count, count, size, offset)
         wide = record + LOCATOR64.pack(b"PK\x06\x07", 0, offset + size, 1)
     n = min(count, MANY)
-    return wide + END.pack(b"PK\x05\x06", 0, 0, n, n, size, offset, SEAL_LENGTH)
+    return wide + END.pack(b"PK\x05\x06", 0, 0, n, n, size, offset, comment)
 
 
 class Archive(NamedTuple):
@@ -91,18 +95,22 @@ class Archive(NamedTuple):
     size: int
 
 
-def read_archive(file: BinaryIO, label: str) -> Archive:
-    """Check everything but the arrays' own data; ``label`` is the file's name in messages."""
+def read_archive(file: BinaryIO, label: str, key: bytes | None = None) -> Archive:
+    """Check everything but the arrays' own data; ``label`` is the file's name in messages.
+
+    With a key, the file must have been signed with it.
+    """
     size = os.fstat(file.fileno()).st_size
-    if size > MAX_BYTES + SEAL_LENGTH:
+    if size > MAX_BYTES + SEAL_LENGTH + SIGNATURE_LENGTH:
         raise ModelFileError(f"{label} has more than 4 GiB, the most a model file may hold")
-    offset, count = _read_end(file, size, label)
+    comment = SEAL_LENGTH + (SIGNATURE_LENGTH if _is_signed(file, size) else 0)
+    offset, count = _read_end(file, size, label, comment)
     members = _read_directory(file, offset, count, size, label)
     if members[0].name != MANIFEST:
         raise ModelFileError(f"{label} does not begin with {MANIFEST}")
     if members[0].size > MAX_MANIFEST:
         raise ModelFileError(f"the manifest has {members[0].size} bytes, more than 64 MB")
-    expected = skeleton(members)
+    expected = skeleton(members, comment)
     if expected.starts[-1] + members[-1].size != offset:
         raise ModelFileError(f"the members of {label} overlap or leave gaps")
     seal = hashlib.sha256()
@@ -115,11 +123,14 @@ def read_archive(file: BinaryIO, label: str) -> Archive:
             manifest = _read(file, start, member.size)
             seal.update(manifest)
     tail = _read(file, offset, len(expected.tail))
-    if tail != expected.tail or offset + len(tail) + SEAL_LENGTH != size:
+    if tail != expected.tail or offset + len(tail) + comment != size:
         raise ModelFileError(f"{label} is damaged: its directory is not the one it should have")
     seal.update(tail)
-    if _read(file, size - SEAL_LENGTH, SEAL_LENGTH) != seal_comment(seal.hexdigest()):
+    found = _read(file, size - comment, comment)
+    if found[:SEAL_LENGTH] != seal_comment(seal.hexdigest()):
         raise ModelFileError(f"{label} is damaged or was altered: its seal does not match")
+    if key is not None:
+        check_signature(found, key, label)
     places = {m.name: (start, m.size) for m, start in zip(members, expected.starts, strict=True)}
     del places[MANIFEST]
     return Archive(manifest, places, size)
@@ -130,14 +141,35 @@ def seal_comment(digest: str) -> bytes:
     return SEAL_PREFIX + digest.encode("ascii")
 
 
+def signature(seal: bytes, key: bytes) -> bytes:
+    """What follows the seal in a signed file: the HMAC-SHA256 of the seal under the key."""
+    return SIGNATURE_PREFIX + hmac.new(key, seal, "sha256").hexdigest().encode("ascii")
+
+
+def check_signature(comment: bytes, key: bytes, label: str) -> None:
+    """Refuse a file that was not signed with this key."""
+    seal, found = comment[:SEAL_LENGTH], comment[SEAL_LENGTH:]
+    if not found:
+        raise ModelFileError(f"{label} has no signature, and a key was given to check one")
+    if not hmac.compare_digest(found, signature(seal, key)):
+        raise ModelFileError(f"{label} was not signed with this key")
+
+
+def _is_signed(file: BinaryIO, size: int) -> bool:
+    """Whether the file ends with a signature; what it says is checked later."""
+    return _read(file, max(size - SIGNATURE_LENGTH, 0), SIGNATURE_LENGTH).startswith(
+        SIGNATURE_PREFIX
+    )
+
+
 def _read(file: BinaryIO, start: int, n: int) -> bytes:
     file.seek(start)
     return file.read(n)
 
 
-def _read_end(file: BinaryIO, size: int, label: str) -> tuple[int, int]:
+def _read_end(file: BinaryIO, size: int, label: str, comment: int) -> tuple[int, int]:
     """Where the directory starts and how many members it has."""
-    place = size - SEAL_LENGTH - END.size
+    place = size - comment - END.size
     if _read(file, 0, 4) != b"PK\x03\x04":
         raise ModelFileError(f"{label} is not a Pellucid model file")
     raw = _read(file, place, END.size + len(SEAL_PREFIX)) if place > 0 else b""

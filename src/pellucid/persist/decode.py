@@ -11,25 +11,30 @@ from sklearn.base import BaseEstimator
 
 from pellucid.persist.allowed import find_class, find_function
 from pellucid.persist.build import build_estimator, build_record
-from pellucid.persist.format import ModelFileError, brief, expect
+from pellucid.persist.format import MAX_BYTES, ModelFileError, brief, expect
 from pellucid.persist.generators import make_generator
 from pellucid.persist.npy import Layout, check_layout, check_shape, check_sizes
 from pellucid.persist.tables import CODES, DTYPES, MATRICES, SCALARS, TYPES
 
 Node = Any  # JSON
 NAMES = {name: bits for bits, name in CODES.items()}
+EXPANSION, SPARE = 16, 2**20  # what a file may take beside its arrays: 16 times its size, 1 MB
 
 
 class Decoder:
-    """Builds one model; ``read(name, layout)`` brings an array.
+    """Builds one model; ``read(name, layout)`` brings an array, ``room`` is the file's size.
 
     >>> decoder = Decoder(read=None)
     >>> decoder.decode({"is": "tuple", "items": [1, {"is": "float", "name": "inf"}]})
     (1, inf)
     """
 
-    def __init__(self, read: Callable[[str, Layout], np.ndarray] | None) -> None:
+    def __init__(
+        self, read: Callable[[str, Layout], np.ndarray] | None, room: int = MAX_BYTES
+    ) -> None:
         self._read = read
+        self._room = room
+        self._spent = 0
         self.arrays: dict[str, np.ndarray] = {}  # by file: what was shared is shared again
         self._layouts: dict[str, Layout] = {}
 
@@ -51,6 +56,12 @@ class Decoder:
         if node.keys() != {"is", *keys}:
             raise ModelFileError(f"a value of kind {kind!r} in the manifest has wrong fields")
         return method(self, node)
+
+    def spend(self, size: int) -> None:
+        """Count memory that is taken beside the arrays: one array named often must not multiply."""
+        self._spent += size
+        if self._spent > EXPANSION * self._room + SPARE:
+            raise ModelFileError("the file asks for many times the memory of its own size")
 
     def array(self, node: Node) -> np.ndarray:
         """A node that must be an array."""
@@ -105,12 +116,14 @@ class Decoder:
         array = self.array(node["array"])
         if array.ndim != 1 or array.dtype.str not in ("<f8", "<i8"):
             raise ModelFileError("a list of numbers in the manifest is not one column of numbers")
+        self.spend(32 * len(array))
         return array.tolist()
 
     def _stack(self, node: Node) -> list[np.ndarray]:
         array = self.array(node["array"])
         if array.ndim == 0 or array.size == 0:  # no data, any number of items: not ours
             raise ModelFileError("a list of arrays in the manifest is stored without its data")
+        self.spend(array.nbytes + 200 * len(array))
         return [array[i, ...].copy() for i in range(len(array))]
 
     def _table(self, node: Node) -> list[dict[str, Any]]:
@@ -122,6 +135,7 @@ class Decoder:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) != 1 or len(columns) != len(node["columns"]):
             raise ModelFileError("the columns of a table in the manifest do not fit together")
+        self.spend(100 * len(columns) * lengths.pop())
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def _objects(self, node: Node) -> np.ndarray:
@@ -194,7 +208,7 @@ class Decoder:
         params = {key: self.decode(item) for key, item in expect(node["params"], dict).items()}
         state = {key: self.decode(item) for key, item in expect(node["state"], dict).items()}
         if issubclass(cls, BaseEstimator):
-            return build_estimator(cls, node["class"], params, state)
+            return build_estimator(cls, node["class"], params, state, self._room)
         if params:
             raise ModelFileError(f"{node['class']} has no parameters, the file gives some")
         return build_record(cls, node["class"], state)

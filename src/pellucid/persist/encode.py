@@ -50,6 +50,7 @@ class Encoder:
         self.slim = slim
         self.arrays: list[np.ndarray] = []
         self.functions: list[str] = []  # collected, so that one message names them all
+        self.models: list[tuple[type, str, dict[str, Any], dict[str, Any]]] = []  # to be checked
         self._nodes: dict[int, tuple[np.ndarray, Node]] = {}  # shared arrays are stored once
         self._open: list[int] = []  # the containers we are inside of
 
@@ -216,17 +217,20 @@ class Encoder:
         params = model.get_params(deep=False)
         dropped = {"history_", *getattr(cls, "_training_state", ())} if self.slim else set()
         state: dict[str, Node] = {}
+        held: dict[str, Any] = {}
         for key, value in vars(model).items():
             if key in params or key in TRANSIENT or key in dropped or is_cached(cls, key):
                 continue
             check_attribute(cls, key)
             if key == "_metadata_request":
                 value = _requests(value)
+            held[key] = value
             state[key] = self.encode(value, f"{where}.{key}")
         nodes = {key: self.encode(value, f"{where}.{key}") for key, value in params.items()}
         for key in ONLY_NONE.get(name, ()):
             if nodes[key] is not None:
                 refuse(f"{where}.{key}", "is set; a model file holds it only as None")
+        self.models.append((cls, name, params, held))
         return {"class": name, "params": nodes, "state": state}
 
 

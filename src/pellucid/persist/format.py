@@ -3,10 +3,11 @@
     model.pellucid = stored zip
         manifest.json        the value tree, the SHA-256 of every array, versions, schema, card
         arrays/0000.npy ...  numbers and fixed-width text
-        comment              "pellucid-model sha256:" + seal
+        comment              "pellucid-model sha256:" + seal [+ " hmac-sha256:" + signature]
 
 The seal is the SHA-256 of every byte that is not array data, and the manifest holds the SHA-256
-of each array, so every byte of the file is covered once.
+of each array, so every byte of the file is covered once. The signature, if the file was saved with
+a key, is the HMAC of the seal.
 """
 
 import json
@@ -17,6 +18,8 @@ VERSION = 1
 MANIFEST = "manifest.json"
 SEAL_PREFIX = b"pellucid-model sha256:"
 SEAL_LENGTH = len(SEAL_PREFIX) + 64
+SIGNATURE_PREFIX = b" hmac-sha256:"
+SIGNATURE_LENGTH = len(SIGNATURE_PREFIX) + 64
 
 MAX_BYTES = 2**32 - 1  # 4 GiB in all, so that every field of the archive has 32 bits
 MAX_MANIFEST = 64 * 10**6

@@ -17,22 +17,31 @@ from pellucid.persist.decode import KINDS, Decoder
 from pellucid.persist.format import ModelFileError, array_name, brief, expect, parse_json
 from pellucid.persist.migrate import migrate
 from pellucid.persist.npy import Layout, check_layout, read_array
-from pellucid.persist.writer import check_path
+from pellucid.persist.writer import check_key, check_path
 
 FIELDS = {"format", "version", "library", "schema", "card", "object", "files"}
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
     """Load the model that ``save`` wrote to ``path``; see there for an example.
 
-    The seal, every array's SHA-256 and every class name are checked first. Nothing in the file is
-    executed, and there is no fall-back to another format.
+    The seal, every array's SHA-256, every class name and every value are checked before there is
+    an object to hold them. Nothing in the file is executed, and there is no fall-back to another
+    format.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    key : bytes, default=None
+        Refuse a file that was not saved with this key.
 
     Raises
     ------
     ModelFileError
-        The file is damaged, altered, newer than this library, or holds what is not allowed.
+        The file is damaged, altered, newer than this library, not signed with ``key``, or holds
+        what is not allowed.
     OSError
         There is no such file, or it cannot be read.
 
@@ -47,7 +56,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no_such_model.pellucid'
     """
-    with opened(path) as (file, archive):
+    with opened(path, check_key(key)) as (file, archive):
         manifest = read_manifest(archive)
         files = manifest["files"]
 
@@ -56,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Any:
                 raise ModelFileError(f"the manifest uses {brief(name)} but does not list it")
             return read_array(file, name, archive.places[name], layout, files[name])
 
-        decoder = Decoder(read)
+        decoder = Decoder(read, archive.size)
         model = decoder.decode(manifest["object"])
     unused = files.keys() - decoder.arrays.keys()
     if unused:
@@ -101,14 +110,16 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, Archive]]:
-    """The file and its verified archive."""
+def opened(
+    path: str | os.PathLike[str], key: bytes | None = None
+) -> Iterator[tuple[BinaryIO, Archive]]:
+    """The file and its verified archive, signed with ``key`` if that is given."""
     name = check_path(path)
     mode = os.stat(name).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would block, a device not end
         raise ModelFileError(f"{os.path.basename(name)} is not an ordinary file")
     with open(name, "rb") as file:
-        yield file, read_archive(file, os.path.basename(name))
+        yield file, read_archive(file, os.path.basename(name), key)
 
 
 def read_manifest(archive: Archive) -> dict[str, Any]:

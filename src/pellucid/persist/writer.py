@@ -16,23 +16,35 @@ from sklearn.utils.validation import check_is_fitted
 import pellucid
 from pellucid.core.arrays import check
 from pellucid.core.runtime.atomic import replacing
-from pellucid.persist.container import Member, seal_comment, skeleton
+from pellucid.persist.container import Member, seal_comment, signature, skeleton
 from pellucid.persist.encode import Encoder
 from pellucid.persist.format import (
     FORMAT,
     MANIFEST,
     MAX_MANIFEST,
+    SEAL_LENGTH,
+    SIGNATURE_LENGTH,
     VERSION,
     ModelFileError,
     array_name,
     check_depth,
     dump_json,
 )
+from pellucid.persist.kinds import check_params
 from pellucid.persist.leaves import full_name, text
 from pellucid.persist.npy import array_digest, flat_bytes, header, layout_of
+from pellucid.persist.schema import check_state
+
+KEY_BYTES = 16  # fewer can be guessed
 
 
-def save(model: BaseEstimator, path: str | os.PathLike[str], *, slim: bool = False) -> None:
+def save(
+    model: BaseEstimator,
+    path: str | os.PathLike[str],
+    *,
+    slim: bool = False,
+    key: bytes | None = None,
+) -> None:
     """Write a model to a file that ``load`` reads back with bit-equal predictions.
 
     The same model gives the same bytes. An old file under this name stays whole until the new one
@@ -48,6 +60,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, slim: bool = Fal
     slim : bool, default=False
         Leave out ``history_`` and what the class names in ``_training_state``: per-row results
         of the fit that prediction does not need.
+    key : bytes, default=None
+        Sign the file with this secret (HMAC-SHA256); ``load`` with the same key then knows that
+        the file was written by someone who has it. At least 16 bytes.
 
     Raises
     ------
@@ -67,9 +82,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, slim: bool = Fal
     array([[3.]])
     """
     check.boolean(slim=slim)
-    target = check_path(path)
+    target, key = check_path(path), check_key(key)
     pack = pack_model(model, slim=bool(slim))
-    bones = skeleton(pack.members)
+    bones = skeleton(pack.members, SEAL_LENGTH + (0 if key is None else SIGNATURE_LENGTH))
     seal = hashlib.sha256()
     with replacing(target) as file:
         for bone, data, outside in zip(bones.headers, pack.data, pack.sealed, strict=True):
@@ -80,7 +95,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, slim: bool = Fal
                 if outside:
                     seal.update(part)
         seal.update(bones.tail)
-        file.write(bones.tail + seal_comment(seal.hexdigest()))
+        comment = seal_comment(seal.hexdigest())
+        file.write(bones.tail + comment + (b"" if key is None else signature(comment, key)))
 
 
 def check_path(path: Any) -> str:
@@ -94,6 +110,15 @@ def check_path(path: Any) -> str:
     if not name or "\0" in name:
         raise ValueError(f"path must name a file, got {name!r}")
     return name
+
+
+def check_key(key: Any) -> bytes | None:
+    """A key to sign with, or None."""
+    if key is not None and not isinstance(key, bytes):
+        raise TypeError(f"key must be bytes or None, got {type(key).__name__}")
+    if key is not None and len(key) < KEY_BYTES:
+        raise ValueError(f"key must have at least {KEY_BYTES} bytes, got {len(key)}")
+    return key
 
 
 class Pack(NamedTuple):
@@ -129,7 +154,15 @@ def pack_model(model: BaseEstimator, *, slim: bool) -> Pack:
         Member(name, _crc(part), sum(len(piece) for piece in part))
         for name, part in zip([MANIFEST, *names], data, strict=True)
     ]
+    check_declared(encoder, sum(member.size for member in members))
     return Pack(members, data, [True] + [False] * len(parts))
+
+
+def check_declared(encoder: Encoder, size: int) -> None:
+    """Refuse what ``load`` would refuse: a class without a declaration, a state that is not it."""
+    for cls, name, params, state in encoder.models:
+        check_params(cls, name, params)
+        check_state(name, params, state, size)
 
 
 def manifest_bytes(model: BaseEstimator, tree: object, files: dict[str, str]) -> bytes:

@@ -7,7 +7,8 @@ the answer is written once: O(n C(p + k, k)), bounded by the memory bus. K class
 a direction need degree K - 1 before indicator regression stops masking the middle ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
 from numbers import Integral
 from typing import Any, Self
@@ -144,9 +145,9 @@ class PolynomialFeatures(Transformer):
         low = max(self._degrees()[0], 1)
         keep = np.arange(plan.starts[min(low, len(plan.starts) - 1)], plan.starts[-1])
         if self.arrangement == "powers_first" and not self.powers_only:
-            powers = self._exponents()
-            degree, pure = powers.sum(axis=1), (powers > 0).sum(axis=1) == 1
-            order = np.lexsort((np.arange(len(powers)), ~pure, degree))
+            degree = np.repeat(np.arange(len(plan.starts) - 1), np.diff(plan.starts))
+            pure = np.array([not term or term[0] == term[-1] for term in self._terms()])
+            order = np.lexsort((np.arange(len(degree)), ~pure | (degree == 0), degree))
             keep = order[degree[order] >= low]
         return np.append(0, keep) if self.include_bias else keep
 
@@ -184,31 +185,41 @@ class PolynomialFeatures(Transformer):
         out.sort_indices()
         return out
 
-    def _exponents(self) -> IntArray:
-        """The exponents of all monomials, degree by degree, the constant first."""
+    def _terms(self) -> Iterator[tuple[int, ...]]:
+        """The columns of all monomials, degree by degree, the constant first."""
         p, high = self.n_features_in_, self._degrees()[1]
-        rows = [np.zeros((1, p), dtype=np.intp)]
+        yield ()
         for d in range(1, high + 1):
             if self.powers_only:
-                rows.append(d * np.eye(p, dtype=np.intp))
-                continue
-            choose = combinations if self.interaction_only else combinations_with_replacement
-            terms = np.array(list(choose(range(p), d)), dtype=np.intp).reshape(-1, d)
-            powers = np.zeros((len(terms), p), dtype=np.intp)
-            np.add.at(powers, (np.arange(len(terms))[:, None], terms), 1)
-            rows.append(powers)
-        return np.vstack(rows)
+                yield from ((j,) * d for j in range(p))
+            elif self.interaction_only:
+                yield from combinations(range(p), d)
+            else:
+                yield from combinations_with_replacement(range(p), d)
+
+    def _wanted_terms(self) -> list[tuple[int, ...]]:
+        plan = kernels.make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
+        terms = list(self._terms())
+        return [terms[j] for j in self._wanted(plan).tolist()]
 
     @property
     def powers_(self) -> IntArray:
         check_is_fitted(self)
-        plan = kernels.make_plan(self.n_features_in_, self._degrees()[1], **self._flags())
-        return self._exponents()[self._wanted(plan)]
+        terms = self._wanted_terms()
+        powers = np.zeros((len(terms), self.n_features_in_), dtype=np.intp)
+        for row, term in zip(powers, terms, strict=True):
+            np.add.at(row, list(term), 1)
+        return powers
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The monomials: ``a^2``, ``a b``."""
         names = self._names_in(input_features)
-        return np.array([monomial_name(row, names) for row in self.powers_], dtype=object)
+        return np.array([monomial_name(term, names) for term in self._wanted_terms()], dtype=object)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if hasattr(self, "n_features_in_") and self._n_terms() != self.n_output_features_:
+            raise ValueError("n_output_features_ is not what degree and n_features_in_ make")
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
@@ -243,11 +254,11 @@ def by_rows(X: Array, plan: kernels.Plan, keep: IntArray) -> Array:
     return out
 
 
-def monomial_name(powers: IntArray, names: Sequence[str]) -> str:
-    """The name of a monomial.
+def monomial_name(term: Sequence[int], names: Sequence[str]) -> str:
+    """The name of the product of these columns.
 
-    >>> monomial_name(np.array([2, 1]), ["a", "b"])
+    >>> monomial_name([0, 0, 1], ["a", "b"])
     'a^2 b'
     """
-    used = [(str(names[j]), powers[j]) for j in np.flatnonzero(powers).tolist()]
-    return " ".join(name if d == 1 else f"{name}^{d}" for name, d in used) or "1"
+    used = Counter(term).items()
+    return " ".join(str(names[j]) if d == 1 else f"{names[j]}^{d}" for j, d in used) or "1"

@@ -1,0 +1,308 @@
+"""Forge model files at random and use what loads: ``python tests/helpers/fuzz_models.py 5 Ridge``.
+
+A specimen of every storable class is saved; its values, arrays, dtypes and shapes are changed, the
+hashes and the seal are made right again, and the file is loaded. ``load`` may raise
+``ModelFileError`` and nothing else. What it accepts answers every question a model can be asked,
+where any ordinary exception is fine, and these are not: death by a signal, 10 seconds of processor
+time, 2 GB, and an error of the compiler (a dtype that no kernel was written for).
+
+Each run is a process of its own that says what it is about to try, so that one that dies or hangs
+names the file that did it.
+"""
+
+import hashlib
+import io
+import json
+import random
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from estimators import OUTPUTS, data, decides, every_class, fit, make
+from model_files import npy, seal
+from numba.core.errors import NumbaError
+from sklearn import preprocessing
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+
+import pellucid
+from pellucid.persist import ModelFileError, load, save
+from pellucid.persist.npy import layout_of
+
+SECONDS, BYTES = 10, 2**31
+METHODS = (*OUTPUTS, "get_feature_names_out", "inverse_transform", "score_samples", "card")
+WHOLE = (0, 1, -1, 2, 3, 7, 5000, 10**6, 10**9, 10**12, 2**31, 2**63 - 1, -(2**63), 2**100)
+REAL = (0.0, -1.0, 1e-320, 1e308, -1e308, 0.5, 1e9)
+ODD = (
+    None,
+    True,
+    "",
+    "x",
+    [],
+    3,
+    0.5,
+    {"is": "tuple", "items": []},
+    {"is": "float", "name": "nan"},
+)
+ODD += (
+    {"is": "float", "name": "inf"},
+    {"is": "dict", "items": []},
+    {"is": "range", "items": [0, 10**12, 1]},
+)
+DTYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "|u1", ">f8", "<f2", "<U3", "<u8", "<i2")
+
+
+# --- specimens ----------------------------------------------------------------------------------
+
+
+def scikit_learn():
+    """The transformers of scikit-learn that a file may hold, by name."""
+    found = [preprocessing.StandardScaler(), preprocessing.MinMaxScaler(), SimpleImputer()]
+    found += [preprocessing.OneHotEncoder(handle_unknown="ignore"), preprocessing.OrdinalEncoder()]
+    found += [preprocessing.PolynomialFeatures(2), preprocessing.QuantileTransformer(n_quantiles=5)]
+    found += [preprocessing.PowerTransformer(), preprocessing.RobustScaler()]
+    found += [preprocessing.KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")]
+    found += [
+        preprocessing.TargetEncoder(),
+        preprocessing.Normalizer(),
+        preprocessing.MaxAbsScaler(),
+    ]
+    found += [make_pipeline(preprocessing.StandardScaler(), pellucid.Ridge())]
+    return {f"sklearn.{type(model).__name__}": model for model in found}
+
+
+def specimen(name):
+    """A fitted model of this class and rows to ask it about."""
+    rng = np.random.default_rng(0)
+    if name in scikit_learn():
+        X = np.round(rng.normal(size=(40, 4)), 1)
+        return scikit_learn()[name].fit(X, (X[:, 0] > 0).astype(int)), X[:7]
+    cls = every_class()[name]
+    if decides(cls):
+        world = pellucid.reinforcement.grid_world(["..+", ".#-", "S.."], discount=0.9)
+        given = {"horizon": 3} if cls.__name__ == "FiniteHorizon" else {}
+        return make(cls, **given).fit(world), None
+    X, y = data(cls, 60)
+    return fit(make(cls), X, y), X[:7]
+
+
+def every_name():
+    return [*every_class(), *scikit_learn()]
+
+
+# --- mutations ----------------------------------------------------------------------------------
+
+
+def opened(path):
+    """The manifest and the arrays of a file, by name."""
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        arrays = {
+            name: np.load(io.BytesIO(archive.read(name)))
+            for name in archive.namelist()
+            if name != "manifest.json"
+        }
+    return manifest, arrays
+
+
+def places(node, here=()):
+    """The way to every value below a node."""
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, item in items:
+        yield (*here, key)
+        yield from places(item, (*here, key))
+
+
+def at(tree, place):
+    for key in place:
+        tree = tree[key]
+    return tree
+
+
+def mutate(manifest, arrays, chance):
+    """A file with one to three changes, its hashes and its seal correct."""
+    tree, arrays = json.loads(json.dumps(manifest["object"])), dict(arrays)
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        if arrays and chance.random() < 0.5:
+            name = chance.choice(list(arrays))
+            arrays[name] = changed_array(arrays[name], arrays, chance)
+        else:
+            change_value(tree, chance)
+    return resealed({**manifest, "object": tree}, arrays)
+
+
+def resealed(manifest, arrays):
+    """A file of these parts; every mention of an array describes it as it is now."""
+    nodes = [at(manifest["object"], place) for place in places(manifest["object"])]
+    for node in nodes:
+        if isinstance(node, dict) and node.get("is") == "array" and str(node.get("file")) in arrays:
+            layout = layout_of(arrays[node["file"]])
+            node.update(dtype=layout.dtype, shape=list(layout.shape), order=layout.order)
+    blobs = [npy(array) for array in arrays.values()]
+    digests = [hashlib.sha256(blob).hexdigest() for blob in blobs]
+    whole = {**manifest, "files": dict(zip(arrays, digests, strict=True))}
+    return seal(["manifest.json", *arrays], [json.dumps(whole).encode(), *blobs])
+
+
+def change_value(tree, chance):
+    """Replace, drop or copy one value of the tree."""
+    way = chance.choice([p for p in places(tree) if p[-1] not in ("is", "class", "file")])
+    parent, key = at(tree, way[:-1]), way[-1]
+    old, kind = parent[key], chance.random()
+    if kind < 0.1:
+        del parent[key]
+    elif kind < 0.2:
+        parent[key] = json.loads(json.dumps(at(tree, chance.choice(list(places(tree))))))
+    elif isinstance(old, bool) or old is None or kind < 0.3:
+        parent[key] = chance.choice(ODD)
+    elif isinstance(old, int):
+        parent[key] = chance.choice([*WHOLE, old + 1, old - 1])
+    elif isinstance(old, float):
+        parent[key] = chance.choice(REAL)
+    elif isinstance(old, str):
+        parent[key] = chance.choice([old + "x", "", "x" * 1000, "auto"])
+    elif isinstance(old, list) and old:
+        parent[key] = chance.choice([old[:-1], old * 2, old[::-1], [], old[:1]])
+    else:
+        parent[key] = chance.choice(ODD)
+
+
+def changed_array(array, arrays, chance):
+    """Other values, another dtype, another shape, or another array of the file."""
+    kind = chance.randrange(4)
+    if kind == 0 and array.size and array.dtype.kind in "biuf":
+        return with_values(array, chance)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if kind == 1:
+            try:
+                return array.astype(chance.choice(DTYPES))
+            except ValueError:  # text that is no number
+                return np.zeros(array.shape)
+    if kind == 2:
+        shapes = [lambda a: a[:-1], lambda a: a[..., :-1], lambda a: a[None], lambda a: a.T]
+        shapes += [
+            np.ravel,
+            lambda a: np.repeat(a, 2, axis=0),
+            lambda a: a[:0],
+            lambda a: a[..., None],
+        ]
+        shapes += [lambda a: np.zeros((0, *a.shape), a.dtype), lambda a: a.reshape(-1)[:1]]
+        return np.asarray(chance.choice(shapes)(array if array.ndim else array[None]))
+    return arrays[chance.choice(list(arrays))]
+
+
+def with_values(array, chance):
+    array = array.copy()
+    spots = chance.choice([1, 1, array.size])
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.T.reshape(-1)
+    where = [chance.randrange(array.size) for _ in range(min(spots, 1000))]
+    if array.dtype.kind == "f":
+        flat[where] = chance.choice([*REAL, np.nan, np.inf, -np.inf])
+    elif array.dtype.kind == "b":
+        flat[where] = ~flat[where]
+    else:
+        info = np.iinfo(array.dtype)
+        new = chance.choice([*WHOLE, int(array.max()) + 1, int(array.max()) + 2, 100, 2**20])
+        flat[where] = min(max(new, info.min), info.max)
+    return array
+
+
+# --- use ----------------------------------------------------------------------------------------
+
+
+class Hang(BaseException):
+    """Raised after ``SECONDS``."""
+
+
+def alarm(*_):
+    raise Hang
+
+
+def use(model, X):
+    """Ask everything; returns the name of the trouble, or None."""
+    n = getattr(model, "n_features_in_", None)
+    inputs = [X]
+    if isinstance(X, np.ndarray) and isinstance(n, int) and 0 < n <= 64 and n != X.shape[1]:
+        inputs.append(np.resize(X, (7, n)))
+    for name in METHODS:
+        for rows in inputs:
+            try:
+                method = getattr(model, name)
+                method() if name in ("card", "get_feature_names_out") else method(rows)
+            except (MemoryError, NumbaError, SystemError) as error:
+                return f"{name}: {type(error).__name__}: {str(error)[:150]}"
+            except Exception:  # noqa: BLE001  any ordinary answer to nonsense is fine
+                continue
+    return None
+
+
+def limit_memory():
+    """Let this process have 2 GB more than it has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def attempt(blob, path, X):
+    """Load and use one file; returns what went wrong, or None."""
+    path.write_bytes(blob)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: the machine may be busy
+    try:
+        try:
+            model = load(path)
+        except ModelFileError:
+            return None
+        except Exception as error:  # noqa: BLE001  this is what is looked for
+            return f"load: {type(error).__name__}: {str(error)[:150]}"
+        return use(model, X)
+    except Hang:
+        return f"took over {SECONDS} s"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def run(count, names, seed=0, first=0):
+    """Try ``count`` files of each class; a line before each file, a line for each fault."""
+    signal.signal(signal.SIGPROF, alarm)
+    warnings.simplefilter("ignore")
+    limited = False
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.pellucid")
+        for name in names:
+            try:
+                model, X = specimen(name)
+                save(model, path)
+            except Exception as error:  # noqa: BLE001  said, and counted as a fault
+                print(json.dumps(["fault", name, -1, f"specimen: {error!r}"[:200]]), flush=True)
+                continue
+            if not limited:
+                limit_memory()
+                limited = True
+            manifest, arrays = opened(path)
+            print(json.dumps(["class", name]), flush=True)
+            for i in range(first, count):
+                blob = mutate(manifest, arrays, random.Random(f"{seed} {name} {i}"))
+                print(json.dumps(["try", name, i]), flush=True)
+                trouble = attempt(blob, path, X)
+                if trouble:
+                    print(json.dumps(["fault", name, i, trouble]), flush=True)
+            first = 0
+    print(json.dumps(["done"]), flush=True)
+
+
+if __name__ == "__main__":
+    asked = sys.argv[2:]
+    first = int(asked.pop()) if asked and asked[-1].isdigit() else 0
+    run(int(sys.argv[1]), asked or every_name(), first=first)

@@ -1,0 +1,44 @@
+"""Forged files of every storable class: no signal, no hang, no gigabytes, one kind of error."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzz_models import every_name
+
+HELPERS = Path(__file__).parents[1] / "helpers"
+
+
+def faults(count, names, **settings):
+    """What went wrong with ``count`` forged files of each class."""
+    found, first = [], 0
+    while names:
+        command = [sys.executable, str(HELPERS / "fuzz_models.py"), str(count), *names, str(first)]
+        env = {**os.environ, "PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", **settings}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env
+        ) as child:
+            rows = [json.loads(line) for line in child.stdout if line.startswith("[")]
+        found += [row[1:] for row in rows if row[0] == "fault"]
+        if rows and rows[-1] == ["done"]:
+            break
+        last = next((row for row in reversed(rows) if row[0] == "try"), None)
+        if last is None:
+            return [*found, [names[0], -1, f"ended with {child.returncode} before the first file"]]
+        found.append([last[1], last[2], f"ended with {child.returncode}"])
+        names, first = names[names.index(last[1]) :], last[2] + 1
+    return found
+
+
+@pytest.mark.parametrize("share", range(4))
+def test_a_few_forged_files_of_every_class(share):
+    assert faults(4, every_name()[share::4]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(16))
+def test_five_hundred_forged_files_of_every_class(share):
+    assert faults(500, every_name()[share::16]) == []
