@@ -5,9 +5,10 @@
 The score of a tool on a table is the mean over the splits that all tools have. A tool that failed
 on a table is last there. Mean ranks are compared by Friedman's test and Nemenyi's critical
 difference. *Covers*: the share of jobs in which the tool's own interval holds its score on the
-judged rows (ours: the score of the model that the interval is about, before the refit on all rows). That score has chance of its own, so an honest interval covers it less often than it
-says: *within chance* is the share in which own estimate and score differ by no more than both
-explain (the two half-widths, squared and added). *Too good by* is the median of how much better
+judged rows (ours: the score of the model that the interval is about, before the refit on all rows).
+That score has chance of its own, so an honest interval covers it less often than it says: *within
+chance* is the share in which own estimate and score differ by no more than both explain (the two
+half-widths, squared and added). *Too good by* is the median of how much better
 than its score a tool believes itself to be, in percent.
 """
 

@@ -13,7 +13,7 @@ from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
 from pellucid.study.candidates.training import Workshop, run_candidate
 from pellucid.study.judging.final_score import build_model
 from pellucid.study.judging.measure import make_scorer
-from pellucid.study.records import Candidate, Task
+from pellucid.study.records import Candidate, Plan, Task
 
 BINARY = Task("binary", ("y",), ("a", "b"), "b", "accuracy", True, 0, "")
 NUMBER = Task("regression", ("y",), (), None, "rmse", False, 0, "")
@@ -130,3 +130,18 @@ def test_members_in_a_fold_keep_their_order():
     second = pellucid.Ridge().fit([[0.0], [1.0]], [5.0, 5.0])
     joined = FoldBlend([first, second], np.array([0.0, 1.0]))
     assert_allclose(joined.predict(np.array([[3.0]])), [5.0])
+
+
+def test_ordered_classes_can_be_studied_with_averages():
+    """The ordinal model needs the labels themselves, so it is no member."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(240, 3))
+    score = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=240)
+    labels = np.array(["low", "medium", "high"])[np.digitize(score, [-0.6, 0.6])]
+    table = pl.DataFrame(X).with_columns(y=pl.Series(labels))
+    plan = Plan(candidates=("logistic", "ordinal", "neighbours", "average"))
+    record = pellucid.learn(table, "y", plan=plan)
+    keys = {row.key: row for row in record.leaderboard}
+    assert {"ordinal", "average"} <= set(keys)
+    assert "ordinal" not in keys["average"].name
+    assert set(record.predict(pl.DataFrame(X))) <= set(labels)

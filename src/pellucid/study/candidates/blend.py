@@ -87,6 +87,8 @@ def _eligible(shop: Workshop, outcomes: list[Outcome]) -> list[Outcome]:
     found = [one for one in outcomes if one.complexity > 0 and one.tried.features == {}]
     if kind != "regression":
         found = [one for one in found if hasattr(one.models[0], "predict_proba")]
+        # a vote hands its members codes; one that knows the order of the labels needs the labels
+        found = [one for one in found if not hasattr(one.tried.candidate.estimator, "order")]
         every = np.asarray(sorted(set(shop.y[np.concatenate(shop.folds[0])].tolist())))
         if any(not np.array_equal(m.classes_, every) for one in found for m in one.models):
             return []

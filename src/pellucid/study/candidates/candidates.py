@@ -332,8 +332,8 @@ def _narrow(s: Setting) -> bool:
 
 
 def _boostable(s: Setting) -> bool:
-    """Whether trees on all columns can be boosted in passable time."""
-    return s.p <= 500 or s.n * s.p <= 20_000_000
+    """Whether trees on all columns can be boosted in passable time, and have rows to grow on."""
+    return s.p <= 500 or (s.p <= s.n and s.n * s.p <= 20_000_000)
 
 
 def _has_text(s: Setting) -> bool:
