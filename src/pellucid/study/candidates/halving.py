@@ -112,6 +112,7 @@ DRAWN = {
     "thorough": (16, 32),
 }  # settings beyond the plain ones
 FEW_ROWS, MANY_ROWS = 1000, 3000  # from the second on each setting costs more and differs less
+MANY_CELLS = 150_000  # likewise
 
 
 def portfolio(n: int, p: int, n_classes: int, effort: str, seed: int) -> tuple[dict[str, Any], ...]:
@@ -135,7 +136,8 @@ def portfolio(n: int, p: int, n_classes: int, effort: str, seed: int) -> tuple[d
         _setting(0.1, sizes[1], 2 * leaf, 10.0, share),
     ][: PLAIN[effort][n >= FEW_ROWS]]
     rng = np.random.default_rng(seed)
-    for _ in range(math.ceil(DRAWN[effort][n >= FEW_ROWS] * min(1.0, MANY_ROWS / n))):
+    share_drawn = min(1.0, MANY_ROWS / n, MANY_CELLS / (n * p))
+    for _ in range(math.ceil(DRAWN[effort][n >= FEW_ROWS] * share_drawn)):
         rate, size, rows, l2 = np.exp(
             rng.uniform(np.log([0.02, 2.0, 0.25, 0.01]), np.log([0.2, 2.0 * sizes[2], 2.5, 30.0]))
         ).tolist()

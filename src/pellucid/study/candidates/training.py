@@ -47,7 +47,7 @@ from pellucid.study.reading.amounts import Growth
 
 INNER = {"quick": 3, "standard": 3, "thorough": 5}  # folds inside a fold
 ONE_SPLIT = 1500  # learning rows from which on parameters are chosen once, on one inner split;
-ONE_SPLIT_CELLS = 150_000  # likewise cells, where rows are at least
+ONE_SPLIT_CELLS = 50_000  # likewise cells, where rows are at least
 ONE_SPLIT_LEAST = 500  # so many
 TUNING_ROWS = 20_000  # tuning looks at no more rows than this
 PARTS = 10  # a single judging part is cut into so many, to have a spread
@@ -443,11 +443,18 @@ def _races(tried: Tried) -> bool:
     return bool(tried.portfolio) and not tried.candidate.space
 
 
+def _race_end(shop: Workshop, fold: int, deadline: float) -> float:
+    """When a race must end, so that the fits after it find the time."""
+    now = time.monotonic()
+    return now + (deadline - now) / (4 if shop.tunes_once() else 2 * (len(shop.folds) - fold))
+
+
 def _parameters(shop: Workshop, tried: Tried, fold: int, deadline: float | None) -> dict[str, Any]:
     """The parameters of one fold, chosen on its inner parts."""
     inner = shop.inner_parts(fold, tried.features) if _has_choice(tried) else []
     if _races(tried):
-        return race(tried.candidate.estimator, tried.portfolio, inner, deadline).params
+        end = None if deadline is None else _race_end(shop, fold, deadline)
+        return race(tried.candidate.estimator, tried.portfolio, inner, end).params
     choice = tune(shop, tried, inner)
     return choice.params[choice.chosen]
 
