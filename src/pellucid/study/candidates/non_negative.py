@@ -19,7 +19,8 @@ class NonNegativeRegressor(MetaEstimatorMixin, Regressor):
     """A regressor whose predictions below 0 become 0.
 
     >>> from pellucid import LinearRegression
-    >>> model = NonNegativeRegressor(LinearRegression()).fit([[0.0], [1.0]], [0.0, 3.0])
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 3.0, 6.0]
+    >>> model = NonNegativeRegressor(LinearRegression()).fit(X, y)
     >>> model.predict([[-1.0], [2.0]]).round(6)
     array([0., 6.])
     """
