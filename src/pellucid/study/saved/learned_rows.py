@@ -22,6 +22,7 @@ import polars as pl
 
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 from pellucid.study.reading.cell_values import dates, levels, numbers
 
 MARKS = 8192
@@ -114,8 +115,5 @@ def _text_mark(cell: str | None) -> int:
 
 
 def _mixed(x: Marks) -> Marks:
-    """Every bit of the answer depends on every bit of x (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    """Every bit of the answer depends on every bit of x."""
+    return splitmix64.py_func(x + GOLDEN)  # whole arrays need no compiler
