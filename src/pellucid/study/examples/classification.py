@@ -119,10 +119,11 @@ def discriminant() -> list[Line]:
 def between() -> list[Line]:
     from pellucid import RegularizedDiscriminantAnalysis
 
-    found = [
-        RegularizedDiscriminantAnalysis(alpha, 0.0).fit(TWO_X, TWO_Y).decision_function([[2, 1]])[0]
-        for alpha in (0.0, 0.5, 1.0)
-    ]
+    def log_odds(alpha: float) -> float:
+        model = RegularizedDiscriminantAnalysis(alpha, 0.0, divisor="unbiased")
+        return float(model.fit(TWO_X, TWO_Y).decision_function([[2, 1]])[0])
+
+    found = [log_odds(alpha) for alpha in (0.0, 0.5, 1.0)]
     expected = [-4.3889942306, -3.9058946492, -2.4909815694]
     return [Line("log-odds, from linear to quadratic", found, expected)]
 
