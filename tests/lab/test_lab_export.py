@@ -134,10 +134,10 @@ def test_graphs_and_grid_worlds_are_told_in_words():
     alt = values_panel(world, np.arange(n) / 10, 1.0, policy=np.arange(n) % 4)["alt"]
     cells = alt.split(": ")[1].rstrip(".").split("; ")
     assert len(cells) == n
-    assert "(1,2) 0 up" in cells
-    assert "(2,2) 0.1 right" in cells
-    assert "(4,2) 0.3" in cells  # an exit: nothing is done there
-    assert "(2,2) 0.1;" in values_panel(world, np.arange(n) / 10, 1.0)["alt"]
+    assert "(0, 0) 0 up" in cells
+    assert "(0, 1) 0.1 right" in cells
+    assert "(0, 3) 0.3" in cells  # an exit: nothing is done there
+    assert "(0, 1) 0.1;" in values_panel(world, np.arange(n) / 10, 1.0)["alt"]
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS, "lab.css", "page.html"])

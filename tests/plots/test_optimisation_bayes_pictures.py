@@ -346,7 +346,8 @@ def test_objective_history_holds_the_history_and_marks_divergence():
     f = LinearObjective(T_X, T_Y, scale="half_mean", intercept=True)
     with pytest.warns(DivergenceWarning):
         wild = GradientDescent(5.0, max_iter=100, tol=None).minimise(f, "zeros")
-    rising = descent(0.9, max_iter=30).fit(T_X, T_Y)
+    with pytest.warns(DivergenceWarning):
+        rising = descent(0.9, max_iter=30).fit(T_X, T_Y)
     picture = plots.objective_history(
         {"slow": slow, "good": good, "wild": wild, "rising": rising, "rows": good.history_}
     )

@@ -2,8 +2,8 @@
 
 The log loss on the rows set aside is compared with that of guessing the shares of the classes; a
 hundredth is left to chance (of 160 rows set aside, two may be of the rare class): "fair, religion"
-and "randhie, poor health" are above guessing by less than that. ccard and spector of statsmodels are
-not in the list: 7 to 15 rows set aside cannot tell, and there the saved models were above guessing.
+and "randhie, poor health" are above guessing by less than that. ccard and spector of statsmodels
+are not in the list: 7 to 15 rows set aside cannot tell, and there saved models were above guessing.
 The whole list is for ``make test-all``; ``make test`` takes three of it.
 """
 

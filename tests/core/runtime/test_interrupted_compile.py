@@ -8,6 +8,8 @@ import signal, numpy as np
 from numba.core import event
 from pellucid.core.runtime.jit import jit
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+
 class Press(event.Listener):
     pressed = 0
     def on_start(self, event):

@@ -108,6 +108,7 @@ CALLS = [
         np.triu(np.ones((9, 9))) + 0.1
     ),
     # core
+    lambda: p.PolynomialFeatures(2).fit_transform([[1e200]]),
     lambda: p.KNeighborsClassifier(3, metric="cosine").fit(np.vstack([0 * X[:1], X]), np.r_[0, c]),
     lambda: neighbors.pairwise_distances(twice, metric=neighbors.Mahalanobis()),
     lambda: p.LogisticRegression(max_iter=1).fit(X, c),
@@ -226,6 +227,10 @@ CALLS = [
     lambda: p.StepwiseRegression().fit(X, X[:, 1] - X[:, 2]),
     lambda: p.StepwiseLogisticRegression().fit(X, parted),
     lambda: p.BestSubsetRegression().fit(X, X[:, 1] - 2 * X[:, 2] + 3),
+    lambda: p.PoissonRegressor(alpha=0).fit([[0], [0], [1], [1]], [3, 2, 0, 0]),
+    lambda: p.PoissonRegressor().fit(X, counts[:, 0]).predict(X * 1e9),
+    lambda: p.PoissonRegressor(alpha=0).fit(twice, counts[:, 0]),
+    lambda: p.PoissonRegressor().fit(X, counts[:, 0]).summary(),
     # mixture
     lambda: p.BayesianGaussianMixture(n_components=3, max_iter=1).fit(groups),
     lambda: p.GaussianMixture(3, max_iter=1, random_state=0, tol=1e-9).fit(X),
@@ -292,6 +297,7 @@ CALLS = [
         solvers.Objective(lambda x: x @ x, lambda x: -2 * x), [1.0, 0.3]
     ),
     lambda: solvers.GradientDescent(1e-4, max_iter=20).minimise(square, "zeros"),
+    lambda: solvers.GradientDescent(0.9, max_iter=3, tol=None).minimise(square, "zeros"),
     lambda: solvers.GradientDescent(0.1, max_iter=20, tol=1e-3).minimise(parted_loss, "ones"),
     lambda: solvers.Newton(tol=1e-6).minimise(saddle, [1.0, 0.1]),
     lambda: solvers.newton_root(lambda x: x * x + 1, 0.0, lambda x: 2 * x),

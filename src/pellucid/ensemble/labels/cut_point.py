@@ -118,6 +118,8 @@ class CutPointClassifier(MetaClassifier):
     (0.86, 0.14)
     """
 
+    _answers_nonfinite = True  # -inf: the cut-point lies beyond every row
+
     def __init__(self, estimator: BaseEstimator, *, loss_matrix: ArrayLike | None = None) -> None:
         self.estimator = estimator
         self.loss_matrix = loss_matrix

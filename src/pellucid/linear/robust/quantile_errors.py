@@ -60,7 +60,7 @@ def hall_sheather(tau: float, n: float) -> float:
     """The bandwidth in tau that makes 0.95 intervals of a quantile most accurate.
 
     >>> round(hall_sheather(0.5, 235), 4)
-    0.1171
+    0.1574
     """
     z = ndtri(tau)
     normal = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
