@@ -11,7 +11,7 @@ from example_record import NASTY, example
 
 from pellucid.report import render, to_json
 from pellucid.report.rendering import SECTIONS
-from pellucid.report.sentences import evidence_words
+from pellucid.report.sentences import board_lead, evidence_words
 
 KINDS = ["binary", "regression"]
 
@@ -125,3 +125,13 @@ def test_a_browser_finds_no_image_in_hostile_names(tmp_path):
     tags = Tags(done.stdout).found
     assert len(tags) > 300
     assert "img" not in {tag for tag, _ in tags}
+
+
+def test_the_leaderboard_says_by_which_rule_a_model_was_chosen():
+    said = {
+        prefer: board_lead({"split": None, "reproduction": {"plan": {"prefer": prefer}}}, "rmse")
+        for prefer in ("strong", "simple", "explainable")
+    }
+    assert "shown to be below 1 %" in said["strong"]
+    assert "one standard error of the difference" in said["simple"]
+    assert "a person can read" in said["explainable"]

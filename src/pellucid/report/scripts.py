@@ -48,7 +48,7 @@ print(f"{{task.kind}}, judged by {{task.metric}}: {{len(split.train)}} rows lear
 for finding in study.audit().findings:
     print(f"{{finding.code}} {{finding.title}}: {{', '.join(finding.where)}}")
 
-# 3. Every candidate on the same folds, tuned inside each.
+# 3. Every candidate on the same folds.
 expected = {expected}
 wrong = []
 for row in study.train():

@@ -192,14 +192,24 @@ def baseline_words(r: dict[str, Any], metric: str) -> str:
     )
 
 
+CHOSEN = {  # by what is preferred
+    "strong": "Chosen: the best (of classifiers within one standard error of it the one with the "
+    "best probabilities), or a simpler one whose loss to it is shown to be below 1 %.",
+    "simple": "Chosen: the least complex that is not, and at most one standard error of the "
+    "difference behind.",
+    "explainable": "Chosen: the best that a person can read, or a simpler one whose loss to it is "
+    "shown to be below 1 %.",
+}
+
+
 def board_lead(r: dict[str, Any], metric: str) -> str:
     folds = len(r["split"]["fold_sizes"]) if r["split"] else 0
+    prefer = (r["reproduction"].get("plan") or {}).get("prefer", "strong")
     return (
-        f"Mean {metric} in {folds} folds of the learning rows, tuned inside each fold. Dot and "
-        "bar: mean with its 95 % interval; tick: the rows it learned from; dashed line: guessing. "
-        "“p” asks whether a model is worse than the best (corrected t-test, one-sided, Holm). "
-        "Chosen: the least complex that is not, and at most one standard error of the "
-        "difference behind."
+        f"Mean {metric} in {folds} folds of the learning rows; parameters are tuned inside each "
+        "fold, or once inside the first where rows are many. Dot and bar: mean with its 95 % "
+        "interval; tick: the rows it learned from; dashed line: guessing. “p” asks whether a model "
+        f"is worse than the best (corrected t-test, one-sided, Holm). {CHOSEN[prefer]}"
     )
 
 
