@@ -160,15 +160,21 @@ def test_strict_turns_warnings_into_exit_1(pellucid, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def obey_interrupts():
+    """As at a terminal: what a shell starts in the background ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupt_keeps_a_partial_report(tmp_path):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 12))
+    X = rng.normal(size=(30_000, 12))  # a thorough study of so many rows takes minutes
     columns = {f"x{j}": X[:, j] for j in range(12)}
     write(tmp_path, "t.csv", columns | {"y": np.where(X[:, 0] * X[:, 1] > 0, "a", "b")})
     script = os.path.join(os.path.dirname(sys.executable), "pellucid")
     child = subprocess.Popen(
         [script, "learn", "t.csv", "--target", "y", "--effort", "thorough", "--out", "out"],
         cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        preexec_fn=obey_interrupts,
     )  # fmt: skip
     time.sleep(12)
     child.send_signal(signal.SIGINT)
