@@ -98,9 +98,11 @@ def share(R, w, start, m, top, total):
             row[i] = e
             total[i] += e
     value = 0.0
-    for i in range(m):
+    for i in range(m):  # stores nothing: else where arrays lie decides the order of the sum
         v = w[start + i]
         value += v * (top[i] + np.log(total[i])) if v > 0.0 else 0.0
+    for i in range(m):
+        v = w[start + i]
         total[i] = v / total[i] if v > 0.0 else 0.0
     for c in range(k):
         row = R[c]
