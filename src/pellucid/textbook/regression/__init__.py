@@ -1,0 +1,4 @@
+"""Regression: a number from columns.
+
+``normal_equations`` is the first; then ``ridge``.
+"""

@@ -1,0 +1,126 @@
+"""The promises of the textbook: short files that stand alone, explain themselves, are tested."""
+
+import ast
+import inspect
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import pellucid
+from pellucid import textbook
+
+BOOK = Path(textbook.__file__).parent
+FILES = sorted(p for p in BOOK.rglob("*.py") if p.name != "__init__.py")
+PARAMETERS = [pytest.param(p, id=str(p.relative_to(BOOK))) for p in FILES]
+ALLOWED = {"numpy", "scipy", *sys.stdlib_module_names}
+
+
+def table():
+    """Public name -> files of the textbook, and public name -> reason why it has none."""
+    files, reasons = {}, {}
+    for line in (BOOK / "methods.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, sign, rest = re.fullmatch(r"([\w.]+)(:| -) (.+)", line).groups()
+            assert name not in files.keys() | reasons.keys(), f"{name} twice"
+            if sign == ":":
+                files[name] = [BOOK / f"{path}.py" for path in rest.split()]
+            else:
+                reasons[name] = rest
+    return files, reasons
+
+
+def code_lines(path):
+    """The lines that hold code: no blank line, no comment, no docstring."""
+    text = path.read_text(encoding="utf-8")
+    lines = set()
+    skip = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in skip and token.type != tokenize.ENDMARKER:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            lines -= set(range(first.lineno, first.end_lineno + 1))
+    return len(lines)
+
+
+@pytest.mark.parametrize("path", PARAMETERS)
+def test_a_file_is_short_and_stands_alone(path):
+    assert code_lines(path) <= 120
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        assert {name.partition(".")[0] for name in names} <= ALLOWED, names
+
+
+@pytest.mark.parametrize("path", PARAMETERS)
+def test_a_file_says_what_it_solves_why_at_what_cost_and_how_the_fast_version_differs(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = ast.get_docstring(tree)
+    first, *rest = text.splitlines()
+    letters = re.sub(r"[^a-z0-9]", "", first.lower())
+    assert all(word in letters for word in path.stem.split("_")), "name the method first"
+    labels = [m[1] for line in rest if (m := re.match(r"([A-Z]\w+) {2,}\S", line))]
+    assert "Step" in labels[1:], "what is solved, then why the step is right"
+    assert "Cost" in labels
+    assert re.search(r"^The fast version ", text, re.MULTILINE)
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert path.stem in functions, "one function is named after the method"
+
+
+@pytest.mark.parametrize("chapter", sorted({p.parent.name for p in FILES}))
+def test_a_chapter_is_listed_with_an_entry_that_exists(chapter):
+    found = re.search(rf"^- ``{chapter}`` +begin with ``(\w+)``", textbook.__doc__, re.MULTILINE)
+    assert found, "say in textbook/__init__.py which file to begin with"
+    assert (BOOK / chapter / f"{found[1]}.py").exists()
+    tree = ast.parse((BOOK / chapter / "__init__.py").read_text(encoding="utf-8"))
+    assert len(tree.body) == 1, "a chapter's __init__ holds only its docstring"
+    listed = ast.get_docstring(tree)
+    methods = {p.stem for p in FILES if p.parent.name == chapter}
+    missing = {name for name in methods if f"``{name}``" not in listed}
+    assert not missing, "say in the chapter's docstring where it comes"
+
+
+def test_every_file_is_tested_against_its_fast_twin():
+    tests = "\n".join(p.read_text() for p in Path(__file__).parent.glob("test_textbook_*.py"))
+    names = {".".join(p.relative_to(BOOK).with_suffix("").parts) for p in FILES}
+    assert not {name for name in names if f"pellucid.textbook.{name} import" not in tests}
+
+
+def test_the_table_of_methods_is_true():
+    files, reasons = table()
+    for name in files | reasons:
+        value = pellucid
+        for part in name.split("."):
+            deep = inspect.ismodule(value) and value.__name__ == "pellucid.deep"
+            if deep or getattr(pellucid, "_HOME", {}).get(part, "").startswith("deep."):
+                break  # needs PyTorch
+            value = getattr(value, part)
+    named = {path for paths in files.values() for path in paths}
+    assert not [str(path) for path in named if not path.exists()]
+
+
+def test_it_imports_where_nothing_but_numpy_and_scipy_is_installed():
+    names = [
+        ".".join(("pellucid.textbook", *p.relative_to(BOOK).with_suffix("").parts)) for p in FILES
+    ]
+    blocked = ["numba", "polars", "matplotlib", "sklearn", "narwhals", "joblib", "torch", "pandas"]
+    program = (
+        "import sys, importlib\n"
+        f"for name in {blocked}: sys.modules[name] = None\n"
+        f"for name in {names}: importlib.import_module(name)\n"
+        "allowed = {'pellucid', 'pellucid._lazy'}\n"
+        "ours = {m for m in sys.modules if m.split('.')[0] == 'pellucid'} - allowed\n"
+        "assert all(m.startswith('pellucid.textbook') for m in ours), ours\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
