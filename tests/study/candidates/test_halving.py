@@ -91,3 +91,13 @@ def test_every_setting_can_be_fitted(effort):
     for n in (60, 5000):
         for setting in portfolio(n, 4, 0, effort, 0):
             HistGradientBoostingRegressor(max_iter=2, **setting).fit(X, y)
+
+
+def test_separable_classes_end_the_race():
+    """Their loss falls for ever, by less and less: the race ends when it gains next to nothing."""
+    X = np.arange(200.0)[:, None]
+    y = np.where(X[:, 0] < 100, "a", "b")
+    setting = {"learning_rate": 0.05, "max_leaf_nodes": 2, "min_samples_leaf": 5}
+    found = race(HistGradientBoostingClassifier(random_state=0), (setting,), parts(X, y))
+    assert found.params["max_iter"] < 0.25 * halving.RUNGS[-1] / 0.05
+    assert found.loss < 0.1 * np.log(2)

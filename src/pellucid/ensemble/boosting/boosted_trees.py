@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads, thread_count
@@ -154,21 +154,24 @@ def _power(bits: int, total: float) -> float:
 
 def join(trees: list[Grown]) -> Trees:
     """Flat arrays of a list of trees."""
-    nodes, leaves = [len(t.left) for t in trees], [len(t.value) for t in trees]
-    split = np.concatenate([t.split for t in trees]) if trees else np.zeros((0, FOUND), np.int64)
+    ways: tuple[Any, ...]
+    if not trees:
+        split, ends = np.zeros((0, FOUND), np.int64), np.zeros(1, np.int64)
+        ways = np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(0, np.int32)
+        first, second, numbers = ends, ends.copy(), tuple(np.zeros((3, 0)))
+    else:
+        split = np.concatenate([t.split for t in trees])
+        first = np.cumsum([0, *(len(t.left) for t in trees)])
+        second = np.cumsum([0, *(len(t.value) for t in trees)])
+        ways = tuple(np.concatenate(parts) for parts in zip(*(t[1:4] for t in trees), strict=True))
+        numbers = tuple(
+            np.concatenate(parts) for parts in zip(*(t[4:] for t in trees), strict=True)
+        )
     is_set = split[:, 5] == 1
-    category = np.where(is_set, np.cumsum(is_set) - 1, -1)
-
-    def flat(name: str, kind: DTypeLike) -> Any:
-        parts = [getattr(t, name) for t in trees]
-        return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
-
-    first, second = (np.append(0, np.cumsum(sizes)).astype(np.int64) for sizes in (nodes, leaves))
+    category = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)
     asked = split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8)
-    ways = flat("missing_left", np.uint8), flat("left", np.int32), flat("right", np.int32)
-    sets = category.astype(np.int32), np.ascontiguousarray(split[is_set, 6:])
-    gain, value, weight = (flat(name, float) for name in ("gain", "value", "weight"))
-    return Trees(first, second, *asked, *ways, *sets, gain, value, weight)
+    sets = np.ascontiguousarray(split[is_set, 6:])
+    return Trees(first, second, *asked, *ways, category, sets, *numbers)
 
 
 def extend(old: Trees, new: list[Grown]) -> Trees:
@@ -216,7 +219,10 @@ def add_scores(trees: Trees, codes: Any, F: Array) -> None:
             else:
                 walk_trees(trees, codes, k, K, F[k], *task)
 
-    list(map_threads(work, [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]))
+    if n <= ROWS:
+        work((0, n))
+    else:
+        list(map_threads(work, [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]))
 
 
 def check_trees(trees: Any, p: int) -> bool:

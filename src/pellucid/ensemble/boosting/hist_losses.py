@@ -51,7 +51,11 @@ def blocks(n: int) -> list[tuple[int, int]]:
 
 def add_tree(f: Array, leaf: NDArray[Any], value: Array) -> None:
     """f_i += the value of the leaf of row i, in threads over rows."""
-    list(map_threads(lambda task: boosting.add_leaves(f, leaf, value, *task), blocks(len(f))))
+    tasks = blocks(len(f))
+    if len(tasks) == 1:
+        boosting.add_leaves(f, leaf, value, *tasks[0])
+    else:
+        list(map_threads(lambda task: boosting.add_leaves(f, leaf, value, *task), tasks))
 
 
 def is_flat(loss: Loss, y: Array, c: Array, baseline: Array) -> bool:

@@ -1,7 +1,8 @@
 r"""Gradient boosting in a study: a portfolio of settings, raced by successive halving.
 
     grow     every setting to the next rung, rate x rounds = 5, 15, 45, 135, watched on the judging
-             rows of the inner folds; one that gains nothing while that product grows by 3 has ended
+             rows of the inner folds; one that gains nothing while that product grows by 3 has
+             ended, and a thousandth of the loss is nothing
     halve    the better half goes on, by the lowest mean loss of any round so far
     answer   the winner, and the round at which its mean loss was lowest
 
@@ -23,6 +24,8 @@ from pellucid.core.arrays.typing import Array
 
 RUNGS = (5.0, 15.0, 45.0, 135.0)  # rate x rounds: slow learners get more rounds
 PATIENCE = 3.0  # rate x rounds without gain
+GAIN = 1e-3  # less than this share of the loss is no gain, nor of
+FLOOR = 0.1  # this share of guessing's loss: that of separable classes falls for ever
 
 
 class Raced(NamedTuple):
@@ -48,12 +51,18 @@ class Racer:
 
     def grow(self, rung: float) -> None:
         rounds = math.ceil(rung / self.rate)
+        tol = self.least_gain() if rung > RUNGS[0] else 0.0
         for i, (model, part) in enumerate(zip(self.models, self.parts, strict=True)):
             if not self.ended[i]:
                 Z_judge, y_judge = part.Z_judge, part.y_judge
-                model.set_params(max_iter=rounds)
+                model.set_params(max_iter=rounds, tol=tol)
                 model.fit(part.Z_learn, part.y_learn, X_val=Z_judge, y_val=y_judge)
                 self.ended[i] = model.n_iter_ < rounds
+
+    def least_gain(self) -> float:
+        """What counts as a gain, by the losses so far."""
+        curve = self.curve()
+        return GAIN * max(float(curve.min()), FLOOR * float(curve[0]))
 
     def curve(self) -> Array:
         """Mean loss after 0, 1, ... rounds; a part that has ended keeps its last loss."""
