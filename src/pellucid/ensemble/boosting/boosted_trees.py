@@ -154,23 +154,19 @@ def _power(bits: int, total: float) -> float:
 
 def join(trees: list[Grown]) -> Trees:
     """Flat arrays of a list of trees."""
-    ways: tuple[Any, ...]
-    if not trees:
-        split, ends = np.zeros((0, FOUND), np.int64), np.zeros(1, np.int64)
-        ways = np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(0, np.int32)
-        first, second, numbers = ends, ends.copy(), tuple(np.zeros((3, 0)))
-    else:
-        split = np.concatenate([t.split for t in trees])
-        first = np.cumsum([0, *(len(t.left) for t in trees)])
-        second = np.cumsum([0, *(len(t.value) for t in trees)])
-        ways = tuple(np.concatenate(parts) for parts in zip(*(t[1:4] for t in trees), strict=True))
-        numbers = tuple(
-            np.concatenate(parts) for parts in zip(*(t[4:] for t in trees), strict=True)
-        )
+    none = np.zeros((0, FOUND), np.int64), np.zeros(0, np.uint8), *np.zeros((2, 0), np.int32)
+    found = Grown(*none, *np.zeros((3, 0)))
+    if trees:
+        found = Grown(*(np.concatenate(parts) for parts in zip(*trees, strict=True)))
+    split = found.split
+    first = np.cumsum([0, *(len(t.left) for t in trees)])
+    second = np.cumsum([0, *(len(t.value) for t in trees)])
     is_set = split[:, 5] == 1
     category = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)
     asked = split[:, 0].astype(np.int32), split[:, 1].astype(np.uint8)
     sets = np.ascontiguousarray(split[is_set, 6:])
+    ways = found.missing_left, found.left, found.right
+    numbers = found.gain, found.value, found.weight
     return Trees(first, second, *asked, *ways, category, sets, *numbers)
 
 
