@@ -1,0 +1,166 @@
+"""The mixtures of the textbook agree with the fast ones."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pellucid import (
+    BayesianGaussianMixture,
+    DensityOutlier,
+    EllipticEnvelope,
+    GaussianMixture,
+    GradientGaussianMixture,
+    MixtureDiscriminantAnalysis,
+    SemiSupervisedMixture,
+)
+from pellucid import Mixture as GeneralMixture
+from pellucid.mixture import BernoulliComponent, MixtureStart
+from pellucid.textbook.mixtures.bernoulli_mixture import bernoulli_mixture
+from pellucid.textbook.mixtures.density_outlier import density_outlier
+from pellucid.textbook.mixtures.gaussian_mixture import (
+    Mixture,
+    gaussian_mixture,
+    lower_bound,
+    rounds,
+)
+from pellucid.textbook.mixtures.gradient_mixture import gradient_mixture
+from pellucid.textbook.mixtures.minimum_covariance_determinant import (
+    minimum_covariance_determinant,
+    steps,
+)
+from pellucid.textbook.mixtures.missing_cells_mixture import missing_cells_mixture
+from pellucid.textbook.mixtures.missing_cells_mixture import rounds as missing_rounds
+from pellucid.textbook.mixtures.mixture_discriminant import mixture_discriminant
+from pellucid.textbook.mixtures.semi_supervised_mixture import semi_supervised_mixture
+from pellucid.textbook.mixtures.variational_mixture import Prior, variational_mixture
+
+rng = np.random.default_rng(0)
+EXACT = {"reg_covar": 0.0, "tol": 1e-12, "max_iter": 5000}
+
+
+def problem(n=80, p=2, k=3, gap=3.0):
+    X = rng.normal(size=(n, p)) + gap * rng.normal(size=(k, p))[rng.integers(k, size=n)]
+    return X, np.full(k, 1 / k), X[:k].copy(), np.array([np.cov(X.T)] * k)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gaussian_mixture(seed):
+    rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+    X, *start = problem()
+    book = gaussian_mixture(X, Mixture(*start))
+    model = GaussianMixture(3, init_params=MixtureStart(*start), **EXACT).fit(X)
+    assert_allclose(book.log_likelihood, model.log_likelihood(X), rtol=1e-9)
+    assert_allclose(book.mixture.m, model.means_, atol=1e-3)  # near the maximum it is flat
+    states = list(rounds(X, Mixture(*start)))
+    assert np.all(np.diff([s.log_likelihood for s in states]) > 0)
+    ten = GaussianMixture(3, init_params=MixtureStart(*start), **EXACT | {"tol": 0, "max_iter": 10})
+    ten.fit(X)
+    assert_allclose(states[10].mixture.S, ten.covariances_, atol=1e-8)
+    assert_allclose(states[10].q, ten.predict_proba(X), atol=1e-8)
+    q = rng.dirichlet(np.ones(3), size=len(X))
+    assert_allclose(lower_bound(X, states[10].mixture, q), ten.evidence_lower_bound(X, q))
+    assert lower_bound(X, states[10].mixture, q) < states[10].log_likelihood
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_gradient_mixture():
+    X, *start = problem()
+    book = gradient_mixture(X, *start, rate=0.05, n_steps=40)
+    model = GradientGaussianMixture(
+        3, learning_rate=0.05, max_iter=40, tol=0, init_params=MixtureStart(*start)
+    ).fit(X)
+    assert_allclose(book.m, model.means_, atol=1e-8)
+    assert_allclose(book.L @ book.L.transpose(0, 2, 1), model.covariances_, atol=1e-8)
+    assert_allclose(book.mean_l, model.score(X))
+
+
+def test_bernoulli_mixture():
+    X = (rng.random((120, 6)) < rng.random((2, 6))[rng.integers(2, size=120)]).astype(float)
+    t = rng.uniform(0.3, 0.7, size=(2, 6))
+    book = bernoulli_mixture(X, np.full(2, 0.5), t)
+    model = GeneralMixture([BernoulliComponent(p) for p in t], max_iter=5000, tol=1e-12).fit(X)
+    assert_allclose(book.log_likelihood, model.log_likelihood(X), rtol=1e-8)
+    assert_allclose(book.q, model.predict_proba(X), atol=1e-3)
+
+
+def test_missing_cells_mixture():
+    X, *start = problem(n=40, k=2)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    book = missing_cells_mixture(X, *start)
+    model = GaussianMixture(2, init_params=MixtureStart(*start), **EXACT).fit(X)
+    assert_allclose(book.log_likelihood, model.log_likelihood(X), rtol=1e-8)
+    assert_allclose(book.m, model.means_, atol=1e-3)
+    assert np.all(np.diff([s.log_likelihood for s in missing_rounds(X, *start)]) > -1e-9)
+
+
+def test_semi_supervised_mixture():
+    y = rng.integers(2, size=80)
+    X = rng.normal(size=(80, 2)) + 3 * y[:, None]
+    y[20:] = -1
+    book = semi_supervised_mixture(X, y)
+    model = SemiSupervisedMixture(reg_covar=0.0, tol=1e-12, max_iter=5000).fit(X, y)
+    assert_allclose(book.m, model.mixture_.means_, atol=1e-5)
+    assert_allclose(book.S, model.mixture_.covariances_, atol=1e-4)
+    assert_allclose(book.q[20:], model.predict_proba(X[20:]), atol=1e-4)
+
+
+def test_mixture_discriminant():
+    y = np.arange(120) % 2
+    side = np.where(rng.random(120) < 0.5, -1, 1)
+    X = (
+        rng.normal(size=(120, 2))
+        + np.where(y, 0, 6 * side)[:, None]
+        + 6 * np.outer(y * side, [1, -1])
+    )
+    centres = [np.array([[-6.0, -6], [6, 6]]), np.array([[6.0, -6], [-6, 6]])]
+    new = rng.uniform(-7, 7, size=(30, 2))
+    model = MixtureDiscriminantAnalysis(2, reg_covar=0.0, max_iter=500, random_state=0).fit(X, y)
+    assert_allclose(mixture_discriminant(X, y, centres, new), model.predict_proba(new), atol=1e-2)
+    one = MixtureDiscriminantAnalysis(1, reg_covar=0.0).fit(X, y)
+    centres = [np.zeros((1, 2))] * 2  # quadratic discriminant analysis
+    assert_allclose(mixture_discriminant(X, y, centres, new), one.predict_proba(new), atol=1e-9)
+
+
+def test_variational_mixture():
+    group = np.arange(90) % 3
+    X = rng.normal(size=(90, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[group]
+    prior = Prior(0.5, 1.0, X.mean(axis=0), 2.0, np.cov(X.T))
+    model = BayesianGaussianMixture(
+        n_components=3,
+        reg_covar=0.0,
+        tol=0.0,
+        max_iter=300,
+        weight_concentration_prior_type="dirichlet_distribution",
+        weight_concentration_prior=0.5,
+        random_state=0,
+    )
+    model.fit(X)
+    assert_allclose(model.covariance_prior_, prior.B0)
+    book = variational_mixture(X, np.eye(3)[model.predict(X)], prior)
+    assert_allclose(book.a, model.weight_concentration_, atol=1e-6)
+    assert_allclose(book.m, model.means_, atol=1e-6)
+    assert_allclose(book.B / book.v[:, None, None], model.covariances_, atol=1e-6)
+    # a fourth component that nobody needs has its prior back
+    spare = np.column_stack([0.99 * np.eye(3)[group], np.full(90, 0.01)])
+    faded = variational_mixture(X, spare, prior)
+    assert faded.a[3] - prior.a0 < 0.5
+
+
+def test_density_outlier():
+    X = rng.normal(size=(50, 3))
+    book, model = density_outlier(X, 0.1), DensityOutlier(contamination=0.1).fit(X)
+    assert_allclose(book.score, model.score_samples(X), atol=1e-4)  # the fast one adds 1e-6
+    assert_array_equal(np.where(book.odd, -1, 1), model.predict(X))
+
+
+def test_minimum_covariance_determinant():
+    X = np.vstack([rng.normal(size=(30, 2)), rng.normal(8, 1, size=(8, 2))])
+    model = EllipticEnvelope(random_state=0).fit(X)
+    h = int(model.raw_support_.sum())
+    book = minimum_covariance_determinant(X, h, rng, 100)
+    determinants = [s.determinant for s in steps(X, h, np.arange(4))]
+    assert np.all(np.diff(determinants) < 1e-12)
+    assert not set(book.rows) & set(range(30, 38))
+    fast = np.linalg.det(np.cov(X[model.raw_support_].T, bias=True))
+    assert fast <= book.determinant * (1 + 1e-9)  # exchanges can only help
+    assert book.determinant <= 1.05 * fast

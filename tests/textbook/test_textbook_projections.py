@@ -1,0 +1,125 @@
+"""The projections of the textbook agree with the fast ones."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pellucid import PCA, FactorAnalysis, KernelPCA, PLSRegression, ProbabilisticPCA, TruncatedSVD
+from pellucid.decomposition.dimension import log_evidence, most_probable
+from pellucid.decomposition.subspace import largest_angle
+from pellucid.textbook.projections.factor_analysis import factor_analysis
+from pellucid.textbook.projections.factor_analysis import rounds as factor_rounds
+from pellucid.textbook.projections.kernel_pca import kernel_pca
+from pellucid.textbook.projections.minka_evidence import minka_evidence
+from pellucid.textbook.projections.partial_least_squares import partial_least_squares
+from pellucid.textbook.projections.pca import pca, rebuild, scores
+from pellucid.textbook.projections.power_iteration import power_iteration
+from pellucid.textbook.projections.principal_angles import principal_angles
+from pellucid.textbook.projections.probabilistic_pca import posterior, probabilistic_pca
+from pellucid.textbook.projections.probabilistic_pca_em import probabilistic_pca_em, rounds
+from pellucid.textbook.projections.randomised_svd import randomised_svd
+from pellucid.textbook.projections.truncated_svd import truncated_svd
+
+rng = np.random.default_rng(0)
+
+
+def table(n=60, p=6):
+    return rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) + 0.5 * rng.normal(size=(n, p))
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_pca(shape):
+    X = table(*shape)
+    book, model = pca(X, 3), PCA(3).fit(X)
+    assert_allclose(book.directions, model.components_, atol=1e-9)
+    assert_allclose(book.variances, model.explained_variance_)
+    assert_allclose(book.lost, model.reconstruction_error_, rtol=1e-8)
+    Z = scores(X, book)
+    assert_allclose(Z, model.transform(X), atol=1e-9)
+    assert_allclose(rebuild(Z, book), model.inverse_transform(Z), atol=1e-9)
+
+
+def test_power_iteration():
+    X = table()
+    values, vectors = power_iteration(np.cov(X.T), 3)
+    for solver in ("greedy", "full"):
+        model = PCA(3, svd_solver=solver).fit(X)
+        assert_allclose(values, model.explained_variance_, rtol=1e-9)
+        assert_allclose(vectors, model.components_, atol=1e-7)
+
+
+def test_singular_values():
+    A = table(50, 30)
+    book, model = truncated_svd(A, 3), TruncatedSVD(3, algorithm="full").fit(A)
+    assert_allclose(book.D, model.singular_values_)
+    assert_allclose(book.error, model.error_)
+    assert_allclose((book.U * book.D) @ book.Vt, model.reconstruct(A), atol=1e-9)
+    U, D, Vt = randomised_svd(A, 3, rng)
+    random = TruncatedSVD(3, n_iter=7, random_state=0).fit(A)
+    assert_allclose(D, random.singular_values_, rtol=1e-8)
+    assert_allclose((U * D) @ Vt, random.reconstruct(A), atol=1e-6)
+
+
+def test_kernel_pca():
+    X = table()
+    K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    book, model = kernel_pca(K, 3), KernelPCA(3, kernel="rbf", gamma=0.1)
+    Z = model.fit_transform(X)
+    assert_allclose(book.eigenvalues, model.eigenvalues_, rtol=1e-8)
+    assert_allclose(np.abs(book.scores), np.abs(Z), atol=1e-7)
+
+
+def test_probabilistic_pca():
+    X = table()
+    book, model = probabilistic_pca(X, 2), ProbabilisticPCA(2).fit(X)
+    assert_allclose(book.W @ book.W.T, model.loadings_ @ model.loadings_.T, atol=1e-9)
+    assert_allclose([book.s, book.log_likelihood], [model.noise_variance_, model.log_likelihood_])
+    for (means, C), W, latent in [(posterior(X, book), book.W, model.posterior(X))]:
+        assert_allclose(means @ W.T, latent.means @ model.loadings_.T, atol=1e-9)
+        assert_allclose(W @ C @ W.T, model.loadings_ @ latent.covariance @ model.loadings_.T)
+
+
+def test_probabilistic_pca_em():
+    X, W = table(), rng.normal(size=(6, 2))
+    book, model = probabilistic_pca_em(X, W), ProbabilisticPCA(2).fit(X)
+    assert_allclose(book.W @ book.W.T, model.loadings_ @ model.loadings_.T, atol=1e-5)
+    assert_allclose(book.s, model.noise_variance_, rtol=1e-6)
+    assert_allclose(book.mean_l * len(X), model.log_likelihood_, rtol=1e-10)
+    assert np.all(np.diff([s.mean_l for s in rounds(X, W, 1.0)]) > -1e-12)
+
+
+def test_factor_analysis():
+    noise = rng.normal(size=(300, 6)) * [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 6)) + noise
+    book = factor_analysis(X, 2)
+    model = FactorAnalysis(2, tol=1e-9, max_iter=2000).fit(X)
+    assert_allclose(book.mean_l, model.score(X), rtol=1e-8)
+    assert_allclose(book.psi, model.noise_variance_, rtol=1e-3)
+    assert_allclose(book.W @ book.W.T + np.diag(book.psi), model.get_covariance(), atol=1e-3)
+    assert np.all(np.diff([s.mean_l for s in factor_rounds(X, 2)]) > -1e-12)
+
+
+def test_minka_evidence():
+    X = table(100, 7)
+    lam = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
+    ours = np.array([minka_evidence(lam, d, 100) for d in range(1, 7)])
+    theirs = np.array([log_evidence(lam, d, 100) for d in range(1, 7)])
+    assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-8)
+    assert ours.argmax() + 1 == most_probable(lam, 100)
+
+
+def test_principal_angles():
+    A, B = rng.normal(size=(6, 2)), rng.normal(size=(6, 2))
+    Q, R = np.linalg.qr(A)[0].T, np.linalg.qr(B)[0].T
+    assert_allclose(principal_angles(A, B)[-1], largest_angle(Q, R))
+    assert_allclose(principal_angles(A, A @ rng.normal(size=(2, 2))), 0, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(50, 6), (20, 40)])
+def test_partial_least_squares(shape):
+    X = table(*shape)
+    y = X[:, 0] - X[:, 1] + rng.normal(size=len(X))
+    w, b = partial_least_squares(X, y, 3)
+    model = PLSRegression(3).fit(X, y)
+    assert_allclose(w, np.ravel(model.coef_), atol=1e-8)
+    assert_allclose(X @ w + b, np.ravel(model.predict(X)), atol=1e-8)
