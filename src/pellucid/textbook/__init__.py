@@ -5,10 +5,11 @@ docstring says what is minimised, why the step is the right one, what it costs, 
 version differs; the code below uses the same letters. A test holds it equal to that fast version.
 Where a method iterates, a generator yields every state, so a reader can stop after any step.
 
-Import by path: ``from pellucid.textbook.regression.ridge import ridge``. ``methods.txt`` says which
+Import by path: ``from pellucid.textbook.shrinkage.ridge import ridge``. ``methods.txt`` says which
 file belongs to which public name. The chapters, in the order of a course:
 
 - ``regression``      begin with ``normal_equations``
+- ``shrinkage``       begin with ``ridge``
 - ``classification``  begin with ``logistic_regression``
 - ``evaluation``      begin with ``cross_validation``
 - ``features``        begin with ``standardise``

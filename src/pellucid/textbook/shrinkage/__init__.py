@@ -1,0 +1,4 @@
+"""Shrinkage: linear models that pay for their coefficients, or choose among them.
+
+Start with ``ridge``.
+"""
