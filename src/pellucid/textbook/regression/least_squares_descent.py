@@ -25,7 +25,7 @@ def descent(X: np.ndarray, y: np.ndarray, rate: float) -> Iterator[State]:
     b = np.zeros(D.shape[1])
     while True:
         r = y - D @ b
-        yield State(b, r @ r / (2 * len(y)))
+        yield State(b, float(r @ r) / (2 * len(y)))
         b = b + rate * D.T @ r / len(y)
 
 

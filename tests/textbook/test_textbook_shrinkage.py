@@ -1,0 +1,230 @@
+"""Each textbook method of shrinkage against the fast estimator, on random problems."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pellucid
+from pellucid.linear import lars_path
+from pellucid.linear import stability_selection as fast_stability_selection
+from pellucid.textbook.shrinkage.automatic_relevance import automatic_relevance
+from pellucid.textbook.shrinkage.bayesian_linear_regression import (
+    bayesian_linear_regression,
+    predictive,
+)
+from pellucid.textbook.shrinkage.bayesian_ridge import bayesian_ridge
+from pellucid.textbook.shrinkage.best_subset import best_of_each_size, best_subset
+from pellucid.textbook.shrinkage.bridge_regression import bridge_regression
+from pellucid.textbook.shrinkage.dantzig_selector import dantzig_selector
+from pellucid.textbook.shrinkage.elastic_net import elastic_net
+from pellucid.textbook.shrinkage.group_lasso import group_lasso
+from pellucid.textbook.shrinkage.lars import at, lars
+from pellucid.textbook.shrinkage.lasso import lasso, sweeps
+from pellucid.textbook.shrinkage.lasso_information import lasso_information
+from pellucid.textbook.shrinkage.multi_task_lasso import multi_task_lasso
+from pellucid.textbook.shrinkage.partial_least_squares import partial_least_squares
+from pellucid.textbook.shrinkage.principal_component_regression import (
+    principal_component_regression,
+)
+from pellucid.textbook.shrinkage.ridge import ridge
+from pellucid.textbook.shrinkage.ridge_leave_one_out import ridge_leave_one_out
+from pellucid.textbook.shrinkage.stability_selection import stability_selection
+from pellucid.textbook.shrinkage.stagewise import moves, stagewise
+from pellucid.textbook.shrinkage.stepwise import stepwise
+
+
+def problem(seed, n=40, p=6):
+    """Columns that resemble each other, half of them useless."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n, 1)) + rng.normal(size=p)
+    w = np.where(np.arange(p) % 2, 0, rng.normal(size=p) + 1)
+    return X, X @ w + 2 + rng.normal(size=n)
+
+
+def same(fit, fast, atol=1e-8):
+    assert_allclose(fit.w, fast.coef_, atol=atol)
+    if hasattr(fit, "b"):
+        assert_allclose(fit.b, fast.intercept_, atol=10 * atol)
+
+
+@pytest.mark.parametrize("p", [5, 60])
+def test_ridge(p):
+    X, y = problem(0, p=p)
+    b, w = ridge(X, y, 0.7)
+    fast = pellucid.Ridge(0.7).fit(X, y)
+    assert_allclose(w, fast.coef_, atol=1e-10)
+    assert_allclose(b, fast.intercept_, atol=1e-9)
+
+
+def test_ridge_leave_one_out():
+    X, y = problem(1)
+    alphas = np.array([0.1, 1.0, 10.0, 100.0])
+    path = ridge_leave_one_out(X, y, alphas)
+    fast = pellucid.RidgeCV(alphas).fit(X, y)
+    assert_allclose(path.loocv, fast.criterion_)
+    assert path.best == fast.alpha_
+    assert_allclose(path.gcv, pellucid.RidgeCV(alphas, cv="gcv").fit(X, y).criterion_)
+    assert_allclose(path.df[alphas == path.best], fast.df_)
+    errors = []
+    for i in range(len(y)):  # the identity itself: every row really left out
+        b, w = ridge(np.delete(X, i, axis=0), np.delete(y, i), 1.0)
+        errors.append(y[i] - b - X[i] @ w)
+    assert_allclose(path.loocv[1], np.mean(np.square(errors)))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.5])
+def test_lasso(alpha):
+    X, y = problem(2)
+    fit = lasso(X, y, alpha)
+    same(fit, pellucid.Lasso(alpha, tol=1e-14).fit(X, y))
+    assert (fit.w == 0).any() or alpha < 0.1
+    assert all(np.diff([state.L for state in sweeps(X, y, alpha)]) <= 1e-12)
+
+
+def test_elastic_net():
+    X, y = problem(3)
+    same(elastic_net(X, y, 0.3, 0.6), pellucid.ElasticNet(0.3, l1_ratio=0.6, tol=1e-14).fit(X, y))
+
+
+def test_group_lasso():
+    X, y = problem(4)
+    groups = np.array([0, 0, 1, 1, 2, 2])
+    fast = pellucid.GroupLasso(0.3, groups=groups, tol=1e-14).fit(X, y)
+    same(group_lasso(X, y, groups, 0.3), fast, atol=1e-7)
+
+
+def test_multi_task_lasso():
+    X, y = problem(5)
+    Y = np.column_stack([y, X[:, 0] - X[:, 1] + y / 2])
+    fit = multi_task_lasso(X, Y, 0.4)
+    fast = pellucid.MultiTaskLasso(0.4, tol=1e-14).fit(X, Y)
+    assert_allclose(fit.W.T, fast.coef_, atol=1e-7)
+    assert_allclose(fit.b, fast.intercept_, atol=1e-7)
+
+
+@pytest.mark.parametrize("q", [1.0, 1.5, 3.0])
+def test_bridge_regression(q):
+    X, y = problem(6)
+    fast = pellucid.BridgeRegression(0.2, q=q, tol=1e-13).fit(X, y)
+    same(bridge_regression(X, y, 0.2, q), fast)
+
+
+def test_dantzig_selector():
+    X, y = problem(7)
+    same(dantzig_selector(X, y, 0.3), pellucid.DantzigSelector(0.3).fit(X, y))
+
+
+@pytest.mark.parametrize("seed", [8, 9, 10])
+def test_lars(seed):
+    X, y = problem(seed, p=8)
+    plain = lars(X, y)
+    fast = pellucid.Lars().fit(X, y)
+    assert_allclose(np.transpose([state.w for state in plain]), fast.coef_path_, atol=1e-8)
+    assert_allclose([state.alpha for state in plain], fast.alphas_, atol=1e-9)
+    path = lars(X, y, lasso=True)
+    alphas, _, coefs = lars_path(X - X.mean(axis=0), y - y.mean(), method="lasso")
+    assert_allclose(np.transpose([state.w for state in path]), coefs, atol=1e-8)
+    assert_allclose([state.alpha for state in path], alphas, atol=1e-9)
+    assert_allclose(at(path, 0.2), lasso(X, y, 0.2).w, atol=1e-8)
+    assert_allclose(at(path, 0.2), pellucid.LassoLars(0.2).fit(X, y).coef_, atol=1e-8)
+
+
+def test_a_lasso_path_with_a_column_that_leaves():
+    for seed in range(30):
+        X, y = problem(seed, n=15, p=8)
+        path = lars(X, y, lasso=True)
+        if any(len(b.active) < len(a.active) for a, b in pairwise(path)):
+            break
+    else:
+        raise AssertionError("no path drops a column")
+    _, _, coefs = lars_path(X - X.mean(axis=0), y - y.mean(), method="lasso")
+    assert_allclose(np.transpose([state.w for state in path]), coefs, atol=1e-7)
+
+
+def test_lasso_information():
+    X, y = problem(11)
+    fast = pellucid.LassoLarsIC("bic").fit(X, y)
+    choice = lasso_information(X, y, np.transpose([s.w for s in lars(X, y, lasso=True)]))
+    assert_allclose(choice.bic, fast.criterion_)
+    assert_allclose(lars(X, y, lasso=True)[choice.best].w, fast.coef_, atol=1e-9)
+
+
+def test_stagewise():
+    X, y = problem(12, p=4)
+    same(stagewise(X, y), pellucid.StagewiseRegression().fit(X, y))
+    fast = pellucid.StagewiseRegression(epsilon=0.05).fit(X, y)
+    made = [(state.column, state.amount) for state in moves(X, y, 0.05)]
+    assert_allclose(made, fast.moves_)
+
+
+def test_best_subset():
+    X, y = problem(13)
+    fast = pellucid.BestSubsetRegression().fit(X, y)
+    ours = best_of_each_size(X, y)
+    assert [s.columns for s in ours] == [s.support for s in fast.subsets_]
+    assert_allclose([s.rss for s in ours], [s.rss for s in fast.subsets_])
+    assert best_subset(X, y).columns == tuple(np.flatnonzero(fast.support_))
+
+
+@pytest.mark.parametrize("seed", [14, 15])
+def test_stepwise(seed):
+    X, y = problem(seed)
+    fast = pellucid.StepwiseRegression(direction="both").fit(X, y)
+    last = stepwise(X, y)
+    assert last.columns == set(np.flatnonzero(fast.support_))
+    assert_allclose(last.aic, fast.steps_[-1].value)
+
+
+def test_stability_selection():
+    X, y = problem(16)
+
+    def select(X, y):
+        return lasso(X, y, 0.4).w != 0
+
+    ours = stability_selection(select, X, y, np.random.default_rng(0), B=5)
+    fast = fast_stability_selection(pellucid.Lasso(0.4, tol=1e-12), X, y, n_pairs=5, random_state=0)
+    assert_allclose(ours.share, fast.share)
+    assert (ours.chosen == fast.support).all()
+    assert_allclose(ours.error_bound, fast.error_bound)
+
+
+@pytest.mark.parametrize("M", [1, 3, 6])
+def test_components(M):
+    X, y = problem(17)
+    same(
+        principal_component_regression(X, y, M), pellucid.PrincipalComponentRegression(M).fit(X, y)
+    )
+    fast = pellucid.PLSRegression(M, tol=1e-12).fit(X, y)
+    assert_allclose(partial_least_squares(X, y, M), np.ravel(fast.coef_), atol=1e-8)
+
+
+def test_bayesian_linear_regression():
+    X, y = problem(18)
+    rng = np.random.default_rng(18)
+    m, A = rng.normal(size=7), rng.normal(size=(7, 7))
+    V = A @ A.T + np.eye(7)
+    ours = bayesian_linear_regression(X, y, m, V, 1.3)
+    model = pellucid.BayesianLinearRegression(prior_mean=m, prior_covariance=V, noise_variance=1.3)
+    fast = model.fit(X, y)
+    assert_allclose(ours.mean, fast.mean_, atol=1e-8)
+    assert_allclose(ours.covariance, fast.covariance_, atol=1e-9)
+    assert_allclose(ours.log_evidence, fast.log_evidence_)
+    assert_allclose(predictive(ours, X, 1.3), fast.predict(X, return_std=True), atol=1e-8)
+
+
+def test_bayesian_ridge():
+    X, y = problem(19)
+    ours, fast = bayesian_ridge(X, y), pellucid.BayesianRidge(tol=1e-12).fit(X, y)
+    assert_allclose(ours.w, fast.coef_, atol=1e-8)
+    assert_allclose((ours.a, ours.k), (fast.alpha_, fast.lambda_))
+
+
+def test_automatic_relevance():
+    X, y = problem(20, n=150)
+    fast = pellucid.ARDRegression(tol=1e-12, max_iter=3000).fit(X, y)
+    ours = automatic_relevance(X, y)
+    assert (ours.w == 0).any()
+    assert_allclose(ours.w, fast.coef_, atol=1e-7)
+    assert_allclose(ours.a, fast.alpha_)
