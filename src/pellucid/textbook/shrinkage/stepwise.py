@@ -8,7 +8,7 @@ Cost        p fits per move instead of 2^p in all.
 The fast version updates one factorisation, and has F and z rules too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,27 +19,30 @@ class State(NamedTuple):
     aic: float
 
 
+Criterion = Callable[[np.ndarray, np.ndarray, frozenset[int]], float]
+
+
 def aic(X: np.ndarray, y: np.ndarray, columns: frozenset[int]) -> float:
     D = np.column_stack([np.ones(len(y)), X[:, sorted(columns)]])
     r = y - D @ np.linalg.lstsq(D, y, rcond=None)[0]
     return float(len(y) * np.log(r @ r / len(y)) + 2 * D.shape[1])
 
 
-def moves(X: np.ndarray, y: np.ndarray) -> Iterator[State]:
+def moves(X: np.ndarray, y: np.ndarray, criterion: Criterion) -> Iterator[State]:
     """From no column on, until every move would raise AIC."""
     everything = frozenset(range(X.shape[1]))
-    now = State(frozenset(), aic(X, y, frozenset()))
+    now = State(frozenset(), criterion(X, y, frozenset()))
     while True:
         yield now
         tries = [now.columns | {j} for j in everything - now.columns]
         tries += [now.columns - {j} for j in now.columns]
-        best = min((State(c, aic(X, y, c)) for c in tries), key=lambda state: state.aic)
+        best = min((State(c, criterion(X, y, c)) for c in tries), key=lambda state: state.aic)
         if best.aic >= now.aic:
             return
         now = best
 
 
-def stepwise(X: np.ndarray, y: np.ndarray) -> State:
-    """The last set of columns."""
-    *_, last = moves(X, y)
+def stepwise(X: np.ndarray, y: np.ndarray, criterion: Criterion = aic) -> State:
+    """The last set of columns; another criterion, such as that of a logistic fit, works as well."""
+    *_, last = moves(X, y, criterion)
     return last
