@@ -62,7 +62,15 @@ def of_mlxtend(name: str) -> dict[str, Any]:
     return {"X": X, "y": y}
 
 
+def of_book(name: str) -> dict[str, Any]:
+    """A network or a world as a book defines it (``golden_books.py``)."""
+    import golden_books
+
+    return getattr(golden_books, name)()
+
+
 READERS = {
+    "book": of_book,
     "statsmodels": of_statsmodels,
     "statsmodels-tests": of_statsmodels_tests,
     "nist": of_nist,

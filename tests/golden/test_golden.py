@@ -17,8 +17,7 @@ import pytest
 from golden_tables import load
 
 import pellucid
-import pellucid.graphical
-import pellucid.reinforcement
+from pellucid import evaluation, features, graphical, linear, reinforcement
 
 SOURCES = {
     path.stem: tomllib.loads(path.read_text())
@@ -29,16 +28,15 @@ CASES = [
     for name, source in SOURCES.items()
     for case in source["case"]
 ]
+PACKAGES = (evaluation, features, graphical, linear, reinforcement, pellucid)
+HOMES = {name: package for package in PACKAGES for name in package.__all__}
 DIGITS = 10  # no published figure is compared to more
 
 
 def evaluate(expression: str, names: dict[str, Any]) -> Any:
     """The value of an expression in public names of the library and the case's own names."""
-    ours = {w: getattr(pellucid, w) for w in re.findall(r"\w+", expression) if w in NAMES}
-    return eval(expression, {"np": np, "pellucid": pellucid, **ours, **names})
-
-
-NAMES = frozenset(pellucid.__all__)
+    ours = {w: getattr(HOMES[w], w) for w in re.findall(r"\w+", expression) if w in HOMES}
+    return eval(expression, {"np": np, **ours, **names})
 
 
 def room(printed: str, digits: int) -> float:
