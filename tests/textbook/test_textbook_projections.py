@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid import PCA, FactorAnalysis, KernelPCA, PLSRegression, ProbabilisticPCA, TruncatedSVD
+from pellucid import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, TruncatedSVD
 from pellucid.decomposition.dimension import log_evidence, most_probable
 from pellucid.decomposition.subspace import largest_angle
 from pellucid.textbook.projections.factor_analysis import factor_analysis
 from pellucid.textbook.projections.factor_analysis import rounds as factor_rounds
 from pellucid.textbook.projections.kernel_pca import kernel_pca
 from pellucid.textbook.projections.minka_evidence import minka_evidence
-from pellucid.textbook.projections.partial_least_squares import partial_least_squares
 from pellucid.textbook.projections.pca import pca, rebuild, scores
 from pellucid.textbook.projections.power_iteration import power_iteration
 from pellucid.textbook.projections.principal_angles import principal_angles
@@ -113,13 +112,3 @@ def test_principal_angles():
     Q, R = np.linalg.qr(A)[0].T, np.linalg.qr(B)[0].T
     assert_allclose(principal_angles(A, B)[-1], largest_angle(Q, R))
     assert_allclose(principal_angles(A, A @ rng.normal(size=(2, 2))), 0, atol=1e-5)
-
-
-@pytest.mark.parametrize("shape", [(50, 6), (20, 40)])
-def test_partial_least_squares(shape):
-    X = table(*shape)
-    y = X[:, 0] - X[:, 1] + rng.normal(size=len(X))
-    w, b = partial_least_squares(X, y, 3)
-    model = PLSRegression(3).fit(X, y)
-    assert_allclose(w, np.ravel(model.coef_), atol=1e-8)
-    assert_allclose(X @ w + b, np.ravel(model.predict(X)), atol=1e-8)

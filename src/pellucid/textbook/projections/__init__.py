@@ -3,6 +3,5 @@
 In teaching order: ``pca`` (by singular values), ``power_iteration`` (one direction at a time),
 ``truncated_svd`` (the best matrix of low rank), ``randomised_svd``, ``kernel_pca``,
 ``probabilistic_pca`` (in closed form), ``probabilistic_pca_em``, ``factor_analysis``,
-``minka_evidence`` (how many directions), ``principal_angles`` (how far two subspaces lie apart),
-``partial_least_squares`` (directions that go with a target).
+``minka_evidence`` (how many directions), ``principal_angles`` (how far two subspaces lie apart).
 """
