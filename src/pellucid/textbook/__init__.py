@@ -11,6 +11,7 @@ file belongs to which public name. The chapters, in the order of a course:
 - ``regression``      begin with ``normal_equations``
 - ``shrinkage``       begin with ``ridge``
 - ``classification``  begin with ``logistic_regression``
+- ``labels``          begin with ``expected_loss``
 - ``evaluation``      begin with ``cross_validation``
 - ``features``        begin with ``standardise``
 - ``optimisation``    begin with ``gradient_descent``
