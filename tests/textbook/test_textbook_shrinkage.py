@@ -24,6 +24,7 @@ from pellucid.textbook.shrinkage.lars import at, lars
 from pellucid.textbook.shrinkage.lasso import lasso, sweeps
 from pellucid.textbook.shrinkage.lasso_information import lasso_information
 from pellucid.textbook.shrinkage.multi_task_lasso import multi_task_lasso
+from pellucid.textbook.shrinkage.partial_least_squares import partial_least_squares
 from pellucid.textbook.shrinkage.principal_component_regression import (
     principal_component_regression,
 )
@@ -190,11 +191,13 @@ def test_stability_selection():
 
 
 @pytest.mark.parametrize("M", [1, 3, 6])
-def test_principal_component_regression(M):
+def test_components(M):
     X, y = problem(17)
     same(
         principal_component_regression(X, y, M), pellucid.PrincipalComponentRegression(M).fit(X, y)
     )
+    fast = pellucid.PLSRegression(M, tol=1e-12).fit(X, y)
+    assert_allclose(partial_least_squares(X, y, M), np.ravel(fast.coef_), atol=1e-8)
 
 
 def test_bayesian_linear_regression():
