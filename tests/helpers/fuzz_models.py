@@ -7,9 +7,12 @@ where any ordinary exception is fine, and these are not: death by a signal, 10 s
 time, 2 GB, and an error of the compiler (a dtype that no kernel was written for).
 
 Each run is a process of its own that says what it is about to try, so that one that dies or hangs
-names the file that did it.
+names the file that did it. With ``NUMBA_BOUNDSCHECK=1`` and a ``NUMBA_CACHE_DIR`` of its own (Numba
+takes kernels that were compiled without the check from the usual place) compiled code that reads or
+writes outside an array is a fault too.
 """
 
+import faulthandler
 import hashlib
 import io
 import json
@@ -25,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from estimators import OUTPUTS, data, decides, every_class, fit, make
 from model_files import npy, seal
+from numba.core import event
 from numba.core.errors import NumbaError
 from sklearn import preprocessing
 from sklearn.impute import SimpleImputer
@@ -33,8 +37,11 @@ from sklearn.pipeline import make_pipeline
 import pellucid
 from pellucid.persist import ModelFileError, load, save
 from pellucid.persist.npy import layout_of
+from pellucid.persist.schema import declarations
 
 SECONDS, BYTES = 10, 2**31
+STUCK = 100  # seconds by the clock, for compiled code that Python cannot interrupt
+OUTSIDE = "index is out of bounds"  # what compiled code says; NumPy names the index
 METHODS = (*OUTPUTS, "get_feature_names_out", "inverse_transform", "score_samples", "card")
 WHOLE = (0, 1, -1, 2, 3, 7, 5000, 10**6, 10**9, 10**12, 2**31, 2**63 - 1, -(2**63), 2**100)
 REAL = (0.0, -1.0, 1e-320, 1e308, -1e308, 0.5, 1e9)
@@ -93,6 +100,18 @@ def specimen(name):
 
 def every_name():
     return [*every_class(), *scikit_learn()]
+
+
+def undeclared(tree):
+    """The records in a file that hold arrays and do not say which."""
+    nodes = [at(tree, place) for place in places(tree)]
+    held = [node for node in nodes if isinstance(node, dict) and "class" in node]
+    arrays = [
+        {node["class"]}
+        for node in held
+        if any(isinstance(v, dict) and v.get("is") == "array" for v in node["state"].values())
+    ]
+    return sorted(set().union(*arrays) - declarations().keys())
 
 
 # --- mutations ----------------------------------------------------------------------------------
@@ -230,6 +249,23 @@ def alarm(*_):
     raise Hang
 
 
+class PauseWhileCompiling(event.Listener):
+    """Compiling is no answer to the file: its time does not count."""
+
+    def __init__(self):
+        self.left, self.depth = 0.0, 0
+
+    def on_start(self, event):
+        if self.depth == 0:
+            self.left = signal.setitimer(signal.ITIMER_PROF, 0)[0]
+        self.depth += 1
+
+    def on_end(self, event):
+        self.depth -= 1
+        if self.depth == 0:
+            signal.setitimer(signal.ITIMER_PROF, self.left)
+
+
 def use(model, X):
     """Ask everything; returns the name of the trouble, or None."""
     n = getattr(model, "n_features_in_", None)
@@ -243,8 +279,9 @@ def use(model, X):
                 method() if name in ("card", "get_feature_names_out") else method(rows)
             except (MemoryError, NumbaError, SystemError) as error:
                 return f"{name}: {type(error).__name__}: {str(error)[:150]}"
-            except Exception:  # noqa: BLE001  any ordinary answer to nonsense is fine
-                continue
+            except Exception as error:  # noqa: BLE001  any ordinary answer to nonsense is fine
+                if str(error) == OUTSIDE:
+                    return f"{name}: compiled code left its array"
     return None
 
 
@@ -259,6 +296,7 @@ def attempt(blob, path, X):
     """Load and use one file; returns what went wrong, or None."""
     path.write_bytes(blob)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: the machine may be busy
+    faulthandler.dump_traceback_later(STUCK, exit=True)
     try:
         try:
             model = load(path)
@@ -271,11 +309,13 @@ def attempt(blob, path, X):
         return f"took over {SECONDS} s"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def run(count, names, seed=0, first=0):
     """Try ``count`` files of each class; a line before each file, a line for each fault."""
     signal.signal(signal.SIGPROF, alarm)
+    event.register("numba:compile", PauseWhileCompiling())
     warnings.simplefilter("ignore")
     limited = False
     with tempfile.TemporaryDirectory() as folder:
@@ -291,6 +331,8 @@ def run(count, names, seed=0, first=0):
                 limit_memory()
                 limited = True
             manifest, arrays = opened(path)
+            for record in undeclared(manifest["object"]):
+                print(json.dumps(["fault", name, -1, f"{record} declares no state"]), flush=True)
             print(json.dumps(["class", name]), flush=True)
             for i in range(first, count):
                 blob = mutate(manifest, arrays, random.Random(f"{seed} {name} {i}"))

@@ -210,10 +210,13 @@ def read_dialect(file: File, delimiter: str | None) -> Dialect:
         raise NotPlain
     header = body[records.starts[0] : records.ends[0]]
     check_utf8(file, header)
-    cells = next(csv.reader([header.decode("utf-8").rstrip("\r\n")], delimiter=delimiter), [])
+    lines = [header.decode("utf-8").rstrip("\r\n")]
     if b'"' in header and b"\n" in header.rstrip(b"\r\n"):
         lines = header.decode("utf-8").splitlines(keepends=True)
-        cells = next(csv.reader(lines, delimiter=delimiter))
+    try:
+        cells = next(csv.reader(lines, delimiter=delimiter), [])
+    except csv.Error:  # a bare carriage return, for example
+        raise NotPlain from None
     return Dialect(delimiter, header_names(file, cells), skip + int(records.ends[0]))
 
 

@@ -27,7 +27,16 @@ from pellucid.data.spool import (
     spool_stream,
 )
 from pellucid.data.sql import is_database, query_frames, without_password
-from pellucid.data.table import BROKEN, File, FrameTable, first_line, scan_table, stack
+from pellucid.data.table import (
+    BROKEN,
+    File,
+    FrameTable,
+    check_dates,
+    check_whole,
+    first_line,
+    scan_table,
+    stack,
+)
 
 FORMATS = ("auto", "csv", "tsv", "parquet", "json", "jsonl", "arrow", "excel")
 ENDINGS = {
@@ -179,6 +188,7 @@ def open_file(file: File, format: str, limit: int | None, sheet: str | None = No
         file = File(path, file.name, keep)
     kind = guess_format(file) if format == "auto" else format
     if kind == "parquet":
+        check_whole("parquet", file)
         return scan_table("parquet", file)
     if kind == "arrow":
         return open_arrow(file)
@@ -238,10 +248,12 @@ def json_or_lines(path: str) -> str:
 def open_arrow(file: File) -> Any:
     """An Arrow IPC file is read by range; an Arrow stream is read whole."""
     with open(file.path, "rb") as stream:
-        if stream.read(6) == b"ARROW1":
-            return scan_table("ipc", file)
+        in_parts = stream.read(6) == b"ARROW1"
+    check_whole("ipc" if in_parts else "stream", file)
+    if in_parts:
+        return scan_table("ipc", file)
     try:
-        return FrameTable(pl.read_ipc_stream(file.path))
+        return FrameTable(check_dates(pl.read_ipc_stream(file.path), file.name))
     except BROKEN as error:
         raise ValueError(f"{file.name} is not an Arrow file: {first_line(error)}") from None
 

@@ -15,8 +15,24 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
+from pellucid.core.runtime.apart import Apart
+
 Schema = dict[str, Any]  # column name -> Polars data type
 BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # of a bad file
+
+
+# Reads a file as it is read here. Polars ends its process, not only its call, over some damage.
+_whole = Apart("""
+import polars as pl
+def answer_to(question):
+    kind, path = question
+    if kind == "stream":
+        return pl.read_ipc_stream(path).height
+    scan = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(path, glob=False)
+    n = scan.select(pl.len()).collect().item()
+    return scan.slice(0, n).collect().height
+""")
+TRIED_BYTES = 1 << 26  # a larger file is read without a trial: that would take as long again
 
 
 class File(NamedTuple):
@@ -93,9 +109,10 @@ class ScanTable(NamedTuple):
         scan = scan_file(self.kind, self.path).select(columns).slice(start, stop - start)
         try:
             with _reader.lock:
-                return scan.collect()
+                frame = scan.collect()
         except BROKEN as error:
             raise ValueError(f"{self.name} is damaged: {first_line(error)}") from None
+        return check_dates(frame, self.name)
 
     def cut(self, start: int, stop: int) -> "ScanTable":
         return self
@@ -106,6 +123,37 @@ def scan_file(kind: str, path: str) -> pl.LazyFrame:
     if kind == "parquet":
         return pl.scan_parquet(path, glob=False)
     return pl.scan_ipc(path, glob=False)
+
+
+def check_whole(kind: str, file: File) -> None:
+    """Refuse a file over which Polars fails, before it is read in this process."""
+    if os.path.getsize(file.path) > TRIED_BYTES:
+        return
+    found = _whole.ask([kind, os.path.abspath(file.path)])
+    if found is None or "error" in found:
+        name = "Parquet" if kind == "parquet" else "Arrow"
+        why = first_line(found["error"]) if found else "its sizes are impossible"
+        raise ValueError(f"{file.name} is not a whole {name} file: {why}")
+
+
+def check_dates(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Refuse dates that no calendar of ours has: most libraries fail over them much later."""
+    for column in frame.iter_columns():
+        if column.dtype in (pl.Date, pl.Datetime) and len(column):
+            steps = column.to_physical()
+            unit = STEPS[getattr(column.dtype, "time_unit", "d")]
+            low: Any = steps.min()
+            high: Any = steps.max()
+            if low is not None and not (-719_162 * unit <= low and high < 2_932_897 * unit):
+                raise ValueError(
+                    f"{name} is damaged: column {column.name!r} has dates outside the years 1 to "
+                    "9999"
+                )
+    return frame
+
+
+# steps in a day, by the unit
+STEPS = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def scan_table(kind: str, file: File) -> ScanTable:
@@ -209,7 +257,7 @@ def common_type(a: Any, b: Any) -> Any:
     return None
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: BaseException | str) -> str:
     """The first line of an error's text, for a message of one sentence."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

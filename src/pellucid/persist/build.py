@@ -8,11 +8,17 @@ from typing import Any
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from pellucid.persist.allowed import ONLY_NONE, RECORDS, check_attribute, is_namedtuple
+from pellucid.persist.allowed import (
+    ONLY_NONE,
+    RECORDS,
+    check_attribute,
+    class_name,
+    is_namedtuple,
+)
 from pellucid.persist.foreign import CHECKS
 from pellucid.persist.format import ModelFileError, brief, expect
 from pellucid.persist.kinds import check_fields, check_params
-from pellucid.persist.schema import check_state
+from pellucid.persist.schema import check_state, declarations
 
 # What a check or a constructor of the library may raise on values that it was not made for.
 TROUBLE = (
@@ -92,7 +98,7 @@ def build_requests(model: Any, stored: object) -> MetadataRequest:
     return request
 
 
-def build_record(cls: type, name: str, state: dict[str, Any]) -> Any:
+def build_record(cls: type, name: str, state: dict[str, Any], room: int) -> Any:
     """A NamedTuple, a dataclass or a listed record with exactly its own fields."""
     if is_namedtuple(cls):
         fields, defaults = set(cls._fields), dict(cls._field_defaults)  # type: ignore[attr-defined]
@@ -109,6 +115,9 @@ def build_record(cls: type, name: str, state: dict[str, Any]) -> Any:
             raise ModelFileError(f"{name} cannot hold {brief(state[key])} as {key}")
     if name not in RECORDS:
         check_fields(cls, name, state)
+    own = class_name(cls) or name  # the file may say another name of the same class
+    if own in declarations():
+        check_state(own, {}, {**defaults, **state}, room)
     if is_namedtuple(cls):
         return guarded(_namedtuple, f"the fields of {name} do not fit together", cls, state)
     record: Any = object.__new__(cls)

@@ -211,7 +211,7 @@ class Decoder:
             return build_estimator(cls, node["class"], params, state, self._room)
         if params:
             raise ModelFileError(f"{node['class']} has no parameters, the file gives some")
-        return build_record(cls, node["class"], state)
+        return build_record(cls, node["class"], state, self._room)
 
 
 KINDS: dict[str, tuple[tuple[str, ...], Callable[[Decoder, Node], Any]]] = {

@@ -27,6 +27,7 @@ from pellucid.persist.format import MAX_DEPTH, TRANSIENT, array_name
 from pellucid.persist.generators import generator_state
 from pellucid.persist.leaves import PLAIN, full_name, function_name, refuse, scalar, text
 from pellucid.persist.npy import DTYPE, layout_of
+from pellucid.persist.schema import declarations
 from pellucid.persist.tables import DTYPES, MATRICES, TYPES
 
 Node = Any  # JSON
@@ -210,6 +211,8 @@ class Encoder:
         else:
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
         state = {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()}
+        if name in declarations():
+            self.models.append((cls, name, {}, fields))
         return {"class": name, "params": {}, "state": state}
 
     def _estimator(self, model: BaseEstimator, name: str, where: str) -> Node:

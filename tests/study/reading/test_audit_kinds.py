@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 from pellucid.data import load_penguins
+from pellucid.study import audit
 from pellucid.study.checks.data import is_identifier
 from pellucid.study.reading.dates import read_dates
 from pellucid.study.reading.number_summary import ordered, robust_scale, sentinels
-from pellucid.study.reading.profiles import read_column, read_columns
+from pellucid.study.reading.profiles import read_column, read_columns, typed_frame
 
 rng = np.random.default_rng(0)
 floats = [f"{v:.3f}" for v in rng.normal(size=100)]
@@ -177,3 +178,31 @@ def test_profiles_of_a_known_table():
     assert columns["sex"].kind == "category"
     assert columns["bill_length_mm"].kind == "number"
     assert columns["bill_length_mm"].missing == 2
+
+
+LONG_NAMES = [12345678901234567890123450 + i for i in range(60)]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pl.Series("id", [str(name) for name in LONG_NAMES]),
+        pl.Series("id", LONG_NAMES, dtype=pl.Int128),
+        pl.Series("id", [str(name) for name in LONG_NAMES]).cast(pl.Decimal(30, 0)),
+    ],
+)
+def test_names_of_26_digits_stay_apart(cells):
+    """As numbers they would be one: they differ in the last places."""
+    column = read_column(cells)
+    assert (column.kind, column.distinct) == ("category", 60)
+    assert column.cells.to_list() == [str(name) for name in LONG_NAMES]
+    frame = pl.DataFrame([cells])
+    assert typed_frame(frame, read_columns(frame))["id"].n_unique() == 60
+
+
+def test_a_few_numbers_beyond_64_bits_have_a_digest():
+    tables = [
+        pl.DataFrame({"a": pl.Series([1, 2, 10**30 + i], dtype=pl.Int128)}) for i in (0, 0, 1)
+    ]
+    first, same, other = (audit(table).digest for table in tables)
+    assert first == same != other

@@ -119,17 +119,17 @@ def read_costs(path: Path, classes: Sequence[Any]) -> list[list[float]]:
     """
     import csv
 
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        cells = [row for row in csv.reader(file) if row]
     labels = [str(c) for c in classes]
     k = len(labels)
     try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            cells = [row for row in csv.reader(file) if row]
         if len(cells) == k and all(len(row) == k for row in cells):
             return [[float(cell) for cell in row] for row in cells]
         header, rows = cells[0][1:], {row[0]: row[1:] for row in cells[1:]}
         order = [header.index(label) for label in labels]
         return [[float(rows[label][j]) for j in order] for label in labels]
-    except (ValueError, KeyError, IndexError) as error:
+    except (ValueError, KeyError, IndexError, csv.Error) as error:
         raise Stop(
             Code.DATA,
             f"{path} is not a {k} x {k} table of costs for the classes {', '.join(labels)}: "

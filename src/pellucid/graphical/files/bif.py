@@ -52,11 +52,12 @@ def items(text: str) -> list[str]:
     """
     if '"' not in text:
         return [part.strip() for part in text.split(",")]
-    found, place = [], 0
+    found: list[str] = []
+    place = 0
     while place < len(text):
         match = ITEM.match(text, place)
-        if match is None or match.end() == place:
-            break
+        if match is None or match.end() == place:  # a quote within a name: no item is called so
+            return [*found, text[place:].strip()]
         found.append(match.group(1).removeprefix('"').removesuffix('"'))
         place = match.end()
     return found
@@ -146,10 +147,10 @@ def _table(
     source: Text, states: dict[Name, Any], at: int, title: str, start: int, stop: int
 ) -> CPT:
     inner = title.strip()
-    if not (inner.startswith("(") and inner.endswith(")")):
-        source.fail(at, "probability needs ( variable | parents )")
     own, _, rest = inner[1:-1].partition("|")
     head = items(own) + (items(rest) if rest.strip() else [])
+    if not (inner.startswith("(") and inner.endswith(")") and own.strip()):
+        source.fail(at, "probability needs ( variable | parents )")
     name, parents = head[0], head[1:] if rest.strip() or len(head) > 1 else []
     for variable in head:
         if variable not in states:

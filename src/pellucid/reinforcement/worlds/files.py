@@ -169,14 +169,15 @@ def _from_table(transitions: ArrayLike, rest: dict[str, Any]) -> MDP:
     actions = [str(a) for a in rest.pop("actions", None) or _actions(transitions)]
     where = {name: i for i, name in enumerate(states)}, {name: i for i, name in enumerate(actions)}
     P = _sparse("transitions", transitions, where)
-    R: Any = _rewards(rewards, P, where) if isinstance(rewards, dict) else rewards
+    given = isinstance(rewards, dict)
+    R: Any = _rewards(rewards, P, where) if given else _numbers("rewards", rewards)
     return MDP(P, R, states=states, actions=actions, **rest)
 
 
 def _numbers(what: str, values: object) -> Any:
     try:
         return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must be nested lists of numbers, equally long: {error}") from None
 
 

@@ -132,7 +132,9 @@ def _canonical(column: Column) -> tuple[str, list[bytes | memoryview]]:
     if column.kind == "whole" and cells.dtype.is_integer():
         order = column.order
         if order is not None and max(abs(order.low), abs(order.high)) >= SAFE:
-            wide = cells.cast(pl.UInt64 if cells.dtype == pl.UInt64 else pl.Int64)
+            wide = cells.cast(pl.UInt64 if cells.dtype == pl.UInt64 else pl.Int64, strict=False)
+            if wide.null_count() > cells.null_count():  # more digits than 64 bits have
+                return "digits", _text_bytes(cells.cast(pl.String))
             return "int", [
                 _little(wide.is_null().to_numpy()),
                 _little(wide.fill_null(0).to_numpy()),

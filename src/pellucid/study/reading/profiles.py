@@ -107,8 +107,13 @@ def typed_frame(frame: pl.DataFrame, columns: dict[str, Column]) -> pl.DataFrame
     [1200, 900]
     """
     text = [c for n, c in columns.items() if frame[n].dtype == pl.String and c.form]
-    long = [c for n, c in columns.items() if frame[n].dtype.is_integer() and c.kind == "category"]
+    long = [c for n, c in columns.items() if is_whole(frame[n].dtype) and c.kind == "category"]
     return frame.with_columns([c.cells for c in (*text, *long)])
+
+
+def is_whole(dtype: Any) -> bool:
+    """Whether a column of this type can hold whole numbers alone."""
+    return bool(dtype.is_integer() or (dtype == pl.Decimal and dtype.scale == 0))
 
 
 def read_column(series: pl.Series, decimal: str = "") -> Column:
@@ -123,7 +128,9 @@ def read_column(series: pl.Series, decimal: str = "") -> Column:
     if dtype == pl.Boolean:
         return _truth(series)
     if dtype.is_numeric() or dtype in (pl.Duration, pl.Time):
-        return _numbers(series)
+        return _numbers(
+            series.cast(pl.Int128) if dtype == pl.Decimal and is_whole(dtype) else series
+        )
     if dtype in (pl.Date, pl.Datetime):
         return _dates(series, "")
     if dtype in (pl.List, pl.Array):
