@@ -1,0 +1,74 @@
+"""The hidden Markov models of the textbook agree with the fast ones."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pellucid import HiddenMarkovModel
+from pellucid.textbook.sequences.baum_welch import baum_welch, rounds
+from pellucid.textbook.sequences.forward_backward import forward_backward
+from pellucid.textbook.sequences.sequence_sampling import sequence_sampling, stationary
+from pellucid.textbook.sequences.viterbi import viterbi
+
+rng = np.random.default_rng(0)
+
+
+def tables(K=3, C=4):
+    return (rng.dirichlet(np.ones(size), size=n) for n, size in ((1, K), (K, K), (K, C)))
+
+
+def chain(K=3, C=4):
+    (pi,), A, E = tables(K, C)
+    model = HiddenMarkovModel.from_parameters(pi, A, probabilities=E, categories=list(range(C)))
+    return pi, A, E, model
+
+
+def test_forward_backward():
+    pi, A, E, model = chain()
+    x = rng.integers(4, size=25)
+    book = forward_backward(pi, A, E[:, x].T)
+    assert_allclose(book.filtered, model.filter(x[None])[0], atol=1e-10)
+    assert_allclose(book.smoothed, model.smooth(x[None])[0], atol=1e-10)
+    assert_allclose(book.log_likelihood, model.score_samples(x[None])[0])
+    assert_allclose(book.moves.sum(axis=1), book.smoothed[:-1].sum(axis=0))
+    short = x[:5]  # the sum over all paths
+    paths = [
+        pi[z[0]]
+        * np.prod([A[i, j] for i, j in pairwise(z)])
+        * np.prod(E[list(z), short])
+        for z in product(range(3), repeat=5)
+    ]
+    assert_allclose(forward_backward(pi, A, E[:, short].T).log_likelihood, np.log(sum(paths)))
+
+
+def test_viterbi():
+    for _ in range(5):
+        pi, A, E, model = chain()
+        x = rng.integers(4, size=20)
+        assert_array_equal(viterbi(pi, A, E[:, x].T), model.predict(x[None])[0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_baum_welch():
+    pi, A, E, model = chain(2, 3)
+    X = rng.integers(3, size=(4, 15))
+    states = list(rounds(list(X), pi, A, E))
+    assert np.all(np.diff([s.log_likelihood for s in states]) > -1e-9)
+    few = HiddenMarkovModel(2, emission="categorical", start=model, max_iter=10, tol=0.0)
+    few.fit(X)
+    assert_allclose(states[10].pi, few.initial_, atol=1e-8)
+    assert_allclose(states[10].A, few.transition_, atol=1e-8)
+    assert_allclose(states[10].E, few.probabilities_, atol=1e-8)
+    assert baum_welch(list(X), pi, A, E).log_likelihood == states[-1].log_likelihood
+
+
+def test_sequence_sampling():
+    pi, A, E, model = chain(2, 2)
+    book = sequence_sampling(pi, A, E, 4000, rng)
+    assert_allclose(np.bincount(book.states) / 4000, stationary(A), atol=0.06)
+    assert_allclose(stationary(A) @ A, stationary(A))
+    symbols, states = model.sample(4000, random_state=0)
+    for ours, theirs in ((book.states, states), (book.symbols, symbols)):
+        assert abs(np.mean(ours) - np.mean(np.ravel(theirs).astype(float))) < 0.08
