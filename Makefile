@@ -6,6 +6,7 @@
 #   make test-deep the tests of the deep models; installs PyTorch first
 #   make bench     ours against the peers, as ratios
 #   make lint      ruff, stubs, mypy, import-linter
+#   make mutants   wrong changes of the source at random, and whether the tests see them
 #   make check     lint, and the tests that the change at hand can affect
 #   make estimator FAMILY=neighbors NAME=NearestCentroid: the files of a new estimator
 #   make stubs     what editors see, renewed from the tables of public names
@@ -41,7 +42,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 NEEDS_TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
-.PHONY: demo test test-all test-deep ready bench check stubs audit estimator lint warm clean
+.PHONY: demo test test-all test-deep ready bench check mutants stubs audit estimator lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -69,6 +70,13 @@ bench: $(VENV)/.bench
 # Lint, types, layers and the tests that the change at hand can affect.
 check: $(VENV)/.test
 	$(THREADS) $(BIN)/python tools/check.py
+
+# make mutants [COUNT=40] [SEED=0] [JOBS=2] [ONLY="evaluation study/judging"]
+COUNT ?= 40
+SEED ?= 0
+mutants: $(VENV)/.test warm
+	$(BIN)/python tests/mutants --count $(COUNT) --seed $(SEED) $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(ONLY),--only $(ONLY))
 
 # The static face of the lazy packages, for editors and type checkers.
 stubs: $(VENV)/.test

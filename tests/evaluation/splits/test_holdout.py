@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     GroupKFold,
@@ -35,11 +35,18 @@ def assert_partition(parts, n):
 
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(12, 80), validation=sizes, test=sizes, seed=st.integers(0, 99))
+@example(n=12, validation=0.4375, test=0.4375, seed=0)  # 5.25 rows each, rounded up to all 12
+@example(n=12, validation=0.4375, test=5, seed=0)  # one row to train on is enough
 def test_random_parts_are_disjoint_and_exhaustive(n, validation, test, seed):
-    parts = three_way_split(n, validation_size=validation, test_size=test, random_state=seed)
+    options = {"validation_size": validation, "test_size": test, "random_state": seed}
+    wanted = [s if isinstance(s, int) else int(np.ceil(s * n)) for s in (validation, test)]
+    if sum(wanted) >= n:
+        with pytest.raises(ValueError, match="train"):
+            three_way_split(n, **options)
+        return
+    parts = three_way_split(n, **options)
     assert_partition(parts, n)
-    for size, part in ((validation, parts.validation), (test, parts.test)):
-        assert len(part) == (size if isinstance(size, int) else int(np.ceil(size * n)))
+    assert [len(parts.validation), len(parts.test)] == wanted
 
 
 @settings(max_examples=60, deadline=None)

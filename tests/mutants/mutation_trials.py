@@ -1,0 +1,162 @@
+"""One wrong change, tried: a copy of the tree, the tests of its package, and what they say."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from mutation_sites import Change, changed
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("src", "tests", "benchmarks", "docs", "examples", "tools")
+FILES = ("pyproject.toml", "conftest.py", "README.md", "CHANGELOG.md", "Makefile")
+THREADS = {"PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+
+
+class Mutant(NamedTuple):
+    """A change of one module, and the package whose tests should see it."""
+
+    path: Path  # below src/pellucid
+    package: str
+    change: Change
+
+    @property
+    def lines(self) -> tuple[str, str, int]:
+        """The line before and after, and its number."""
+        text = (ROOT / "src/pellucid" / self.path).read_text()
+        row = text.encode()[: self.change.start].count(b"\n")
+        new = changed(text, self.change)
+        return text.splitlines()[row].strip(), new.splitlines()[row].strip(), row + 1
+
+
+class Verdict(NamedTuple):
+    caught: bool
+    seconds: float
+    by: str  # the test that failed, or why there is none
+
+
+def copy_tree(target: Path) -> None:
+    """Links to every file, compiled kernels included: a changed file replaces its link."""
+    target.mkdir(parents=True)
+    for name in COPIED:
+        shutil.copytree(ROOT / name, target / name, copy_function=os.link, symlinks=True)
+    for name in FILES:
+        os.link(ROOT / name, target / name)
+
+
+def write_anew(path: Path, text: str, seconds: float) -> None:
+    """Write without touching the file that the path was linked to, as of ``seconds``."""
+    path.unlink()
+    path.write_text(text)
+    os.utime(path, (seconds, seconds))
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """Module, such as linear.ridge.ridge, -> the modules that import it."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "src/pellucid").rglob("*.py"):
+        name = dotted(path.relative_to(ROOT / "src/pellucid"))
+        for home, names in re.findall(
+            r"from pellucid\.([\w.]+) import (\(.*?\)|.*)", path.read_text(), flags=re.DOTALL
+        ):
+            for word in [home, *(f"{home}.{n}" for n in re.findall(r"\w+", names))]:
+                found.setdefault(word, set()).add(name)
+    return found
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts)
+
+
+def users(path: Path) -> set[str]:
+    """A module and all that import it, directly or not."""
+    todo, seen = [dotted(path)], set()
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += importers().get(name, ())
+    return seen
+
+
+def forget_kernels(tree: Path, path: Path) -> list[Path]:
+    """Delete the compiled kernels of a module and of those that may have taken it in."""
+    gone: list[Path] = []
+    for name in users(path):
+        file = tree / "src/pellucid" / Path(*name.split("."))
+        gone += (file.parent / "__pycache__").glob(f"{file.name}.*.nb[ic]")
+    for file in gone:
+        file.unlink()
+    return gone
+
+
+def names_in(module: str) -> set[str]:
+    """A module's own name and those of its functions and classes."""
+    path = (ROOT / "src/pellucid" / Path(*module.split("."))).with_suffix(".py")
+    text = path.read_text() if path.exists() else ""
+    return {path.stem, *re.findall(r"^(?:def|class) (\w+)", text, flags=re.MULTILINE)}
+
+
+def test_files(tree: Path, mutant: Mutant, near: bool) -> list[str]:
+    """The tests of the package, the nearest first; ``near``: only those that name a user of it."""
+    own = names_in(dotted(mutant.path))
+    package = {name for name in users(mutant.path) if name.startswith(mutant.package + ".")}
+    wider = set().union(*map(names_in, package))
+    files = sorted((tree / "tests" / mutant.package).rglob("test_*.py"))
+    words = {file: set(re.findall(r"\w+", file.read_text())) for file in files}
+    files.sort(key=lambda file: (-len(own & words[file]), -len(wider & words[file])))
+    files = [file for file in files if wider & words[file]] if near else files
+    source = tree / "src/pellucid" / mutant.path
+    doctests = [str(source.relative_to(tree))] if ">>>" in source.read_text() else []
+    return [*doctests, *(str(file.relative_to(tree)) for file in files)]
+
+
+def run_tests(tree: Path, files: list[str], limit: float) -> Verdict:
+    """The first failure, or the time it took to see none."""
+    options = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
+    options += ["--doctest-modules", "-m", "not slow"]
+    command = [sys.executable, "-m", "pytest", *options, *files]
+    began = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=tree,
+        env={**os.environ, **THREADS, "PYTHONPATH": str(tree / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return Verdict(True, time.monotonic() - began, f"no end within {limit:.0f} s")
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
+    by = failed[0] if failed else output.strip().splitlines()[-1] if output.strip() else "nothing"
+    return Verdict(process.returncode != 0, time.monotonic() - began, by)
+
+
+def attempt(tree: Path, mutant: Mutant, limit: float, near: bool) -> Verdict:
+    """Make the change in the copy, run the tests, and put the file back."""
+    path = tree / "src/pellucid" / mutant.path
+    text, before = path.read_text(), path.stat().st_mtime
+    files = test_files(tree, mutant, near)
+    compiled = "@jit" in text
+    write_anew(path, changed(text, mutant.change), time.time())
+    gone = forget_kernels(tree, mutant.path) if compiled else []
+    try:
+        return run_tests(tree, files, limit)
+    finally:
+        write_anew(path, text, before)
+        if compiled:
+            forget_kernels(tree, mutant.path)
+            for file in gone:
+                os.link(ROOT / file.relative_to(tree), file)

@@ -1,0 +1,87 @@
+"""The tool that makes wrong changes: what it changes, what it leaves alone, what it runs."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from mutation_sites import KINDS, changed, changes
+from mutation_trials import ROOT, forget_kernels
+
+EXAMPLES = [
+    ("compare", "x = a < b", "x = a <= b"),
+    ("compare", "x = a in b", "x = a not in b"),
+    ("direction", "x = a >= b", "x = a <= b"),
+    ("sign", "x = (a) - (b)", "x = (a) + (b)"),
+    ("sign", "x = -a", "x = a"),
+    ("logic", "x = a and b", "x = a or b"),
+    ("other end", "x = np.maximum(a, b)", "x = np.minimum(a, b)"),
+    ("other end", "x = min(a)", "x = max(a)"),
+    ("number", "x = 3", "x = 4"),
+    ("number", "x = 0.5", "x = 1.0"),
+    ("number", "x = True", "x = False"),
+    ("guard", "if a:\n    raise b", "if False:\n    raise b"),
+    ("check", "check.positive(a=a)", "pass"),
+    ("not", "x = not a", "x = a"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "wrong"), EXAMPLES)
+def test_each_kind_of_change(kind, text, wrong):
+    found = [changed(text, change) for change in changes(text) if change.kind == kind]
+    assert found == [wrong]
+
+
+def test_every_kind_has_an_example():
+    assert {kind for kind, _, _ in EXAMPLES} == set(KINDS)
+
+
+LEFT_ALONE = [
+    '"""Below 3 and above 2."""',
+    "def f(a: int = 3) -> None: ...",
+    "@cache(1)\ndef f(): ...",
+    "x = f'{3} and {4}'",
+    "x = 'a' + 'b'",
+]
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_text_defaults_and_decorators_are_left_alone(text):
+    assert not list(changes(text))
+
+
+def test_every_change_of_a_real_file_is_one_line_and_compiles():
+    text = (ROOT / "src/pellucid/core/figures.py").read_text()
+    found = list(changes(text))
+    assert found
+    for change in found:
+        new = changed(text, change)
+        compile(new, "changed", "exec")
+        assert new != text
+
+
+def test_columns_are_counted_in_bytes():
+    """A letter of two bytes before the change does not move it."""
+    text = "x = 'ü', a < b"
+    assert [changed(text, c) for c in changes(text) if c.kind == "compare"] == ["x = 'ü', a <= b"]
+
+
+def test_kernels_that_took_a_changed_one_in_are_compiled_again(tmp_path):
+    """The compiled files of the module and of those that import it go, others stay."""
+    folder = tmp_path / "src/pellucid/neighbors"
+    own = folder / "search/__pycache__"
+    other = tmp_path / "src/pellucid/kernel/svm/__pycache__"
+    for place in (own, other):
+        place.mkdir(parents=True)
+        (place / "kernels.f-1.py311.nbi").touch()
+    assert forget_kernels(tmp_path, Path("neighbors/search/kernels.py"))
+    assert not list(own.iterdir())
+    assert list(other.iterdir())
+
+
+def test_equivalent_changes_still_stand_in_the_source():
+    """An entry whose line is gone is removed, and each says why no test can see it."""
+    table = tomllib.loads((Path(__file__).parent / "equivalent.toml").read_text())
+    for entry in table.get("change", []):
+        lines = (ROOT / "src/pellucid" / entry["file"]).read_text().splitlines()
+        assert entry["line"] in [line.strip() for line in lines], entry
+        assert len(entry["reason"]) > 20
