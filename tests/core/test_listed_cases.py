@@ -1,0 +1,96 @@
+"""Cases that once gave NaN, memory that nobody wrote, or an error from inside a library."""
+
+import numpy as np
+import pytest
+from scales import faults_of
+
+import pellucid
+from pellucid import solvers
+from pellucid.naive_bayes import ZeroCountWarning
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 4))
+
+SQUARES = (
+    "SVC", "NuSVC", "SVR", "NuSVR", "LinearSVC", "LinearSVR", "OneClassSVM", "LabelPropagation",
+    "LabelSpreading", "KernelRidge",
+)  # fmt: skip
+TARGETS = (
+    "LinearSVR", "RandomForestRegressor", "ExtraTreesRegressor", "BaggingRegressor",
+    "GradientBoostingRegressor", "HistGradientBoostingRegressor", "AdaBoostRegressor",
+)  # fmt: skip
+CASES = [(name, "X", 1e300) for name in SQUARES]
+CASES += [(name, "X", 1e-310) for name in ("Normalizer", "SplineTransformer", "GaussianBasis")]
+CASES += [("NaturalSplineBasis", "columns", 150.0)]
+CASES += [(name, "y", 1e300) for name in TARGETS if name in pellucid._HOME]
+
+
+@pytest.mark.parametrize(("name", "what", "scale"), CASES)
+def test_no_scale_gives_nan_in_silence(name, what, scale):
+    assert faults_of(name, what, scale) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e-300, 1e300])
+def test_bins_do_not_depend_on_the_unit(scale):
+    codes = pellucid.KBinsDiscretizer().fit(X).transform(X)
+    scaled = pellucid.KBinsDiscretizer().fit(X * scale).transform(X * scale)
+    scaled.check_format(full_check=True)
+    assert np.array_equal(scaled.toarray(), codes.toarray())
+
+
+def test_bins_of_the_largest_numbers():
+    ends = np.where(X > 0, 1.7e308, -1.7e308)
+    with np.errstate(all="ignore"):
+        bins = pellucid.KBinsDiscretizer(2, strategy="kmeans").fit(ends)
+    bins.transform(ends).check_format(full_check=True)
+
+
+ENCODERS = ["OneHotEncoder", "OrdinalEncoder", "TargetEncoder"]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+@pytest.mark.parametrize("name", [name for name in ENCODERS if name in pellucid._HOME])
+def test_given_categories_with_a_missing_value(name, missing):
+    cells = np.array([["a"], ["b"], [missing], ["a"]] * 10, dtype=object)
+    encoder = getattr(pellucid, name)(categories=[np.array(["a", "b", missing], dtype=object)])
+    found = encoder.fit(cells, X[:, 0]).transform(cells)
+    assert found.shape[0] == 40
+
+
+def test_categories_of_an_object_array_without_smoothing():
+    cells = np.array([["a", "x"], ["b", "y"], ["a", "y"], ["b", "x"]], dtype=object)
+    with pytest.warns(ZeroCountWarning, match="column 0 = 'b' the probability 0"):
+        model = pellucid.CategoricalNB(alpha=0).fit(cells, [0, 1, 0, 1])
+    assert model.predict(cells).tolist() == [0, 1, 0, 1]
+
+
+def test_positive_coefficients_of_nothing():
+    assert pellucid.LinearRegression(positive=True).fit([[1]], [0]).coef_.tolist() == [0.0]
+
+
+def test_kernel_components_keep_rows_of_their_own():
+    rows = X.copy()
+    model = pellucid.KernelPCA(2, kernel="rbf").fit(rows)
+    before = model.transform(X)
+    rows[:] = 0.0
+    assert np.array_equal(model.transform(X), before)
+
+
+def test_an_objective_takes_a_plain_list():
+    f = solvers.LinearObjective(X[:, :2], X[:, 2])
+    assert f.value([0.5, -0.5]) == f.value(np.array([0.5, -0.5]))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_a_tree_that_may_only_fall(criterion):
+    x = np.linspace(0, 1, 200)[:, None]
+    y = np.sin(8 * x[:, 0]) + 0.3 * rng.normal(size=200)
+    tree = pellucid.DecisionTreeRegressor(criterion=criterion, monotonic_cst=[-1]).fit(x, y)
+    assert (np.diff(tree.predict(x)) <= 0).all()
+
+
+def test_new_classes_in_a_later_part_are_refused():
+    model = pellucid.MLPClassifier(random_state=0)
+    model.partial_fit(X, np.arange(40) % 2, classes=[0, 1])
+    with pytest.raises(ValueError, match="class"):
+        model.partial_fit(X, np.arange(40) % 3)
