@@ -1,5 +1,6 @@
 """The race of boosting's settings: the best is found, rounds are those of the least loss."""
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from pellucid import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from pellucid.study.candidates import halving
-from pellucid.study.candidates.halving import portfolio, race
+from pellucid.study.candidates.halving import RaceLimit, portfolio, race
 
 Part = namedtuple("Part", "Z_learn y_learn Z_judge y_judge")
 
@@ -24,25 +25,23 @@ def bends(n, seed=0):
     return X, X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
-def test_the_answer_is_the_least_mean_loss_of_any_round(monkeypatch):
-    """As full fits of every number of rounds would find it."""
+def test_the_answer_is_the_median_of_the_best_rounds_of_the_parts(monkeypatch):
+    """As full fits of every number of rounds would find them."""
     monkeypatch.setattr(halving, "PATIENCE", 1e3)  # no part ends before another
     X, y = bends(200)
     setting = {"learning_rate": 0.2, "max_leaf_nodes": 4, "min_samples_leaf": 5}
-    inner = parts(X, y)
+    inner = parts(X, y, 3)
     found = race(HistGradientBoostingRegressor(random_state=0), (setting,), inner)
-    rounds = found.params["max_iter"]
-
-    def loss(r):
+    most, best, at_answer = math.ceil(halving.RUNGS[-1] / 0.2), [], []
+    for p in inner:
         model = HistGradientBoostingRegressor(
-            random_state=0, early_stopping=False, max_iter=r, **setting
-        )
-        errors = [model.fit(p.Z_learn, p.y_learn).predict(p.Z_judge) - p.y_judge for p in inner]
-        return np.mean([np.mean(e**2) for e in errors]) / 2
-
-    near = [loss(r) for r in (rounds - 1, rounds, rounds + 1)]
-    assert found.loss == pytest.approx(near[1], rel=1e-9)
-    assert near[1] == min(near)
+            random_state=0, early_stopping=False, max_iter=most, **setting
+        ).fit(p.Z_learn, p.y_learn)
+        errors = [np.mean((said - p.y_judge) ** 2) / 2 for said in model.staged_predict(p.Z_judge)]
+        best.append(int(np.argmin(errors)) + 1)
+        at_answer.append(errors[found.params["max_iter"] - 1])
+    assert found.params["max_iter"] == sorted(best)[1]
+    assert found.loss == pytest.approx(np.mean(at_answer), rel=1e-9)
 
 
 def test_products_need_more_than_stumps():
@@ -52,6 +51,15 @@ def test_products_need_more_than_stumps():
     for settings in ((stump, deep), (deep, stump)):
         found = race(HistGradientBoostingRegressor(random_state=0), settings, parts(X, y))
         assert (found.params["max_leaf_nodes"], found.tried) == (8, 2)
+
+
+def test_every_part_is_grown_though_most_end_at_once():
+    """Noise: the loss of a part is lowest after a round or two."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), rng.normal(size=90)
+    setting = {"learning_rate": 0.5, "max_leaf_nodes": 8, "min_samples_leaf": 2}
+    found = race(HistGradientBoostingRegressor(random_state=0), (setting,), parts(X, y, 5))
+    assert 1 <= found.params["max_iter"] <= 5
 
 
 def test_a_class_that_only_the_judging_rows_have_is_passed_over():
@@ -67,10 +75,35 @@ def test_a_class_that_only_the_judging_rows_have_is_passed_over():
 def test_past_the_deadline_one_setting_is_still_grown():
     X, y = bends(100)
     found = race(
-        HistGradientBoostingRegressor(), portfolio(100, 4, 0, "standard", 0), parts(X, y), 0.0
+        HistGradientBoostingRegressor(),
+        portfolio(100, 4, 0, "standard", 0),
+        parts(X, y),
+        RaceLimit(0.0),
     )
     first = portfolio(100, 4, 0, "standard", 0)[0]
     assert {k: found.params[k] for k in first} == first
+
+
+def test_rounds_for_which_there_is_no_time_are_left_out(monkeypatch):
+    """Each fit on the clock of the test takes a tenth of a second a round."""
+    X, y = bends(400)
+    clock = [0.0]
+    monkeypatch.setattr(halving.time, "monotonic", lambda: clock[0])
+    grow = HistGradientBoostingRegressor.fit
+
+    def fit(self, *args, **options):
+        before = getattr(self, "n_iter_", 0)
+        grow(self, *args, **options)
+        clock[0] += 0.1 * (self.n_iter_ - before)
+        return self
+
+    monkeypatch.setattr(HistGradientBoostingRegressor, "fit", fit)
+    setting = portfolio(400, 4, 0, "standard", 0)[:1]
+    model, inner = HistGradientBoostingRegressor(random_state=0), parts(X, y)
+    free = race(model, setting, inner, RaceLimit(1e9))
+    assert free.params["max_iter"] > 13
+    short = race(model, setting, inner, RaceLimit(1e9, 1.35))
+    assert short.params == free.params | {"max_iter": 13}
 
 
 def test_slow_learners_get_more_rounds(monkeypatch):

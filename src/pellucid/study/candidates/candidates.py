@@ -22,6 +22,11 @@ from pellucid.study.candidates.halving import portfolio
 from pellucid.study.candidates.log_scale import LogScaleRegressor
 from pellucid.study.candidates.ordered import OrderedClassifier
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
+from pellucid.study.candidates.table_boosting import (
+    TableBoosting,
+    TableBoostingClassifier,
+    TableBoostingRegressor,
+)
 from pellucid.study.records import Candidate, Task
 
 AVERAGE = "average"  # of the others, once they are trained (``blend``)
@@ -194,7 +199,8 @@ def _boosting(kind: str) -> Callable[[Setting], Made]:
     """The settings are those of ``halving.portfolio``."""
 
     def make(s: Setting) -> Made:
-        model = _seeded(s, f"HistGradientBoosting{kind}", early_stopping=False)
+        boosted = TableBoostingClassifier if kind == "Classifier" else TableBoostingRegressor
+        model: Any = boosted(random_state=s.seed)
         if kind == "Regressor" and s.task.metric in ("mae", "median_ae"):
             model.set_params(loss="absolute_error")
         return model, {}
@@ -536,8 +542,7 @@ def _tried(entry: Entry, setting: Setting) -> Tried:
     features = {key: value for key, value in entry.features.items() if key != "only"}
     if entry.features.get("only") == "text":
         features["columns"] = list(setting.texts)
-    raced = type(estimator).__name__.startswith("HistGradientBoosting")
-    settings = portfolio(*_size(setting)) if raced else ()
+    settings = portfolio(*_size(setting)) if isinstance(estimator, TableBoosting) else ()
     return Tried(candidate, features, settings)
 
 

@@ -3,8 +3,9 @@ r"""Gradient boosting in a study: a portfolio of settings, raced by successive h
     grow     every setting to the next rung, rate x rounds = 5, 15, 45, 135, watched on the judging
              rows of the inner folds; one that gains nothing while that product grows by 3 has
              ended, and a thousandth of the loss is nothing
-    halve    the better half goes on, by the lowest mean loss of any round so far
-    answer   the winner, and the round at which its mean loss was lowest
+    halve    the better half goes on, by the mean loss at the best round so far
+    answer   the winner with its best round: the median of the rounds at which the parts' losses
+             were lowest; most parts have ended by then, the others need not
 
 The loss is the one that boosting minimises (log loss, squared error): it sees more of every row
 than a share of right answers does, and probabilities chosen by it can be believed. Trees already
@@ -36,6 +37,13 @@ class Raced(NamedTuple):
     tried: int
 
 
+class RaceLimit(NamedTuple):
+    """When the race ends, and how many seconds one fit of the answer may take on its rows."""
+
+    end: float  # by time.monotonic
+    fit: float = math.inf
+
+
 class Racer:
     """One setting, grown on every inner part."""
 
@@ -48,42 +56,58 @@ class Racer:
             clone(model).set_params(warm_start=True, **watched, **setting) for _ in parts
         ]
         self.ended = [False] * len(parts)
+        self.seconds, self.rounds = 0.0, 0  # spent, and grown, on all parts
 
     def grow(self, rung: float) -> None:
         rounds = math.ceil(rung / self.rate)
         tol = self.least_gain() if rung > RUNGS[0] else 0.0
         for i, (model, part) in enumerate(zip(self.models, self.parts, strict=True)):
-            if not self.ended[i]:
+            fresh = not hasattr(model, "n_iter_")
+            if fresh or not (self.ended[i] or self.over()):
                 Z_judge, y_judge = part.Z_judge, part.y_judge
+                before, began = 0 if fresh else model.n_iter_, time.monotonic()
                 model.set_params(max_iter=rounds, tol=tol)
                 model.fit(part.Z_learn, part.y_learn, X_val=Z_judge, y_val=y_judge)
                 self.ended[i] = model.n_iter_ < rounds
+                self.seconds += time.monotonic() - began
+                self.rounds += model.n_iter_ - before
+
+    def over(self) -> bool:
+        """Whether most parts have ended, and with them the best round is known."""
+        return 2 * sum(self.ended) > len(self.ended)
 
     def least_gain(self) -> float:
         """What counts as a gain, by the losses so far."""
         curve = self.curve()
         return GAIN * max(float(curve.min()), FLOOR * float(curve[0]))
 
+    def losses(self) -> list[Array]:
+        """The loss of every part after 0, 1, ... rounds."""
+        return [-np.asarray(model.validation_score_) for model in self.models]
+
     def curve(self) -> Array:
         """Mean loss after 0, 1, ... rounds; a part that has ended keeps its last loss."""
-        found = [-np.asarray(model.validation_score_) for model in self.models]
+        found = self.losses()
         length = max(map(len, found))
         return np.mean([np.pad(one, (0, length - len(one)), "edge") for one in found], axis=0)
 
     def best(self) -> tuple[float, int]:
-        """The lowest mean loss, and after how many rounds."""
-        curve = self.curve()
-        at = int(np.argmin(curve[1:])) + 1  # no rounds at all is guessing
-        return float(curve[at]), at
+        """The mean loss at the best round, and that round; no rounds at all is guessing."""
+        at = round(float(np.median([np.argmin(one[1:]) + 1 for one in self.losses()])))
+        return float(self.curve()[at]), at
 
 
 def race(
     model: BaseEstimator,
     settings: tuple[dict[str, Any], ...],
     parts: list[Any],
-    deadline: float | None = None,
+    limit: RaceLimit | None = None,
 ) -> Raced:
-    """The best of these settings on these inner parts; past ``deadline`` the race stops early."""
+    """The best of these settings on these inner parts; past its limit the race stops early.
+
+    Rounds for which a fit would find no time are left out.
+    """
+    deadline = None if limit is None else limit.end
     racers = [Racer(model, setting, parts) for setting in settings]
     tried = len(racers)
     for rung in RUNGS:
@@ -93,11 +117,15 @@ def race(
                 racer.grow(rung)
                 grown += 1
         racers = sorted(racers[:grown], key=lambda racer: racer.best()[0])
-        if _over(deadline) or all(all(racer.ended) for racer in racers):
+        if _over(deadline) or all(racer.over() for racer in racers):
             break
         racers = racers[: (len(racers) + 1) // 2]
-    loss, rounds = racers[0].best()
-    return Raced({**racers[0].setting, "max_iter": rounds}, loss, tried)
+    best = racers[0]
+    loss, rounds = best.best()
+    if limit is not None and best.seconds * rounds > limit.fit * best.rounds:
+        rounds = max(1, int(limit.fit * best.rounds / best.seconds))
+        loss = float(best.curve()[rounds])
+    return Raced({**best.setting, "max_iter": rounds}, loss, tried)
 
 
 def _over(deadline: float | None) -> bool:

@@ -39,7 +39,7 @@ from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.evaluation.validation.cv_scores import FoldJob
 from pellucid.solvers.minimum import SeparationWarning
 from pellucid.study.candidates.candidates import Tried
-from pellucid.study.candidates.halving import race
+from pellucid.study.candidates.halving import RaceLimit, race
 from pellucid.study.columns.lags import Lags
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import Scorer, chunks
@@ -53,7 +53,7 @@ TUNING_ROWS = 20_000  # tuning looks at no more rows than this
 PARTS = 10  # a single judging part is cut into so many, to have a spread
 CACHE_BYTES = 2 << 30
 WARM = ("LogisticRegression",)  # convex: a warm start changes the cost, not the answer
-GROWN = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")  # rounds can be added
+GROWN = ("TableBoostingClassifier", "TableBoostingRegressor")  # rounds can be added
 CLOSED = {"rmse": "mse", "mse": "mse", "r2": "r2"}
 Fold = tuple[IntArray, IntArray]
 
@@ -312,7 +312,8 @@ def _part_scores(
 def goes_on(estimator: BaseEstimator, before: dict[str, Any], now: dict[str, Any]) -> bool:
     """Whether the fit with ``before`` is a start for ``now`` that does not change the answer.
 
-    >>> from pellucid import HistGradientBoostingRegressor as Boosting, Ridge
+    >>> from pellucid import Ridge
+    >>> from pellucid.study.candidates.table_boosting import TableBoostingRegressor as Boosting
     >>> goes_on(Boosting(), {"max_iter": 100}, {"max_iter": 300})
     True
     >>> goes_on(Boosting(), {"max_iter": 300}, {"max_iter": 100}), goes_on(Ridge(), {}, {})
@@ -397,6 +398,8 @@ def run_candidate(
             part = shop.outer_part(i, tried.features)
             known = i > 0 and shop.tunes_once()
             params.append(params[0] if known else _parameters(shop, tried, i, deadline))
+            if shop.tunes_once() and i == 0:
+                start = time.monotonic()  # the other folds need not choose
             model = fit_model(shop, tried, params[-1], part)
             models.append(model)
             scores.append(shop.score(model, part.Z_judge, part.judge))
@@ -443,18 +446,23 @@ def _races(tried: Tried) -> bool:
     return bool(tried.portfolio) and not tried.candidate.space
 
 
-def _race_end(shop: Workshop, fold: int, deadline: float) -> float:
-    """When a race must end, so that the fits after it find the time."""
-    now = time.monotonic()
-    return now + (deadline - now) / (4 if shop.tunes_once() else 2 * (len(shop.folds) - fold))
+def _race_limit(shop: Workshop, fold: int, deadline: float, part: Part) -> RaceLimit:
+    """When a race must end, and how long a round may take it, so that the fits find the time."""
+    now, left = time.monotonic(), len(shop.folds) - fold
+    share = 4 if shop.tunes_once() else 2 * left
+    end = now + (deadline - now) / share
+    fits = left if shop.tunes_once() else 1
+    rows = len(shop.folds[fold][0]) / len(part.learn)  # of a fit, for each of the race
+    for_fits = deadline - end if shop.tunes_once() else (deadline - now) / left - (end - now)
+    return RaceLimit(end, for_fits / (fits * rows))
 
 
 def _parameters(shop: Workshop, tried: Tried, fold: int, deadline: float | None) -> dict[str, Any]:
     """The parameters of one fold, chosen on its inner parts."""
     inner = shop.inner_parts(fold, tried.features) if _has_choice(tried) else []
     if _races(tried):
-        end = None if deadline is None else _race_end(shop, fold, deadline)
-        return race(tried.candidate.estimator, tried.portfolio, inner, end).params
+        limit = None if deadline is None else _race_limit(shop, fold, deadline, inner[0])
+        return race(tried.candidate.estimator, tried.portfolio, inner, limit).params
     choice = tune(shop, tried, inner)
     return choice.params[choice.chosen]
 

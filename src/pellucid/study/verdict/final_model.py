@@ -179,10 +179,21 @@ def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
     if tried.portfolio and not space:  # raced in every fold: what they agree on, and its rounds
         space = {name: [value] for name, value in usual.items()} | {"max_iter": around(usual)}
         tried = tried._replace(candidate=tried.candidate._replace(space=space))
-    if ground.late() and space:
+    if space and ground.late(_tuning_seconds(ground)):
         return None, usual
     tuning = tune(shop, tried, shop.final_parts(tried.features), train=bool(space))
     return tuning, tuning.params[tuning.chosen]
+
+
+def _tuning_seconds(ground: Ground) -> float:
+    """About what the last tuning takes, and the fits after it: each as long as one of a fold."""
+    if ground.deadline is None:
+        return 0.0
+    shop, chosen = ground.shop, ground.chosen
+    a_fold = chosen.seconds / len(shop.folds)
+    if chosen.tried.portfolio and shop.tunes_once():
+        return 4 * a_fold  # up to twice the rounds on one split, and two fits
+    return 2 * a_fold  # a fold tuned as well
 
 
 def around(params: dict[str, Any]) -> list[int]:
