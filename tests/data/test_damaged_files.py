@@ -8,8 +8,7 @@ from datetime import datetime
 
 import polars as pl
 import pytest
-from damaged_inputs import KINDS, PROCESSES, bad, good, processes, reader
-from mutations import faults
+from damaged_inputs import KINDS, PROCESSES, bad, faults, good, processes, reader
 
 from pellucid.core.runtime.apart import Apart
 from pellucid.data import load, load_idx, spool, table, write_csv

@@ -3,12 +3,12 @@
 import gzip
 import io
 import json
+import random
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import polars as pl
-from mutations import altered, damaged
 
 from pellucid.data import load, load_network
 from pellucid.graphical import read_network, write_network
@@ -84,3 +84,76 @@ def bad(kind, seed):
     if kind.endswith(".gz") and seed % 2:
         return gzip.compress(damaged(good(kind.removesuffix(".gz")), seed))
     return damaged(good(kind), seed)
+
+
+# --- damage, by a seed ---------------------------------------------------------------------------
+
+PIECES = [
+    b"", b"\x00", b"\xff", b"\xfe\xff", b"null", b"NaN", b"1e999", b"-1", b"{", b"}", b"[", b"]",
+    b'"', b",", b"\n", b"\r", b";", b"(", b")", b"9" * 30, b"9" * 5000, b"[]", b"{}", b"true",
+    b'"a"', b"<", b">", b"&", b"<!ENTITY a 'b'>", b"\xe2\x80\xae", b"\x1b[31m", b"[[" * 2000,
+]  # fmt: skip
+VALUES = [
+    None, True, -1, 1e308, "x", [], {}, [[]], 0, "", float("nan"), 10**30, 10**400, [1], {"a": 1},
+    {"a": {"b": {"c": 1}}}, "near", [None], 0.5,
+]  # fmt: skip
+
+
+def damaged(data, seed):
+    """One to four cuts, copies, flips or insertions."""
+    rng = random.Random(seed)
+    data = bytearray(data)
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        n, kind = len(data), rng.randrange(7)
+        i = rng.randrange(n + 1)
+        j = min(n, i + rng.choice([1, 2, 5, 20, max(n, 1)]))
+        if kind == 0 and n:
+            data[i % n] = rng.randrange(256)
+        elif kind == 1:
+            del data[i:j]
+        elif kind == 2:
+            data[i:i] = rng.choice(PIECES)
+        elif kind == 3:
+            data[i:j] = rng.choice(PIECES)
+        elif kind == 4:
+            data[i:i] = data[rng.randrange(n + 1) :][: rng.choice([1, 5, 50])]
+        elif kind == 5:
+            data = data[:i]
+        elif n:
+            data[i % n] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def altered(value, seed):
+    """A document with some of its values, keys and items replaced, left out or added."""
+    rng = random.Random(seed)
+
+    def walk(value):
+        if rng.random() < 0.15:
+            return rng.choice(VALUES)
+        if isinstance(value, dict):
+            kept = {key: walk(item) for key, item in value.items() if rng.random() > 0.05}
+            if rng.random() < 0.05:
+                kept[rng.choice(["a", "states", "terminal", "start", "7"])] = rng.choice(VALUES)
+            return kept
+        if isinstance(value, list):
+            kept = [walk(item) for item in value if rng.random() > 0.05]
+            return [*kept, rng.choice(VALUES)] if rng.random() < 0.05 else kept
+        return value
+
+    return walk(value)
+
+
+def faults(read, path, make, seeds):
+    """What ``read(path)`` raised besides a ValueError, over the files that ``make(seed)`` gives."""
+    found = []
+    for seed in seeds:
+        path.write_bytes(make(seed))
+        try:
+            read(path)
+        except ValueError as error:
+            if not str(error).strip():
+                found.append((seed, "an error without a word"))
+        except Exception as error:  # noqa: BLE001  what a reader must never raise is the question
+            found.append((seed, f"{type(error).__name__}: {error}"[:200]))
+    return found

@@ -35,9 +35,7 @@ def test_forward_backward():
     assert_allclose(book.moves.sum(axis=1), book.smoothed[:-1].sum(axis=0))
     short = x[:5]  # the sum over all paths
     paths = [
-        pi[z[0]]
-        * np.prod([A[i, j] for i, j in pairwise(z)])
-        * np.prod(E[list(z), short])
+        pi[z[0]] * np.prod([A[i, j] for i, j in pairwise(z)]) * np.prod(E[list(z), short])
         for z in product(range(3), repeat=5)
     ]
     assert_allclose(forward_backward(pi, A, E[:, short].T).log_likelihood, np.log(sum(paths)))
