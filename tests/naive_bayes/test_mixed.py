@@ -318,15 +318,20 @@ def test_saves_every_kind(tmp_path):
     assert_allclose(more.class_count_, 2 * partial.class_count_)
 
 
+def stored(model, path):
+    """Through a file; a declared record is refused at save, the others at load."""
+    pellucid.save(model, path)
+    return pellucid.load(path)
+
+
 def test_a_broken_file_is_refused(tmp_path):
     frame, y = table()
     model = MixedNB(ALL).fit(frame, y)
     for j in (0, 1, 3, 6):
         column = model.densities_[j]
         model.densities_[j] = column._replace(**{column._fields[-1]: column[-1][:-1]})
-        with pytest.raises(ValueError, match="does not fit"):  # some at save already
-            pellucid.save(model, tmp_path / "m.pellucid")
-            pellucid.load(tmp_path / "m.pellucid")
+        with pytest.raises(ValueError, match="does not fit"):
+            stored(model, tmp_path / "m.pellucid")
         model.densities_[j] = column
 
 
