@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.inference import MultivariateNormal, bayes_decision, optimal_prediction
+from pellucid.inference import MultivariateNormal, optimal_prediction
 from pellucid.inference.decisions.bayes_error import gaussian_error
 from pellucid.reinforcement import (
     MDP,
@@ -18,7 +18,6 @@ from pellucid.reinforcement import (
 from pellucid.reinforcement import policy_evaluation as fast_evaluation
 from pellucid.textbook.decisions.bayes_error import bayes_error
 from pellucid.textbook.decisions.best_constant import best_constant
-from pellucid.textbook.decisions.expected_loss import expected_loss
 from pellucid.textbook.decisions.finite_horizon import finite_horizon, stages
 from pellucid.textbook.decisions.linear_programming import linear_programming
 from pellucid.textbook.decisions.modified_policy_iteration import modified_policy_iteration
@@ -70,13 +69,6 @@ def test_finite_horizon():
         assert_allclose(stage.U, model.values_[k], atol=1e-10)
         assert_array_equal(stage.policy, model.policy_[k - 1])
     assert_array_equal(finite_horizon(P, R, 0.9, 6).policy, model.policy_[-1])
-
-
-def test_expected_loss():
-    P, L = rng.dirichlet(np.ones(3), size=40), rng.exponential(size=(3, 4))
-    book, fast = expected_loss(P, L), bayes_decision(P, L)
-    assert_array_equal(book.decision, fast.index)
-    assert_allclose(book.loss, fast.expected_loss)
 
 
 def test_bayes_error():

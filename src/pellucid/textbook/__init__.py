@@ -25,6 +25,7 @@ file belongs to which public name. The chapters, in the order of a course:
 - ``networks``        begin with ``backpropagation``
 - ``sampling``        begin with ``metropolis_hastings``
 - ``graphical``       begin with ``d_separation``
+- ``structures``      begin with ``hill_climbing``
 - ``sequences``       begin with ``forward_backward``
 - ``decisions``       begin with ``value_iteration``
 - ``reinforcement``   begin with ``q_learning``

@@ -1,7 +1,8 @@
 """Decisions: what to do when the model is known. Read ``value_iteration`` first.
 
-In teaching order: ``expected_loss`` (one decision), ``bayes_error`` (the least error there is),
-``best_constant`` (which number a loss asks for), ``policy_evaluation``, ``value_iteration``,
+In teaching order: ``best_constant`` (which number a loss asks for), ``bayes_error`` (the least
+            error
+there is), ``policy_evaluation``, ``value_iteration``,
 ``policy_iteration``, ``modified_policy_iteration``, ``finite_horizon`` and ``linear_programming``
 (many decisions in a row).
 """
