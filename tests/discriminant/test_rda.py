@@ -254,3 +254,20 @@ def test_weights_are_repetitions():
     assert_allclose(weighted.discriminants(X), repeated.discriminants(X), rtol=1e-9, atol=1e-9)
     with pytest.raises(TypeError, match="weights"):
         RegularizedDiscriminantAnalysis(0.3, 0.1).fit(X, y, weights=w)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_a_class_absent_from_a_training_set_does_not_spoil_the_fold(kind):
+    """The other classes are scored; the absent one is never answered, which costs its rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 6 * (np.arange(60) % 3)[:, None]
+    y = np.arange(60) % 3
+    third = np.flatnonzero(y == 2)
+    rows = np.arange(60)
+    folds = [(np.setdiff1d(rows, third), third[:10]), (rows[rows % 2 == 0], rows[rows % 2 == 1])]
+    model = RegularizedDiscriminantAnalysisCV(
+        alphas=[0.0, 0.5], gammas=[0.0, 0.5], cv=folds, covariance_type=kind
+    ).fit(X, y)
+    assert np.isfinite(model.scores_).all()
+    assert_allclose(model.scores_[..., 0], 0)
+    assert (model.scores_[..., 1] > 0.9).all()

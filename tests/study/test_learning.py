@@ -1,6 +1,7 @@
 """The whole study: example 16, determinism, test rows untouched, ties, interrupts, saved models."""
 
 import json
+import time
 
 import numpy as np
 import polars as pl
@@ -114,7 +115,13 @@ def test_the_record_is_whole_and_json(classes):
 
 
 def test_same_data_same_record(classes):
+    began = time.monotonic()
     again = learn(class_table(), "y", effort="quick")
+    passed = time.monotonic() - began
+    assert 0 < again.reproduction["seconds"] <= passed + 0.01
+    spent = [row.seconds for row in again.leaderboard if row.seconds is not None]
+    assert spent
+    assert all(0 <= seconds <= passed for seconds in spent)
     assert _without_seconds(again.to_dict()) == _without_seconds(classes[1].to_dict())
 
 

@@ -347,3 +347,13 @@ def test_collapsed_fits_are_marked():
     assert curve.collapsed.all(axis=1).tolist() == [True, False]
     assert "collapsed" in curve.sentence
     assert curve.best == 1
+
+
+def test_the_bound_rests_on_the_smallest_fold():
+    """Folds of 10, 20 and 30 rows: the bound of the choice holds for 10."""
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    rows, parts = np.arange(60), [np.arange(10), np.arange(10, 30), np.arange(30, 60)]
+    folds = [(np.setdiff1d(rows, part), part) for part in parts]
+    grid = {"var_smoothing": [1e-9, 1e-3]}
+    found = TunedEstimator(GaussianNB(), grid, cv=folds, metric="accuracy").fit(X, y)
+    assert_allclose(found.selection_.bound.gap, np.sqrt(np.log(2 / 0.05) / (2 * 10)))

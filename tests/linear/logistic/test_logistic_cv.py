@@ -136,6 +136,24 @@ def test_sparse_and_threads(ratio):
     np.testing.assert_array_equal(alone.scores_[0], dense.scores_[0])
 
 
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_sparse_with_more_columns_than_rows(ratio):
+    """The final fit is that of the dense table, and stationary where the penalty is smooth."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 90)) * (rng.random((40, 90)) < 0.3)
+    y = (X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=40) > 0).astype(int)
+    options = {"Cs": [0.3, 1.0], "l1_ratios": (ratio,), "cv": 3, "tol": 1e-7, "max_iter": 500}
+    dense = LogisticRegressionCV(**options).fit(X, y)
+    sparse = LogisticRegressionCV(**options).fit(csr_array(X), y)
+    np.testing.assert_array_equal(sparse.C_, dense.C_)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
+    np.testing.assert_allclose(sparse.intercept_, dense.intercept_, atol=1e-4)
+    if ratio == 0:
+        rest = sparse.predict_proba(X)[:, 1] - y
+        np.testing.assert_allclose(sparse.C_[0] * X.T @ rest, -sparse.coef_[0], atol=1e-5)
+        np.testing.assert_allclose(rest.sum(), 0, atol=1e-5)
+
+
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 200))
