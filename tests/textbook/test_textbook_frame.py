@@ -26,11 +26,11 @@ def table():
     for line in (BOOK / "methods.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, sign, rest = re.fullmatch(r"([\w.]+)(:| -) (.+)", line).groups()
-            assert name not in files.keys() | reasons.keys(), f"{name} twice"
-            if sign == ":":
-                files[name] = [BOOK / f"{path}.py" for path in rest.split()]
+            if sign == ":":  # a name may stand in several chapters
+                files.setdefault(name, []).extend(BOOK / f"{path}.py" for path in rest.split())
             else:
                 reasons[name] = rest
+    assert not files.keys() & reasons.keys()
     return files, reasons
 
 
