@@ -2,10 +2,11 @@
 
     python tests/mutants [--count 40] [--seed 0] [--jobs 2] [--only evaluation study/judging]
 
-A change is tried in a copy of the tree with the tests of its package alone (and the examples in
-the changed file), which stop at the first failure. What survives is printed as a diff: kill it with
-a test, or list it in ``equivalent.toml`` with the reason why no test can see it. The exit code is 1
-below ``--goal``. A package whose tests fail without any change is left out, and said.
+A change is tried in a copy of the tree with the tests of its package, the examples in the changed
+file, and the tests that every estimator has (for the classes of the file), up to the first failure.
+What survives is printed as a diff: kill it with a test, or list it in ``equivalent.toml`` with the
+reason why no test can see it. The exit code is 1 below ``--goal``. A package whose tests fail
+without any change is left out, and said.
 """
 
 import argparse

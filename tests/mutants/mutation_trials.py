@@ -15,6 +15,8 @@ from mutation_sites import Change, changed
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("src", "tests", "benchmarks", "docs", "examples", "tools")
+INIT = ROOT / "src/pellucid/__init__.py"
+EVERY = tuple(f"tests/test_{name}.py" for name in ("promises", "contract", "truth"))
 FILES = ("pyproject.toml", "conftest.py", "README.md", "CHANGELOG.md", "Makefile")
 THREADS = {"PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
 
@@ -118,11 +120,24 @@ def test_files(tree: Path, mutant: Mutant, near: bool) -> list[str]:
     return [*doctests, *(str(file.relative_to(tree)) for file in files)]
 
 
-def run_tests(tree: Path, files: list[str], limit: float) -> Verdict:
-    """The first failure, or the time it took to see none."""
+@cache
+def public_classes() -> frozenset[str]:
+    """Names of the lazy table, on which the tests of every estimator run."""
+    return frozenset(re.findall(r'^    "(\w+)": ', INIT.read_text(), flags=re.MULTILINE))
+
+
+def run_tests(tree: Path, files: list[str], limit: float, chosen: str = "") -> Verdict:
+    """The first failure, or the time it took to see none; ``chosen`` as pytest's -k."""
     options = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
     options += ["--doctest-modules", "-m", "not slow"]
-    command = [sys.executable, "-m", "pytest", *options, *files]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *options,
+        *(["-k", chosen] if chosen else []),
+        *files,
+    ]
     began = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -152,8 +167,12 @@ def attempt(tree: Path, mutant: Mutant, limit: float, near: bool) -> Verdict:
     compiled = "@jit" in text
     write_anew(path, changed(text, mutant.change), time.time())
     gone = forget_kernels(tree, mutant.path) if compiled else []
+    classes = [name for name in names_in(dotted(mutant.path)) if name in public_classes()]
     try:
-        return run_tests(tree, files, limit)
+        verdict = run_tests(tree, files, limit)
+        if verdict.caught or not classes:
+            return verdict
+        return run_tests(tree, list(EVERY), limit, " or ".join(classes))
     finally:
         write_anew(path, text, before)
         if compiled:
