@@ -18,7 +18,7 @@ file belongs to which public name. The chapters, in the order of a course:
 - ``neighbors``       begin with ``nearest_neighbours``
 - ``trees``           begin with ``cart``
 - ``ensembles``       begin with ``bagging``
-- ``kernels``         begin with ``kernel_ridge``
+- ``kernels``         begin with ``kernel_functions``
 - ``clusters``        begin with ``kmeans``
 - ``mixtures``        begin with ``gaussian_mixture``
 - ``projections``     begin with ``pca``
