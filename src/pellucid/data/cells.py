@@ -24,6 +24,9 @@ DTYPES = {
 }
 Possible = frozenset[str]
 HEAD_ROWS = 200
+# An expression of Polars costs as much as thousands of cells: the columns of a table that is wide
+# and short are looked at as one.
+MANY_COLUMNS, FEW_ROWS = 50, 2000
 
 # what would be lost in a number: leading zeros, the plus of a phone number, more than 18 digits
 CODES = r"^\s*(?:[+-]?0\d|\+\d{8})"
@@ -129,14 +132,14 @@ def strike_out(
     (['float'], [])
     """
     left = dict(possible)
-    filled = set(_true(frame, left, lambda cell: stripped(cell).is_not_null().any()))
+    filled = set(_true(frame, left, lambda cell: stripped(cell).is_not_null(), "any"))
     asked = {name: kinds for name, kinds in left.items() if name in filled}
     if not decimal_comma:
         asked = {name: kinds - {"comma", "grouped"} for name, kinds in asked.items()}
     numbers = [name for name, kinds in asked.items() if "float" in kinds]
-    codes = _true(frame, numbers, lambda cell: _filled(cell, cell.str.contains(CODES)).any())
+    codes = _true(frame, numbers, lambda cell: _filled(cell, cell.str.contains(CODES)), "any")
     rest = [name for name in numbers if name not in set(codes)]
-    long = _true(frame, rest, lambda cell: _filled(cell, cell.str.contains(LONG)).any())
+    long = _true(frame, rest, lambda cell: _filled(cell, cell.str.contains(LONG)), "any")
     for name in codes:
         asked[name] -= {"int", "float", "comma", "grouped"}
     for name in long:
@@ -147,13 +150,20 @@ def strike_out(
 
 
 def _true(
-    frame: pl.DataFrame, names: Iterable[str], test: Callable[[pl.Expr], pl.Expr]
+    frame: pl.DataFrame, names: Iterable[str], test: Callable[[pl.Expr], pl.Expr], of: str
 ) -> list[str]:
-    """The columns of which a test is true; all are asked at once."""
+    """The columns of which a test is true of "any" or of "all" cells; all are asked at once."""
     names = list(names)
     if not names:
         return []
-    answers = frame.select(test(pl.col(name)).alias(name) for name in names).row(0)
+    if len(names) > MANY_COLUMNS and frame.height < FEW_ROWS:
+        cells = pl.concat([frame[name].alias("cell") for name in names], rechunk=True).to_frame()
+        each = cells.select(test(pl.col("cell"))).to_series().fill_null(of == "all")
+        table = each.to_numpy().reshape(len(names), frame.height)
+        answers = (table.any(axis=1) if of == "any" else table.all(axis=1)).tolist()
+    else:
+        asked = (getattr(test(pl.col(name)), of)().alias(name) for name in names)
+        answers = list(frame.select(asked).row(0))
     return [name for name, answer in zip(names, answers, strict=True) if answer]
 
 
@@ -171,14 +181,14 @@ def agreeing(frame: pl.DataFrame, possible: Mapping[str, Possible]) -> dict[str,
                 left[name].add(kind)  # a whole number is a number
             elif kind in kinds:
                 asked.append(name)
-        agree = _true(frame, asked, partial(_all_agree, kind))
+        agree = _true(frame, asked, partial(_agrees_or_missing, kind), "all")
         for name in agree:
             left[name].add(kind)
     return {name: frozenset(kinds) for name, kinds in left.items()}
 
 
-def _all_agree(kind: str, cell: pl.Expr) -> pl.Expr:
-    return (stripped(cell).is_null() | _agrees(cell, kind)).all()
+def _agrees_or_missing(kind: str, cell: pl.Expr) -> pl.Expr:
+    return stripped(cell).is_null() | _agrees(cell, kind)
 
 
 def _agrees(column: pl.Expr, kind: str) -> pl.Expr:
