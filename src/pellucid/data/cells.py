@@ -7,6 +7,7 @@ out commutes, so the answer does not depend on how the file was cut.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -160,10 +161,10 @@ def _true(
         cells = pl.concat([frame[name].alias("cell") for name in names], rechunk=True).to_frame()
         each = cells.select(test(pl.col("cell"))).to_series().fill_null(of == "all")
         table = each.to_numpy().reshape(len(names), frame.height)
-        answers = (table.any(axis=1) if of == "any" else table.all(axis=1)).tolist()
+        answers: Any = table.any(axis=1) if of == "any" else table.all(axis=1)
     else:
         asked = (getattr(test(pl.col(name)), of)().alias(name) for name in names)
-        answers = list(frame.select(asked).row(0))
+        answers = frame.select(asked).row(0)
     return [name for name, answer in zip(names, answers, strict=True) if answer]
 
 
