@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from hypothesis import settings
+from tally import Tally
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -31,3 +32,9 @@ def _same_draws(request):
         rng.bit_generator.state = _STARTS.setdefault(
             request.module.__name__, rng.bit_generator.state
         )
+
+
+@pytest.fixture(scope="session")
+def tally(tmp_path_factory):
+    """Counts that the cases of one question share."""
+    return Tally(tmp_path_factory)

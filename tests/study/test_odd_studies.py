@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from pellucid import Plan, learn
-from pellucid.study import detect_task
+from pellucid.study import TaskError, detect_task
 
 RNG = np.random.default_rng(0)
 
@@ -66,3 +66,28 @@ def test_many_right_answers_of_few_groups_are_few_answers():
     table = pl.DataFrame({"g": group, "x": x, "y": np.where(group % 2 == 1, "b", "a")})
     record = learn(table, "y", plan=Plan(groups="g", keep=("x",)), effort="quick")
     assert record.final.table["accuracy"].low < 0.9
+
+
+def in_time(y, x, **options):
+    days = np.datetime64("2020-01-01") + np.arange(len(y))
+    table = {"day": days, **{f"x{j}": x[:, j] for j in range(x.shape[1])}, "y": y}
+    return learn(pl.DataFrame(table), "y", effort="quick", **options)
+
+
+def test_a_class_that_comes_late_is_not_in_every_fold():
+    """Probabilities of folds with two and with three classes stand side by side."""
+    rng = np.random.default_rng(0)
+    x, t = rng.normal(size=(300, 3)), np.arange(300)
+    z = x[:, 0] + 0.3 * rng.normal(size=300)
+    y = np.where((t > 180) & (z > 1), "top", np.where(z > 0, "mid", "low"))
+    record = in_time(y, x)
+    seen = [len(set(y[learn])) for learn, _ in record.split.folds]
+    assert (min(seen), max(seen)) == (2, 3)
+    assert record.insight.dependence
+    assert sorted(record.model.classes_) == ["low", "mid", "top"]
+
+
+def test_a_class_that_comes_too_late_is_refused():
+    x = np.random.default_rng(0).normal(size=(300, 3))
+    with pytest.raises(TaskError, match="in the order of day the target 'y' is 'no' in nearly all"):
+        in_time(np.where(np.arange(300) > 238, "yes", "no"), x)

@@ -43,7 +43,13 @@ from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.amounts import spread_growth
 from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
-from pellucid.study.reading.refusals import extreme_cell, nothing_left, one_role, only_names
+from pellucid.study.reading.refusals import (
+    extreme_cell,
+    nothing_left,
+    one_class_before,
+    one_role,
+    only_names,
+)
 from pellucid.study.reading.sampling import read_rows
 from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
@@ -240,6 +246,11 @@ class Study:
         split = make_split(self.frame, task, self.plan, self.random_state)
         keep = lambda rows: np.asarray(rows)[known[np.asarray(rows)]]  # noqa: E731
         folds = tuple((keep(a), keep(b)) for a, b in split.folds)
+        if task.kind in CLASSES:  # in time a class may come late
+            label = self.frame[task.target[0]]
+            folds = tuple(fold for fold in folds if label.gather(fold[0]).n_unique() > 1)
+            if not folds:
+                raise TaskError(one_class_before(label.gather(keep(split.train)), split.time))
         return split._replace(train=keep(split.train), test=keep(split.test), folds=folds)
 
     def audit(self) -> Audit:

@@ -16,8 +16,9 @@ RNG = np.random.default_rng(0)
         np.minimum(RNG.geometric(0.4, 500) - 1, 9),
         RNG.choice([0, 1, 2, 3, 7, 12], p=[0.75, 0.06, 0.03, 0.03, 0.07, 0.06], size=600),
         RNG.negative_binomial(1, 0.4, 300).clip(max=8),
+        np.repeat(np.arange(8), [828, 160, 31, 6, 3, 1, 3, 6]),
     ],
-    ids=["poisson", "poisson of 3", "visits", "affairs", "negative binomial"],
+    ids=["poisson", "poisson of 3", "visits", "affairs", "negative binomial", "a rough tail"],
 )
 def test_counts_are_judged_as_numbers(y):
     task = detect_task(y)

@@ -7,9 +7,20 @@ towards the shares of the classes, more sharpens them, 0 is guessing. It minimis
 the learning rows, each judged by a model of its fold that had not seen it; so there no model
 is worse than guessing. It is used where that loss, with the beta of the other folds, falls by one
 hundredth or more.
+
+Few rows can make a useless model look better than guessing. With d the mean gain of those rows over
+guessing and s its standard error (blocks of rows left out in turn, its variance doubled, since the
+folds teach one another), beta is multiplied by
+
+    1 - s^2 / d^2           (at least 0.01, which keeps the order of the rows)
+
+where that is below 0.9: the larger of the factors in log loss and in right labels, since rows that
+show that the labels are better show that the model knows something. Log loss is convex in beta: a
+model that is worse than guessing by e on new rows is then worse by at most that share of e, and one
+that is better by d loses about (s / d)^4 of d.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -17,13 +28,15 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier
-from pellucid.core.arrays.typing import Array
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import Card
+from pellucid.study.judging.jackknife import jackknife, make_blocks
 
 if TYPE_CHECKING:  # a saved classifier is read without what trained it
     from pellucid.study.candidates.training import Outcome, Workshop
 
 MOST, WORTH = 4.0, 0.01  # largest beta; share of the log loss that calibration must save
+LEAST, SURE = 0.01, 0.9  # smallest factor; above the second one beta is left as it is
 
 
 def tempered(P: Array, share: Array, beta: float, floor: float) -> Array:
@@ -48,44 +61,85 @@ def find_beta(P: Array, codes: Array, share: Array, floor: float) -> float:
     return float(minimize_scalar(loss, bounds=(0.0, MOST), method="bounded").x)
 
 
-def calibration(shop: "Workshop", outcome: "Outcome") -> float | None:
-    """How far to trust the probabilities of a candidate; None: as they are."""
+class Trust(NamedTuple):
+    """The beta of the kept model, and the one before weak evidence shrank it; None: as it is."""
+
+    beta: float | None = None
+    plain: float | None = None
+
+    @property
+    def shrunk(self) -> bool:
+        return self.beta != self.plain
+
+
+def calibration(shop: "Workshop", outcome: "Outcome") -> Trust:
+    """How far to trust the probabilities of a candidate."""
     models = outcome.models
     if outcome.complexity == 0 or not hasattr(models[0], "predict_proba"):
-        return None
-    classes = models[0].classes_
-    if any(not np.array_equal(classes, model.classes_) for model in models):
-        return None
+        return Trust()
     parts = [shop.outer_part(i, outcome.tried.features) for i in range(len(models))]
-    P = [np.asarray(m.predict_proba(part.Z_judge)) for m, part in zip(models, parts, strict=True)]
+    known = [part.y_learn for part in parts] + [part.y_judge for part in parts]
+    classes, share = np.unique(np.concatenate(known), return_counts=True)
+    share = share / share.sum()
+    P = [aligned(m, p.Z_judge, classes) for m, p in zip(models, parts, strict=True)]
     codes = [np.searchsorted(classes, part.y_judge) for part in parts]
-    if any(not np.isin(part.y_judge, classes).all() for part in parts):
-        return None
-    every, all_codes = np.vstack(P), np.concatenate(codes)
-    share = np.bincount(all_codes, minlength=len(classes)) / len(all_codes)
-    if (share == 0).any():
-        return None
     floor = 0.5 / len(parts[0].y_learn)
-    before = _log_loss(every, all_codes, floor)
-    if len(P) == 1:
-        beta = find_beta(every, all_codes, share, floor)
-        after = _log_loss(tempered(every, share, beta, floor), all_codes, floor)
-    else:
-        losses = []
-        for i in range(len(P)):
+    every, all_codes = np.vstack(P), np.concatenate(codes)
+    beta = find_beta(every, all_codes, share, floor)
+    parts_after = []
+    for i in range(len(P)):
+        one = beta
+        if len(P) > 1:
             others = np.concatenate([c for j, c in enumerate(codes) if j != i])
-            rest = np.vstack([p for j, p in enumerate(P) if j != i])
-            beta = find_beta(rest, others, share, floor)
-            said = tempered(P[i], share, beta, floor)
-            losses.append(len(codes[i]) * _log_loss(said, codes[i], floor))
-        after = sum(losses) / len(all_codes)
-        beta = find_beta(every, all_codes, share, floor)
-    return beta if after < (1 - WORTH) * before else None
+            one = find_beta(np.vstack([p for j, p in enumerate(P) if j != i]), others, share, floor)
+        parts_after.append(tempered(P[i], share, one, floor))
+    after = np.vstack(parts_after)
+    used = _losses(after, all_codes).mean() < (1 - WORTH) * _losses(every, all_codes).mean()
+    factor = _factor(after if used else every, all_codes, share, _blocks(shop, len(P)), len(P) > 1)
+    plain = beta if used else None
+    return Trust(plain if factor > SURE else factor * (beta if used else 1.0), plain)
 
 
-def _log_loss(P: Array, codes: Array, floor: float) -> float:
+def _factor(P: Array, codes: IntArray, share: Array, blocks: IntArray, twice: bool) -> float:
+    """The share of the trust that rows judged in their folds bear out."""
+    surprise = -np.log(share[codes]) - _losses(P, codes)
+    right = (P.argmax(axis=1) == codes).astype(float) - (share.argmax() == codes)
+    return max(shrinkage(gain, blocks, twice=twice) for gain in (surprise, right))
+
+
+def shrinkage(gain: Array, blocks: IntArray, *, twice: bool) -> float:
+    """``1 - s^2 / d^2`` of the gains of rows in blocks, at least ``LEAST``.
+
+    >>> shrinkage(np.array([0.3, 0.3, 0.4, 0.4]), np.arange(4), twice=True) > 0.98
+    True
+    >>> shrinkage(np.array([2.0, -1.0, 2.0, -2.0]), np.arange(4), twice=True)
+    0.01
+    """
+    spread = jackknife(lambda rows: float(gain[rows].mean()), blocks)
+    if not spread.estimate > 0 or not np.isfinite(spread.error):
+        return LEAST
+    return max(LEAST, 1 - (2 if twice else 1) * (spread.error / spread.estimate) ** 2)
+
+
+def aligned(model: Any, Z: Any, classes: Array) -> Array:
+    """What a model says of every class; 0 of those it has not met."""
+    P = np.zeros((len(Z), len(classes)))
+    P[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(Z)
+    return P
+
+
+def _blocks(shop: "Workshop", folds: int) -> IntArray:
+    """The blocks of the rows that the first folds judge, in their order."""
+    rows = np.concatenate([judge for _, judge in shop.folds[:folds]])
+    ordered = shop.kind == "sequential"
+    units = None if shop.groups is None or ordered else shop.groups[rows]
+    return make_blocks(len(rows), units, ordered=ordered)
+
+
+def _losses(P: Array, codes: IntArray) -> Array:
+    """The log loss of every row; a probability of 0 is taken for what a float can still tell."""
     said = P[np.arange(len(codes)), codes]
-    return float(-np.log(np.maximum(said, max(floor, 1e-12))).mean())
+    return np.asarray(-np.log(np.maximum(said, np.finfo(np.float64).eps)))
 
 
 class TemperedClassifier(MetaEstimatorMixin, Classifier):
@@ -124,3 +178,10 @@ class TemperedClassifier(MetaEstimatorMixin, Classifier):
         """That of the classifier within, and how far it is trusted."""
         inner = self.estimator_.card()
         return inner._replace(numbers={**inner.numbers, "trust in its probabilities": self.beta})
+
+
+def trusted(model: Any) -> TemperedClassifier | None:
+    """The tempered classifier in a model, under its costs where there are such."""
+    while model is not None and not isinstance(model, TemperedClassifier):
+        model = getattr(model, "estimator_", None)
+    return model

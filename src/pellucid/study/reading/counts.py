@@ -44,9 +44,9 @@ def is_count(column: Column) -> bool:
 def _few(values: IntArray, counts: IntArray) -> bool:
     if values[-1] + 1 > len(values) and 2 * counts[0] > counts.sum():
         return True
-    peak, noise = int(counts.argmax()), 2 * np.sqrt(counts)
-    steps = np.diff(counts)
-    rises = (steps[:peak] > -noise[:peak]).all() and (steps[peak:] < noise[peak:-1]).all()
+    peak, steps = int(counts.argmax()), np.diff(counts)
+    noise = 2 * np.sqrt(counts[:-1] + counts[1:] + 1)  # of the difference of two counts
+    rises = (steps[:peak] > -noise[:peak]).all() and (steps[peak:] < noise[peak:]).all()
     return bool(rises and len(counts) - peak >= 3 and 4 * counts[-1] <= counts[peak])
 
 

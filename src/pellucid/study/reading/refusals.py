@@ -73,6 +73,22 @@ def only_names(cells: pl.Series) -> str:
     )
 
 
+def one_class_before(label: pl.Series, order: str | None) -> str:
+    """Why no fold can be learned from: all but its judging rows are of one class.
+
+    >>> one_class_before(pl.Series("y", ["no", "no", "yes"]), "day")
+    "in the order of day the target 'y' is 'no' in nearly all rows that a model could learn from; \
+give rows in which another class comes earlier"
+    """
+    common = label.drop_nulls().mode().sort()[0]
+    by = f"in the order of {order} " if order else ""
+    remedy = "in which another class comes earlier" if order else "of other classes in more groups"
+    return (
+        f"{by}the target {label.name!r} is {common!r} in nearly all rows that a model could learn "
+        f"from; give rows {remedy}"
+    )
+
+
 def nothing_left(left_out: dict[str, str]) -> str:
     """
     >>> nothing_left({"id": "names the rows (PEL105)"})

@@ -33,7 +33,7 @@ from pellucid.study.candidates.training import (
 )
 from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
-from pellucid.study.judging.calibration import calibration
+from pellucid.study.judging.calibration import Trust, calibration
 from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import threshold_costs
 from pellucid.study.judging.final_score import (
@@ -122,17 +122,19 @@ def conclude(ground: Ground) -> Conclusion:
         warnings.simplefilter("ignore")
         ground.tell("tuning the chosen model")
         tuning, params = _last_tuning(ground)
-        trust = calibration(shop, chosen) if task.kind in CLASSES else None
-        cut = find_cut(shop, chosen, task, ground.plan.cost_matrix, asked=ground.asked, trust=trust)
+        trust = calibration(shop, chosen) if task.kind in CLASSES else Trust()
+        costs, asked = ground.plan.cost_matrix, ground.asked
+        cut = find_cut(shop, chosen, task, costs, asked=asked, trust=trust.beta)
         ground.tell("fitting the chosen model")
         began = time.monotonic()
-        fit = partial(_fit, ground, params, _costs(ground, cut), trust)
-        tested = fit(split.train)
+        fit = partial(build_model, shop, chosen, params=params, costs=_costs(ground, cut))
+        tested = fit(rows=split.train, trust=trust.beta)
         seconds = time.monotonic() - began
         dull = build_model(shop, _guess(ground), split.train, {}, None)
         ground.tell("scoring the test rows")
         found = assess(shop, tested, dull, split.test, ground.cells, cut)
-        final, score = _with_gain(ground, tested, dull, found)
+        bold = fit(rows=split.train, trust=trust.plain) if trust.shrunk else None
+        final, score = _with_gain(ground, tested, dull, found, bold)
         found = found._replace(final=final)
         skipped = [] if tuning is not None else ["tuning on all learning rows"]
         every = np.concatenate([split.train, split.test])
@@ -141,7 +143,7 @@ def conclude(ground: Ground) -> Conclusion:
             skipped.append(NOT_REFITTED)
         else:
             ground.tell("fitting the chosen model on all rows")
-            model = fit(every)
+            model = fit(rows=every, trust=trust.beta)
     about = _about(ground, tested, found, cut)
     tested.study_ = about | _of_rows(ground, split.train)
     if model is not tested:
@@ -163,12 +165,6 @@ def conclude(ground: Ground) -> Conclusion:
         tuning,
         cut,
     )
-
-
-def _fit(
-    ground: Ground, params: dict[str, Any], costs: Any, trust: float | None, rows: IntArray
-) -> Any:
-    return build_model(ground.shop, ground.chosen, rows, params, costs, trust)
 
 
 def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:
@@ -206,8 +202,14 @@ def around(params: dict[str, Any]) -> list[int]:
     return sorted({max(1, round(share * usual)) for share in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)})
 
 
-def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tuple[Final, Interval]:
-    """The final record with the gain over the yardstick, and the score whose gain it is."""
+def _with_gain(
+    ground: Ground, model: Any, dull: Any, found: Evaluation, bold: Any = None
+) -> tuple[Final, Interval]:
+    """The final record with the gain over the yardstick, and the score whose gain it is.
+
+    ``bold`` is the model before weak evidence drew it to the shares of the classes: what it may
+    still gain is not excluded.
+    """
     shop, split, scorer = ground.shop, ground.split, ground.shop.scorer
     name, ordered = scorer.task.metric, split.kind == "sequential"
     owner = ground.plan.query or split.groups
@@ -223,6 +225,9 @@ def _with_gain(ground: Ground, model: Any, dull: Any, found: Evaluation) -> tupl
     yardstick, folds = strongest(shop, _guess(ground), others)
     told, base = told_by(scorer, model, X), told_of(shop, yardstick, split.test, dull)
     gain = find_gain(scorer, rows, told, base, ground.plan.useful)
+    if bold is not None:
+        other = find_gain(scorer, rows, told_by(scorer, bold, X), base, ground.plan.useful)
+        gain = gain._replace(high=max(gain.high, other.high), needed=other.needed)
     known = found.final.table[name]
     if challenger is not ground.chosen:
         known = metric_of(scorer, model, X, found.y, query)

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Summary
 from pellucid.evaluation.splits.folds import FAILURES
 from pellucid.study.candidates.candidates import public
 from pellucid.study.candidates.training import Outcome, Part, Tuning, Workshop, fit_model
+from pellucid.study.judging.calibration import aligned
 from pellucid.study.judging.final_score import curve_of
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.reading.target_arrays import CLASSES
@@ -168,16 +168,22 @@ def _curves(
     found = []
     for i in range(min(FOLDS, len(shop.folds))):
         part = shop.outer_part(i, outcome.tried.features)
-        said = _answers(shop, outcome.models[i], part.features.transform(stacked))
+        said = _answers(shop, outcome, i, part.features.transform(stacked))
         found.append(said.reshape(len(values), m, -1).mean(axis=1))
     return np.array(found)
 
 
-def _answers(shop: Workshop, model: BaseEstimator, Z: Array) -> Array:
+def _classes(outcome: Outcome) -> Array:
+    """The classes that any of its models has met; one fold may lack a rare one."""
+    return np.unique(np.concatenate([model.classes_ for model in outcome.models]))
+
+
+def _answers(shop: Workshop, outcome: Outcome, i: int, Z: Array) -> Array:
+    model = outcome.models[i]
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(Z))
+        return aligned(model, Z, _classes(outcome))
     if hasattr(model, "classes_"):
-        return np.eye(len(model.classes_))[np.searchsorted(model.classes_, model.predict(Z))]
+        return (model.predict(Z)[:, None] == _classes(outcome)).astype(np.float64)
     return np.asarray(shop.scorer.said(model, Z), dtype=np.float64).reshape(len(Z), -1)
 
 
@@ -187,7 +193,7 @@ def _records(
     task = shop.scorer.task
     outputs: list[tuple[int, str]] = [(0, f"prediction of {task.target[0]}")]
     if task.kind in CLASSES:
-        classes = list(outcome.models[0].classes_)
+        classes = list(_classes(outcome))
         wanted = [task.positive] if task.kind == "binary" else _widest(classes, curves)
         outputs = [(classes.index(label), f"probability of {label}") for label in wanted]
     shown = [v if isinstance(v, int | float | str | bool) else str(v) for v in values]

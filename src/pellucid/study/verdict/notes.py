@@ -4,9 +4,12 @@ import shlex
 from typing import Any, NamedTuple
 
 from pellucid.study.columns.lags import Lags
+from pellucid.study.judging.calibration import trusted
 from pellucid.study.judging.final_score import STEPS
 from pellucid.study.records import Final, SplitRecord, Task
 from pellucid.study.verdict.verdict import figure
+
+TOLD = 0.8  # a trust above this is not worth a sentence
 
 
 class Facts(NamedTuple):
@@ -22,7 +25,7 @@ class Facts(NamedTuple):
 
 def notes(facts: Facts) -> tuple[str, ...]:
     """Every sentence that holds."""
-    found = [_lags(facts), _log_scale(facts), _steps(facts), _groups(facts)]
+    found = [_lags(facts), _log_scale(facts), _steps(facts), _trust(facts), _groups(facts)]
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -52,6 +55,17 @@ def _steps(facts: Facts) -> str:
     return (
         f"Its label is {figure(table[STEPS].estimate)} steps off on average; the commonest is "
         f"{figure(guess[STEPS].estimate)} steps off."
+    )
+
+
+def _trust(facts: Facts) -> str:
+    """How far its probabilities are trusted, where the folds ask for less than they say."""
+    beta = getattr(trusted(facts.last), "beta", 1.0)
+    if beta > TOLD:
+        return ""
+    return (
+        f"Its probabilities are drawn towards the shares of the classes, to {figure(beta)} of what "
+        "they say: as far as the folds bear them out."
     )
 
 
