@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from frame_audit import audit, audit_arithmetic, audit_counts, audit_graph, audit_line
 
 from pellucid.lab.page import KINDS, Question, make_trace, rows_of
 from pellucid.lab.pages import PAGES, page_of
@@ -38,6 +39,7 @@ def check(trace):
         assert frame["numbers"]
         assert all(v is not None for v in frame["numbers"].values()), frame["numbers"]
         panels += frame["state"].get("panels", [])
+        audit(frame, back["objective"])
     assert panels
     assert all(panel["kind"] in ("plane", "table", "graph") for panel in panels)
     assert {panel["name"] for panel in panels if panel.get("alt")} == {p["name"] for p in panels}
@@ -115,3 +117,21 @@ def test_rows_of_a_reader(name):
             assert 10 < len(sentence) < 400
         else:
             check(trace)
+
+
+def test_a_contradiction_is_seen():
+    """Each audit fails on the kind of frame that it is for, and passes on the true one."""
+    audit_arithmetic({"formula": "total − variance = 4.92 − 3.48 = 1.44"})
+    with pytest.raises(AssertionError):
+        audit_arithmetic({"formula": "total − variance = 4.92 − 3.48 = 1.54"})
+    drawn = {"mark": "line", "label": "fit", "x": [0, 1, 2], "y": [1.0, 1.5, 2.0]}
+    panels = [{"kind": "plane", "name": "data", "marks": [drawn]}]
+    audit_line({"numbers": {"w": 0.5}}, panels)
+    with pytest.raises(AssertionError):
+        audit_line({"numbers": {"w": 0.7}}, panels)
+    graph = {"kind": "graph", "nodes": [{"label": "Rain\nyes 0"}]}
+    beliefs = {"kind": "table", "name": "beliefs", "rows": [["Rain", "0.5", "0.5"]]}
+    with pytest.raises(AssertionError, match="Rain"):
+        audit_graph([graph, beliefs])
+    with pytest.raises(AssertionError):
+        audit_counts({"numbers": {"inside or wrong": 0, "training error": 0.5}, "objective": 0})

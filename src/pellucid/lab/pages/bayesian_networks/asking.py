@@ -61,9 +61,9 @@ def _prior(case: Case, name: str, prior: dict[str, float], i: int) -> Frame:
         )
     title = "Prior, from causes to effects"
     panels = [
-        net_panel(case, {n: shown.get(n, 0.0) for n in prior}, {}, path=(name,), title=title),
+        net_panel(case, shown, {}, path=(name,), title=title),
         parts.cpt_panel(case, name, {}),
-        belief_panel(case, prior, prior),
+        belief_panel(case, shown, shown),
     ]
     numbers = {"variable": name, f"P({yes})": short(prior[name]), "parents": len(parents)}
     return Frame(i, 0.0, None, formula, numbers, {"panels": panels})

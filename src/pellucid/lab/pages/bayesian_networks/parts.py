@@ -97,13 +97,13 @@ def beliefs(network: Any, evidence: dict[str, Any]) -> dict[str, float]:
 def net_panel(
     case: Case, known: dict[str, float] | None, evidence: Any, *, path: Any = (), title: str = ""
 ) -> Panel:
-    """The graph; observed nodes carry their state, the others a probability."""
+    """The graph; observed nodes carry their state, the others a probability if it is known."""
     names = list(PLACES[case.name])
     steps = {frozenset(pair) for pair in pairwise(path)}
     nodes = []
     for name in names:
         x, y = PLACES[case.name][name]
-        said = "" if known is None else f"{case.yes(name)} {number(known[name])}"
+        said = f"{case.yes(name)} {number(known[name])}" if known and name in known else ""
         if name in evidence:
             said = f"= {evidence[name]}"
         look = {"lit": name in path, "colour": "warn" if name in evidence else None}
@@ -118,7 +118,7 @@ def net_panel(
 
 
 def _shade(name: str, known: dict[str, float] | None, evidence: Any) -> float:
-    return 0.5 * (name in evidence) if known is None else 0.6 * known[name]
+    return 0.5 * (name in evidence) if known is None else 0.6 * known.get(name, 0.0)
 
 
 def cpt_panel(case: Case, variable: str, evidence: dict[str, Any], network: Any = None) -> Panel:
@@ -140,7 +140,12 @@ def cpt_panel(case: Case, variable: str, evidence: dict[str, Any], network: Any 
 
 
 def belief_panel(case: Case, before: dict[str, float], now: dict[str, float]) -> Panel:
-    rows = [[name, number(before[name]), number(now[name])] for name in PLACES[case.name]]
+    """Beliefs before and now; a dash where none is computed yet."""
+
+    def cell(known: dict[str, float], name: str) -> str:
+        return number(known[name]) if name in known else "–"
+
+    rows = [[name, cell(before, name), cell(now, name)] for name in PLACES[case.name]]
     at = list(PLACES[case.name]).index(case.query)
     columns, alt = (
         ["P(first state)", "before", "now"],

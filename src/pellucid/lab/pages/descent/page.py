@@ -60,6 +60,8 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
         step = segments(*path[-2:-1].T, *path[-1:].T, colour="warn", width=2.0, arrow=True)
         drawn.append(step)
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
+    if params["scaled"]:
+        numbers["slope in x"] = float(theta[1] / problem.width)
     if method != "Newton":
         limit, words = critical(problem, params)
         numbers |= {"rate η": float(rows[i]["learning_rate"]), f"limit {words}": limit}
@@ -76,9 +78,10 @@ def data_marks(problem: Problem, theta: Any, used: Any) -> Any:
     x, y = problem.x_shown[used], problem.y[used]
     f = theta[0] + theta[1] * problem.scale(x)
     reach = 20 * (np.abs(problem.y).max() + 1.0)
+    letter = "x" if problem.width == 1 else "z"  # z: standardised
     marks = [
         segments(x, y, x, np.clip(f, -reach, reach), colour="warn" if len(x) < 9 else "quiet"),
-        line(edge, np.clip(fit, -reach, reach), label="y = b + w x"),
+        line(edge, np.clip(fit, -reach, reach), label=f"y = b + w {letter}"),
     ]
     if len(x) < len(problem.y):
         marks.append(points(x, y, group="warn", ring=np.ones(len(x), bool), label="used now"))
@@ -161,7 +164,7 @@ def card_of(params: dict[str, Any], problem: Problem, result: Any) -> dict[str, 
     limit, words = critical(problem, params)
     known = {} if params["method"] == "Newton" else {f"limit {words}": limit}
     return {
-        "representation": "y = b + w x" + (", x standardised" if params["scaled"] else ""),
+        "representation": "y = b + w z, z = x standardised" if params["scaled"] else "y = b + w x",
         "evaluation": "½ mean (y − b − w x)²",
         "optimisation": f"{how}; {result.reason} after {result.n_updates} updates",
         "numbers": {**known, "condition number": problem.condition},

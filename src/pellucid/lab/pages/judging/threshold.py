@@ -51,8 +51,8 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         for name in ("precision", "recall", "accuracy"):
             numbers[name] = safe(getattr(found, name))
         formula = (
-            f"P ≥ {t:g} is called class 1:  cost = (missed · {number(cost)} + false alarms · 1)/n ="
-            f" ({fn} · {number(cost)} + {fp} · 1)/{len(y_test)} = {number(held)}"
+            f"P ≥ {t:g} is called class 1:  held-out cost = (missed · {number(cost)} + false "
+            f"alarms · 1)/n = ({fn} · {number(cost)} + {fp} · 1)/{len(y_test)} = {number(held)}"
         )
         paid, state = mean_cost(y, p, t, cost), {"panels": panels}
         frames.append(Frame(i, paid, None, formula, numbers, state, held))

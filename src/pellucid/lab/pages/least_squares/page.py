@@ -26,7 +26,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     """Follow the path of a method; one frame per place."""
     assert data is not None
     method = params["method"]
-    problem = parts.make_problem(data, params["columns"])
+    problem = parts.make_problem(data, params["columns"], method)
     alpha = params["alpha"]
     at, models = parts.path_of(problem, method, alpha, 60 if method == "least squares" else FRAMES)
     thetas = np.array([problem.theta(model) for model in models])
@@ -84,6 +84,8 @@ def frame_of(problem: Problem, method: str, path: Any, i: int, boxes: Any) -> Fr
     names = problem.names
     numbers: dict[str, Any] = {"rows seen" if rows else "penalty α": m if rows else float(at[i])}
     numbers |= {names[0]: float(theta[0]), names[1]: float(theta[1])}
+    if problem.columns == "x" and problem.standardised:
+        numbers["slope in x"] = float(model.coef_[0] / problem.width[0])
     if not rows:
         size = float(np.linalg.norm(model.coef_, 2 if method == "ridge" else 1))
         numbers |= {"size of w": size, "zeros": int((np.atleast_1d(model.coef_) == 0).sum())}
@@ -114,14 +116,14 @@ def code_of(problem: Problem, method: str, alpha: float) -> str:
         "lasso": f"Lasso(alpha={alpha!r}, tol=1e-8)",
     }[method]
     warned = heard(lambda: MODELS[method](alpha).fit(problem.Z, problem.y))[1]
+    scaled = "Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)\n" if problem.standardised else ""
     return f"""import numpy as np
 from pellucid import {model.split("(")[0]}
 {hushed(warned)}
 x = {literal(problem.x)}
 y = {literal(problem.y)}
 Z = {COLUMNS[problem.columns]}
-Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-model = {model}.fit(Z, y)
+{scaled}model = {model}.fit(Z, y)
 objective = float(np.mean((y - model.predict(Z)) ** 2))
 """
 

@@ -28,7 +28,7 @@ TALL = 1.07  # height of the data panel by its width
 
 
 class Problem(NamedTuple):
-    """Training rows with standardised columns."""
+    """Training rows; a single column without a penalty stays as it is, others are standardised."""
 
     columns: str
     x: Any  # (n,)
@@ -55,6 +55,10 @@ class Problem(NamedTuple):
         return np.r_[model.intercept_, model.coef_] if self.Z.shape[1] == 1 else model.coef_
 
     @property
+    def standardised(self) -> bool:
+        return bool((self.width != 1).any() or self.shift.any())
+
+    @property
     def names(self) -> tuple[str, str]:
         return ("b", "w") if self.Z.shape[1] == 1 else ("w₁", "w₂")
 
@@ -67,7 +71,7 @@ def made(columns: str, x: np.ndarray) -> Any:
     return np.column_stack([x, second])
 
 
-def make_problem(data: LabData, columns: str) -> Problem:
+def make_problem(data: LabData, columns: str, method: str) -> Problem:
     X, y = data.train
     x = np.asarray(X[:, 0], float)
     C = made(columns, x)
@@ -77,6 +81,8 @@ def make_problem(data: LabData, columns: str) -> Problem:
             f"intercept need at least {C.shape[1] + 1}"
         )
     shift, width = C.mean(axis=0), C.std(axis=0)
+    if columns == "x" and method == "least squares":  # the slope that is drawn is the one printed
+        shift, width = np.zeros(1), np.ones(1)
     X_test, y_test = data.test
     Z, shown_y, x_test = (C - shift) / width, np.asarray(y, float), np.asarray(X_test[:, 0], float)
     return Problem(columns, x, Z, shown_y, shift, width, x_test, np.asarray(y_test, float))
@@ -113,17 +119,27 @@ def formula_of(problem: Problem, method: str, at: float, model: BaseEstimator) -
     if not G.any():
         return f"{m} row{'s' * (m > 1)}: w = 0, b = ȳ = {number(model.intercept_)}"
     if problem.Z.shape[1] == 1:
-        names, values = "Sxx", number(G[0, 0])
+        values = number(G[0, 0])
         if method == "ridge":
-            names, values = "(Sxx + α)", f"({values} + {number(at)})"
+            by = f"w = Szy / (Szz + α) = {number(c[0])} / ({values} + {number(at)})"
+            b = f"b = ȳ = {number(model.intercept_)}"
+            return f"{by} = {number(model.coef_[0])},  {b};  {in_x(problem)}"
         return (
-            f"w = Sxy / {names} = {number(c[0])} / {values} = {number(model.coef_[0])},  "
+            f"w = Sxy / Sxx = {number(c[0])} / {values} = {number(model.coef_[0])},  "
             f"b = ȳ − w x̄ = {number(model.intercept_)}"
         )
     left = f"[{vector(G[0])}, {vector(G[1])}]"
     penalty = f" + {number(at)} I" if method == "ridge" else ""
     word = "X'X + αI" if method == "ridge" else "X'X"
-    return f"({word}) w = X'y:  ({left}{penalty}) w = {vector(c)}  ⇒  w = {vector(model.coef_)}"
+    solved = f"({left}{penalty}) w = {vector(c)}  ⇒  w = {vector(model.coef_)}"
+    return f"({word}) w = X'y:  {solved};  {in_x(problem)}"
+
+
+def in_x(problem: Problem) -> str:
+    """What the standardised columns are; the weights printed are theirs."""
+    if problem.columns != "x":
+        return "w is for the standardised columns"
+    return f"z = (x − {number(problem.shift[0])}) / {number(problem.width[0])}"
 
 
 def lasso_formula(problem: Problem, alpha: float, model: BaseEstimator) -> str:
@@ -134,7 +150,7 @@ def lasso_formula(problem: Problem, alpha: float, model: BaseEstimator) -> str:
     for j, name in enumerate(("w",) if len(w) == 1 else ("w₁", "w₂")):
         c = float(problem.Z[:, j] @ (r + problem.Z[:, j] * w[j])) / n
         parts.append(f"{name} = S({number(c)}, {number(alpha)}) = {number(w[j])}")
-    return f"S(c, α) = sign(c) max(|c| − α, 0):  {',  '.join(parts)}"
+    return f"S(c, α) = sign(c) max(|c| − α, 0):  {',  '.join(parts)};  {in_x(problem)}"
 
 
 def squares(problem: Problem, model: BaseEstimator, m: int, box: Sequence[float]) -> list[Any]:

@@ -18,6 +18,7 @@ from pellucid.plots.panels.replay import watched
 CELLS = 48
 MOST_FRAMES = 36
 MOST_STEPS = 3000  # of SMO
+TOUCHING = 1e-3  # a row this near to the edge of the street lies on it: SMO's tolerance
 PRICES = (0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 KINDS = {"outside": "quiet", "on_margin": "accent", "inside": 3, "misclassified": "warn"}
 WORDS = {"on_margin": "on the margin", "inside": "inside", "misclassified": "wrong side"}
@@ -162,7 +163,8 @@ def frame(
     held = None
     if price is not None:
         held = 0.5 * norm + price * len(table.y) * float(slack.mean())
-    broken = np.isin(model.categories_, ("inside", "misclassified"))
+    signed = (2.0 * table.y - 1.0) * model.decision_function(table.X)
+    broken = signed < 1 - TOUCHING if norm > 0 else np.ones(len(signed), bool)
     numbers = {
         "margin 1/|w|": float(model.margin_) if norm > 0 else "∞",
         "support vectors": int((model.multipliers_ > 0).sum()),
@@ -230,7 +232,7 @@ def hard(table: Table) -> tuple[Any, list[Frame]]:
         width = number(state.margin_) if np.isfinite(state.margin_) else "∞"
         words = (
             f"step {i}: primal cost {number(row['pcost'])}, dual cost {number(row['dcost'])}, "
-            f"gap {number(row['gap'])}; ½|w|² = {number(state.primal_objective_)}, "
+            f"Σ a·slack {number(row['gap'])}; ½|w|² = {number(state.primal_objective_)}, "
             f"margin 1/|w| = {width}"
         )
         frames.append(frame(table, state, i, words, top, price=None, gap=float(row["gap"])))

@@ -139,13 +139,13 @@ def _forward(flow: _Pass, layer: int) -> str:
     j = int(np.abs(flow.values[layer]).argmax())
     w, b = flow.network.weights[layer - 1][:, j], float(flow.biases[layer - 1][j])
     terms = [
-        f"{number(wi, 2)}·{number(a, 2) if a >= 0 else f'({number(a, 2)})'}"
+        f"{number(wi)}·{number(a) if a >= 0 else f'({number(a)})'}"
         for wi, a in zip(w, flow.values[layer - 1], strict=True)
     ]
     shown = " + ".join(terms[:3]) + (" + …" if len(terms) > 3 else "")
     kind = _kind(flow, layer)
     return (
-        f"{unit_name(layer, j, flow.sizes)}: z = w'a + b = {shown} + {number(b, 2)} = "
+        f"{unit_name(layer, j, flow.sizes)}: z = w'a + b = {shown} + {number(b)} = "
         f"{number(flow.sums[layer - 1][j])}, a = {SIGNS[kind]}(z) = {number(flow.values[layer][j])}"
     ).replace("max(0, ·)(z)", "max(0, z)")
 

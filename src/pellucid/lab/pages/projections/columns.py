@@ -97,7 +97,7 @@ def _frame(data: LabData, seen: Seen, whole: Any, d: int) -> Frame:
         plane("scree", [used] if d else []),
         plane("row", [measured, line(column, R[seen.train][row], label="rebuilt")]),
     ]
-    left = " + ".join(number(v, 2) for v in values[d:]) or "0"
+    left = " + ".join(number(v) for v in values[d:]) or "0"
     sums = "".join(f" + z{i} v{i}" for i in range(1, min(d, 3) + 1)) + (" + …" if d > 3 else "")
     formula = f"d = {d}: x̂ = x̄{sums}; mean |x − x̂|² = dropped λ = {left} = {number(error)}"
     explained = round(float(values[:d].sum() / values.sum()), 4)
