@@ -328,22 +328,18 @@ def test_beam_search_in_torch(width):
         rows = []
         for row in begun.tolist():
             values = log_p(names(row[1:]))
-            out = torch.full((SPECIAL + 3,), -torch.inf, dtype=torch.float64)
+            out = torch.zeros(SPECIAL + 3, dtype=torch.float64)  # the special ones are not said
             out[END], out[SPECIAL:] = values[0], torch.tensor(values[1:])
-            out[:END] = 0.0
             rows.append(out)
         return torch.stack(rows)[:, None]
 
-    encoder = SimpleNamespace(allowed=lambda *_: None)
-    module = SimpleNamespace(decode=decode)
-    encoder = type(
-        "E",
-        (),
-        {
-            "__call__": lambda *_: torch.zeros(1, 1, 1, dtype=torch.float64),
-            "allowed": lambda *_: None,
-        },
-    )()
-    module.encoder = encoder
+    class Encoder:
+        def __call__(self, source, lengths):
+            return torch.zeros(1, 1, 1, dtype=torch.float64)
+
+        def allowed(self, source, lengths):
+            return None
+
+    module = SimpleNamespace(decode=decode, encoder=Encoder())
     found = decoding.beam(module, torch.zeros(1, 1), torch.ones(1), 6, width)
     assert names(found) == beam_search(log_p, 0, width, 5)

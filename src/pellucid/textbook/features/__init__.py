@@ -1,0 +1,11 @@
+"""Features: turning a table into columns that a model can use. Read ``standardise`` first.
+
+In teaching order:
+
+- scale: ``standardise``, ``robust_scaling``, ``power_transform``
+- categories, words, bins: ``one_hot_encoding``, ``target_encoding``, ``tf_idf``, ``equal_bins``
+- bases: ``truncated_powers``, ``b_splines``, ``gaussian_basis``
+- gaps: ``neighbour_imputation``
+- which columns: ``f_test``, ``mutual_information``, ``drop_collinear``, ``sequential_selection``,
+  ``recursive_elimination``
+"""
