@@ -708,12 +708,13 @@ def corrupt(raw, chance):
     return raw[:i] + bytes(n) + raw[i + n :]
 
 
-def test_ten_thousand_corruptions(path):
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_thousands_of_corruptions(path, count):
     save(make_pipeline(StandardScaler(), Mean()).fit(X, y), path)
     raw = path.read_bytes()
     chance = random.Random(0)
     done = 0
-    while done < 10_000:
+    while done < count:
         bad = corrupt(raw, chance)
         if bad == raw:
             continue
