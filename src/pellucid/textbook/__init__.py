@@ -13,6 +13,7 @@ file belongs to which public name. The chapters, in the order of a course:
 - ``classification``  begin with ``logistic_regression``
 - ``labels``          begin with ``expected_loss``
 - ``evaluation``      begin with ``cross_validation``
+- ``comparison``      begin with ``corrected_t_test``
 - ``features``        begin with ``standardise``
 - ``optimisation``    begin with ``gradient_descent``
 - ``neighbors``       begin with ``nearest_neighbours``
