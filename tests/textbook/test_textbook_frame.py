@@ -91,7 +91,7 @@ def test_a_chapter_is_listed_with_an_entry_that_exists(chapter):
 
 
 def test_every_file_is_tested_against_its_fast_twin():
-    tests = "\n".join(p.read_text() for p in Path(__file__).parent.glob("test_textbook_*.py"))
+    tests = "\n".join(p.read_text() for p in Path(__file__).parent.rglob("test_textbook_*.py"))
     names = {".".join(p.relative_to(BOOK).with_suffix("").parts) for p in FILES}
     assert not {name for name in names if f"pellucid.textbook.{name} import" not in tests}
 
