@@ -221,6 +221,7 @@ def test_hamiltonian_moves():
     assert_array_equal(chains.proposals[chains.accepted], chains.draws[chains.accepted])
 
 
+@pytest.mark.filterwarnings("ignore:do not trust these draws")  # few draws, on purpose
 def test_hamiltonian_one_row_at_a_time_is_the_same():
     options = {"n_draws": 50, "n_burn": 0, "n_chains": 2, "random_state": 1,
                "proposal": Hamiltonian(0.1, 5)}  # fmt: skip

@@ -14,6 +14,9 @@ from sklearn.pipeline import make_pipeline
 from pellucid import BayesianLogisticRegression, LogisticRegression, StandardScaler, plots
 from pellucid.inference import GaussianWalk, laplace_approximation, metropolis_hastings, rhat
 
+# pictures of few draws, on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:do not trust these draws")
+
 NAMES = ["dose", "age"]
 
 

@@ -387,11 +387,11 @@ default="auto"
             raise ValueError(f"radius={radius:g} is too small: a row lies {far:.6g} from the mean")
 
     def eigenvalue_intervals(self, confidence: float = 0.95) -> Array:
-        """l (1 -+ z sqrt(2/n)) for every eigenvalue, shape (r, 2); for many normal rows."""
+        """l exp(-+ z sqrt(2/n)) for every eigenvalue, shape (r, 2); for many normal rows."""
         self._check_fitted_to_rows("eigenvalue_intervals")
         check.fraction(confidence=confidence)
         half = ndtri((1 + confidence) / 2) * np.sqrt(2 / self._weight)
-        return np.maximum(self.eigenvalues_[:, None] * np.array([1 - half, 1 + half]), 0.0)
+        return self.eigenvalues_[:, None] * np.exp([-half, half])
 
     def _check_fitted_to_rows(self, what: str) -> None:
         check_is_fitted(self)

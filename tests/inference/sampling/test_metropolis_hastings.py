@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.inference import GaussianWalk, LogNormalWalk, metropolis_hastings
 
@@ -74,6 +75,10 @@ def test_detailed_balance_on_three_states():
     assert_allclose(shares, p, atol=0.02)
 
 
+SHORT = pytest.mark.filterwarnings("ignore:do not trust these draws")  # few draws, on purpose
+
+
+@SHORT
 @pytest.mark.parametrize("proposal", [GaussianWalk(0.7), LogNormalWalk()], ids=["normal", "log"])
 def test_vectorized_changes_nothing(proposal):
     options = {"n_draws": 300, "n_burn": 50, "proposal": proposal, "random_state": 3}
@@ -83,6 +88,7 @@ def test_vectorized_changes_nothing(proposal):
     assert_array_equal(many.draws, one.draws)
 
 
+@SHORT
 def test_chains_do_not_depend_on_those_beside_them():
     start = np.arange(6.0).reshape(3, 2)
     options = {"n_draws": 100, "vectorized": True, "random_state": 0}
@@ -108,6 +114,7 @@ def test_records():
     assert {"estimate", "rhat", "ess", "mcse"} <= set(chains.summary().columns)
 
 
+@SHORT
 def test_starts_are_dispersed_within_the_support():
     target = lambda t: -t[0] if t[0] > 0 else -np.inf  # noqa: E731
     chains = metropolis_hastings(target, 0.5, n_draws=5, n_burn=0, n_chains=8, random_state=0)
@@ -131,6 +138,7 @@ def test_bad_starts_and_shapes_are_refused():
         metropolis_hastings(lambda t: np.inf if t[0] > 1 else 0.0, [0.0], random_state=0)
 
 
+@SHORT
 def test_nan_is_a_rejection_and_reported():
     target = lambda t: np.nan if t[0] > 1 else -0.5 * float(t[0] ** 2)  # noqa: E731
     with pytest.warns(UserWarning, match="NaN for"):
@@ -141,23 +149,33 @@ def test_nan_is_a_rejection_and_reported():
 
 def test_diagnose_names_separate_modes_and_bad_steps():
     two = lambda t: np.logaddexp(-0.5 * (t[:, 0] - 20) ** 2, -0.5 * (t[:, 0] + 20) ** 2)  # noqa: E731
-    chains = metropolis_hastings(
-        two, [[-20.0], [20.0], [-20.0], [20.0]], vectorized=True, random_state=0
-    )
+    with pytest.warns(
+        ConvergenceWarning, match="do not trust these draws yet: the chains disagree"
+    ):
+        chains = metropolis_hastings(
+            two, [[-20.0], [20.0], [-20.0], [20.0]], vectorized=True, random_state=0
+        )
     text = " ".join(chains.diagnose())
     assert "disagree" in text
     assert "separate modes" in text
-    steep = metropolis_hastings(
-        normal, [0.0], proposal=GaussianWalk(100.0), vectorized=True, random_state=0
-    )
+    with pytest.warns(ConvergenceWarning, match="few effective draws"):
+        steep = metropolis_hastings(
+            normal, [0.0], proposal=GaussianWalk(100.0), vectorized=True, random_state=0
+        )
     assert "< 0.1" in " ".join(steep.diagnose())
-    short = metropolis_hastings(
-        normal, [0.0], proposal=GaussianWalk(0.05), vectorized=True, random_state=0
-    )
+    with pytest.warns(ConvergenceWarning, match="few effective draws"):
+        short = metropolis_hastings(
+            normal, [0.0], proposal=GaussianWalk(0.05), vectorized=True, random_state=0
+        )
     assert "> 0.7" in " ".join(short.diagnose())
     P = np.linalg.inv([[1.0, 0.99], [0.99, 1.0]])
-    thin = metropolis_hastings(
-        lambda t: -0.5 * ((t @ P) * t).sum(axis=1), [0.0, 0.0], n_draws=5000,
-        proposal=GaussianWalk(0.3), vectorized=True, random_state=0,
-    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="covariance as scale"):
+        thin = metropolis_hastings(
+            lambda t: -0.5 * ((t @ P) * t).sum(axis=1),
+            [0.0, 0.0],
+            n_draws=5000,
+            proposal=GaussianWalk(0.3),
+            vectorized=True,
+            random_state=0,
+        )
     assert "covariance as scale" in " ".join(thin.diagnose())

@@ -1,5 +1,7 @@
 """Profile-likelihood intervals: R's, the definition, units, coverage."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -69,8 +71,10 @@ def test_both_ways_to_an_end_meet():
         c = np.eye(3)[j]
         for sign, end in ((-1.0, ends.low[j]), (1.0, ends.high[j])):
             drop = 0.5 * cut(0.95, np.inf, "normal") ** 2
-            assert_allclose(bracketed_end(problem, 1.0, best, c, sign, drop), end, rtol=1e-7)
-            assert joint_end(problem, 1.0, best, c, sign, drop) is not None
+            assert_allclose(
+                bracketed_end(partial(hill, problem, 1.0), best, c, sign, drop), end, rtol=1e-7
+            )
+            assert joint_end(partial(hill, problem, 1.0), best, c, sign, drop) is not None
 
 
 def fixed(model, X, y):

@@ -10,6 +10,7 @@ References: Wilson (1927); Clopper & Pearson (1934); Hoeffding (1963); Brown, Ca
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from pellucid.core.records import html_table, plain, show, text_table
 from pellucid.evaluation.metrics.metrics import warn_undefined
 from pellucid.evaluation.metrics.prepared import numbers
 
+FLAT = 1e-12  # a width that is only rounding
 PROPORTION_METHODS = ("wilson", "exact", "normal", "hoeffding")
 
 
@@ -191,6 +193,35 @@ def wilson_limits(p: float | Array, n: float | Array, z: float) -> tuple[Any, An
     centre = (p + shift / 2) / (1 + shift)
     half = z * np.sqrt(p * (1 - p) / n + shift / (4 * n)) / (1 + shift)
     return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
+
+
+SYMMETRIC = frozenset(("mcc", "kappa", "kendall_tau"))  # scores from -1 to 1
+SHARES = SYMMETRIC | {
+    *("average_precision", "pr_area", "balanced_accuracy", "f1", "f_beta", "precision", "recall"),
+    *("specificity", "jaccard", "hamming", "ndcg", "mean_average_precision", "reciprocal_rank"),
+    "pairwise_accuracy",
+}  # scores with two ends, of which 0 (or -1) and 1 can be reached by luck
+
+
+def with_room(name: str, found: Interval, units: float) -> Interval:
+    """A perfect (or worst) score is not known exactly: Wilson's limits instead of a width of 0.
+
+    No resample changes such a score. ``units`` are the examples that it rests on, those of the
+    smallest class.
+
+    >>> with_room("f1", Interval(1.0, 1.0, 1.0, 0.0, "bca", 100), 4).low.__round__(4)
+    0.5101
+    """
+    base = re.sub("_(micro|macro|weighted)$", "", name)
+    if base not in SHARES or not found.high - found.low <= FLAT or not units > 0:
+        return found
+    lowest = -1.0 if base in SYMMETRIC else 0.0
+    share = (found.estimate - lowest) / (1 - lowest)
+    if min(share, 1 - share) > FLAT:
+        return found
+    edge = proportion_interval(round(share) * units, units, confidence=found.confidence)
+    low, high = (lowest + (1 - lowest) * end for end in (edge.low, edge.high))
+    return found._replace(low=low, high=high, method="wilson")
 
 
 def mean_interval(

@@ -105,7 +105,18 @@ def metric_interval(
         statistic = resampled.any_statistic(measure, units, estimate)
     draws: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state}
     rule: dict[str, Any] = {"n": n, "confidence": confidence, "method": method, **draws}
-    return bootstrap.bootstrap_interval(statistic, name=metric.name, **rule)
+    found = bootstrap.bootstrap_interval(statistic, name=metric.name, **rule)
+    return intervals.with_room(metric.name, found, n if data is None else smallest_class(data))
+
+
+def smallest_class(data: Prepared) -> float:
+    """How many examples the rarest class (or label) has; all of them where there are no classes."""
+    w = np.ones(data.n) if data.w is None else data.w
+    if data.labels is None or not len(data.labels):
+        return float(w.sum())
+    Y = data.y if data.y.ndim == 2 else np.eye(len(data.labels))[data.y.astype(np.intp)]
+    counts = w @ Y
+    return float(counts[counts > 0].min(initial=w.sum()))
 
 
 def _size(n: float, w: Array | None) -> float:

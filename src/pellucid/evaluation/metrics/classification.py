@@ -23,7 +23,11 @@ from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.intervals import bootstrap_intervals as bootstrap
 from pellucid.evaluation.intervals import intervals as limits
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable, mean_interval
-from pellucid.evaluation.intervals.metric_intervals import curve_ranks, delong_interval
+from pellucid.evaluation.intervals.metric_intervals import (
+    curve_ranks,
+    delong_interval,
+    smallest_class,
+)
 from pellucid.evaluation.intervals.resampled import curve_statistic
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.confusion_rates import ConfusionTable
@@ -289,7 +293,9 @@ def _label_intervals(
         out["precision_weighted"] = draws.interval("precision_weighted", n, confidence)
         out["recall_weighted"] = accuracy
         out["f_beta_weighted"] = draws.interval("f_beta_weighted", n, confidence)
-    return out
+    counts = C.sum(axis=1)
+    least = float(counts[counts > 0].min())
+    return {name: limits.with_room(name, found, least) for name, found in out.items()}
 
 
 def _per_class(
@@ -332,6 +338,7 @@ def _score_intervals(
             )
         else:
             out[name] = _jackknife_interval(estimate, *statistic.jackknife(), n, confidence)
+        out[name] = limits.with_room(name, out[name], smallest_class(data))
     S = np.asarray(given[1], dtype=np.float64)
     chances = S.min() >= 0 and S.max() <= 1
     if chances and S.ndim == 2:

@@ -22,7 +22,12 @@ from pellucid.core.arrays.partitions import adjusted_rand
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.evaluation.intervals import intervals
 from pellucid.evaluation.intervals.bootstrap_intervals import bootstrap_interval, make_units
-from pellucid.evaluation.intervals.intervals import Interval, MetricTable, mean_interval
+from pellucid.evaluation.intervals.intervals import (
+    Interval,
+    MetricTable,
+    mean_interval,
+    with_room,
+)
 from pellucid.evaluation.intervals.resampled import moment_statistic
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics import prepared, silhouette
@@ -87,7 +92,7 @@ def multilabel_metrics(
         options: dict[str, Any] = {"confidence": confidence, "random_state": random_state}
         statistic = moment_statistic(M, value, units, estimate)
         out[name] = bootstrap_interval(statistic, n=n, name=name, **options)
-    return MetricTable(out)
+    return MetricTable({name: with_room(name, found, n) for name, found in out.items()})
 
 
 class PairCounts(NamedTuple):
@@ -198,7 +203,8 @@ def ranking_metrics(
     out = {}
     for name, column_ in zip(_RANK_NAMES, values.T, strict=True):
         if len(useful) > 1:
-            out[name] = mean_interval(column_, confidence=confidence)
+            found = mean_interval(column_, confidence=confidence)
+            out[name] = with_room(name, found, len(useful))
         else:
             nan = math.nan
             out[name] = Interval(float(column_[0]), nan, nan, nan, "one group", 1, confidence)

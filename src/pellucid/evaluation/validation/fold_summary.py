@@ -39,6 +39,8 @@ class CvSummary(NamedTuple):
         how = "taken as independent: the interval is too narrow"
         if self.test_ratio is not None:
             how = "with the overlap of their training rows allowed for"
+        if self.standard_error == 0:
+            how = "of equal score: their spread says nothing about the error, which is not 0"
         return f"{show(self.mean)} ({show(self.low)} to {show(self.high)}), {self.k} folds {how}"
 
 

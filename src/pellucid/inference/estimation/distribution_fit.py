@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
@@ -42,6 +42,7 @@ FAMILIES: dict[str, type] = {
     "logistic": location_scale.Logistic,
     "student_t": location_scale.StudentT,
 }
+POSITIVE = ("std", "scale", "rate", "shape", "alpha", "beta", "df")  # parameters above 0
 METHODS = ("mle", "unbiased", "moments")
 
 
@@ -66,13 +67,24 @@ class DistributionFit:
     free: tuple[str, ...] = field(default=(), repr=False)  # names of the fitted parameters
 
     def interval(self, level: float = 0.95) -> dict[str, Array | None]:
-        """Estimate -/+ z standard errors; None where there is no error."""
+        """Estimate -/+ t standard errors; None where there is no error.
+
+        Positive parameters (scales, rates, shapes) have theirs on the scale of the logarithm. The
+        quantile is Student's with a degree of freedom less for each parameter; the normal
+        distribution's where there is only one, whose error needs no other estimate.
+        """
         check.fraction(level=level)
-        z = float(ndtri((1 + level) / 2))
+        upper, k = (1 + level) / 2, len(self.free)
+        t = float(ndtri(upper) if k == 1 else stdtrit(max(self.n - k, 1.0), upper))
         found: dict[str, Array | None] = {}
         for name in self.free:
             error, at = self.standard_errors[name], self.distribution.parameters[name]
-            found[name] = None if error is None else np.array([at - z * error, at + z * error])
+            if error is None:
+                found[name] = None
+            elif name in POSITIVE and at > 0:
+                found[name] = at * np.exp([-t * error / at, t * error / at])
+            else:
+                found[name] = np.array([at - t * error, at + t * error])
         return found
 
     def __str__(self) -> str:

@@ -13,9 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.records import Summary
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, rhat
 
 RHAT_LIMIT = 1.01
@@ -174,6 +176,11 @@ class Chains:
         if self.n_nan:
             found.append(f"{self.n_nan} proposals had the density NaN and were rejected")
         return found or ["no sign of failure"]
+
+    def _warn_of_failure(self) -> None:
+        """Warn where the chains disagree or hold few effective draws, with all that is wrong."""
+        if self._disagreement():
+            warn(f"do not trust these draws yet: {'; '.join(self.diagnose())}", ConvergenceWarning)
 
     def _disagreement(self) -> list[str]:
         found = []

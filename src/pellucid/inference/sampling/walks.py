@@ -248,7 +248,7 @@ def disperse(density: Density, centre: Array, proposal: Any, rng: Rng) -> Array:
     return centre
 
 
-def metropolis_hastings(
+def run_chains(
     log_density: Callable[[Any], Any],
     start: Any,
     *,
@@ -261,39 +261,7 @@ def metropolis_hastings(
     random_state: Seed = None,
     gradient: Callable[[Any], Any] | None = None,
 ) -> Chains:
-    """Draw from a density known up to a factor, by several chains.
-
-    Parameters
-    ----------
-    log_density : callable
-        theta (d,) -> log g(theta), -inf where the density is 0; with ``vectorized`` rows (m, d)
-        to values (m,). NaN counts as 0 and is reported.
-    start : array of shape (d,) or (n_chains, d)
-        One point, around which the chains are dispersed, or one row per chain.
-    n_draws, n_burn, n_chains : int, default=1000, 1000, 4
-        Draws kept per chain, draws before them, chains.
-    proposal : GaussianWalk, LogNormalWalk, AdaptiveWalk, Hamiltonian or object, default=None
-        None is ``GaussianWalk(1.0)``, or ``Hamiltonian()`` with a gradient. An object needs
-        ``sample(x, rng)`` and ``log_ratio(new, old)`` = log q(old | new) - log q(new | old).
-    vectorized : bool, default=False
-        Whether the density takes all chains at once: far faster.
-    keep_proposals : bool, default=False
-        Keep also where each chain tried to go.
-    random_state : None, int, RandomState or Generator, default=None
-    gradient : callable, default=None
-        Of the log density, rows to rows with ``vectorized``; for ``Hamiltonian``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.inference import GaussianWalk, metropolis_hastings
-    >>> chains = metropolis_hastings(
-    ...     lambda x: -0.5 * (x**2).sum(axis=1), [0.0, 0.0], n_draws=5000,
-    ...     proposal=GaussianWalk(1.7), vectorized=True, random_state=0,
-    ... )
-    >>> chains, bool(np.abs(chains.cov - np.eye(2)).max() < 0.1)
-    (Chains(4 chains of 5000 draws in 2 dimensions, acceptance 0.355), True)
-    """
+    """Check the arguments of ``metropolis_hastings`` and run the chains; no word about them."""
     check.whole(n_draws=n_draws, n_chains=n_chains)
     check.whole(at_least=0, n_burn=n_burn)
     check.boolean(vectorized=vectorized, keep_proposals=keep_proposals)
@@ -337,3 +305,67 @@ def metropolis_hastings(
         n_nan=run.n_nan,
         most_accepted=1.0 if flowing else 0.7,
     )
+
+
+def metropolis_hastings(
+    log_density: Callable[[Any], Any],
+    start: Any,
+    *,
+    n_draws: int = 1000,
+    n_burn: int = 1000,
+    n_chains: int = 4,
+    proposal: Any = None,
+    vectorized: bool = False,
+    keep_proposals: bool = False,
+    random_state: Seed = None,
+    gradient: Callable[[Any], Any] | None = None,
+) -> Chains:
+    """Draw from a density known up to a factor, by several chains.
+
+    Chains that disagree or hold few effective draws are returned with a ``ConvergenceWarning``.
+
+    Parameters
+    ----------
+    log_density : callable
+        theta (d,) -> log g(theta), -inf where the density is 0; with ``vectorized`` rows (m, d)
+        to values (m,). NaN counts as 0 and is reported.
+    start : array of shape (d,) or (n_chains, d)
+        One point, around which the chains are dispersed, or one row per chain.
+    n_draws, n_burn, n_chains : int, default=1000, 1000, 4
+        Draws kept per chain, draws before them, chains.
+    proposal : GaussianWalk, LogNormalWalk, AdaptiveWalk, Hamiltonian or object, default=None
+        None is ``GaussianWalk(1.0)``, or ``Hamiltonian()`` with a gradient. An object needs
+        ``sample(x, rng)`` and ``log_ratio(new, old)`` = log q(old | new) - log q(new | old).
+    vectorized : bool, default=False
+        Whether the density takes all chains at once: far faster.
+    keep_proposals : bool, default=False
+        Keep also where each chain tried to go.
+    random_state : None, int, RandomState or Generator, default=None
+    gradient : callable, default=None
+        Of the log density, rows to rows with ``vectorized``; for ``Hamiltonian``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.inference import GaussianWalk, metropolis_hastings
+    >>> chains = metropolis_hastings(
+    ...     lambda x: -0.5 * (x**2).sum(axis=1), [0.0, 0.0], n_draws=5000,
+    ...     proposal=GaussianWalk(1.7), vectorized=True, random_state=0,
+    ... )
+    >>> chains, bool(np.abs(chains.cov - np.eye(2)).max() < 0.1)
+    (Chains(4 chains of 5000 draws in 2 dimensions, acceptance 0.355), True)
+    """
+    chains = run_chains(
+        log_density,
+        start,
+        n_draws=n_draws,
+        n_burn=n_burn,
+        n_chains=n_chains,
+        proposal=proposal,
+        vectorized=vectorized,
+        keep_proposals=keep_proposals,
+        random_state=random_state,
+        gradient=gradient,
+    )
+    chains._warn_of_failure()
+    return chains

@@ -28,7 +28,11 @@ from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.bayes.bayesian_ridge import TINY, Gammas, target_variance
+from pellucid.linear.bayes.integrated import Integrated
 from pellucid.linear.bayes.normal_predictive import NormalPredictive, gamma_parameters
+
+GRID = 64  # points of the average over a precision
+FAR = 20.0  # exponents from the top to which it reaches
 
 
 class Sums(NamedTuple):
@@ -93,6 +97,36 @@ def relevance_round(data: Sums, prior: Gammas, threshold: float, state: State) -
     return State(w, alpha, lam, kept, float(score))
 
 
+def missing_variance(data: Sums, alpha: float, lam: Array, kept: BoolArray, sigma: Array) -> Array:
+    """What sigma lacks, since each lambda_j is an estimate: mean squares about w_j, less sigma_jj.
+
+    Given the other precisions the evidence of lambda_j and the posterior of w_j depend on two
+    numbers s, q (Tipping & Faul 2003). With u = s/(lambda_j + s) uniform on (0, 1)
+
+        p(u | y) ~ sqrt(1 - u) exp(u q^2/2s),      w_j | u ~ N(u q/s, u/s)
+
+    and the average over u is a sum over its grid. Columns that were dropped are counted too.
+    """
+    out = ~kept
+    w, var = slopes(data, alpha, sigma, kept), np.zeros(len(lam))
+    var[kept] = np.diag(sigma)
+    s, q = np.zeros(len(lam)), np.zeros(len(lam))
+    s[kept], q[kept] = 1 / var[kept] - lam[kept], w[kept] / var[kept]  # w = q var, 1/var = lam + s
+    across = alpha * data.G[np.ix_(out, kept)]
+    s[out] = alpha * np.diag(data.G)[out] - np.einsum("jk,kl,jl->j", across, sigma, across)
+    q[out] = alpha * (data.B[out] - across @ (sigma @ data.B[kept]))
+    live = s > EPS * (alpha * np.diag(data.G) + lam)
+    s = np.where(live, s, 1.0)
+    peak = q**2 / (2 * s)  # of v = 1 - u: p(v | y) ~ sqrt(v) exp(-peak v)
+    v = np.outer(1 / np.maximum(peak / FAR, 1.0), (np.arange(GRID) + 0.5) / GRID)  # (p, GRID)
+    fit = 0.5 * np.log(v) - peak[:, None] * v
+    weight = np.exp(fit - fit.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    gap = (1 - v) * (q / s)[:, None] - w[:, None]
+    square = (weight * ((1 - v) / s[:, None] + gap**2)).sum(axis=1)
+    return np.where(live, np.maximum(square - var, 0.0), 0.0)
+
+
 class ARDRegression(NormalPredictive):
     """Bayesian regression that finds which columns matter.
 
@@ -133,6 +167,11 @@ class ARDRegression(NormalPredictive):
     >>> model.predict([[1.0, 1]]).round(4)
     array([1.])
     """
+
+    _interval_note = (
+        "low and high integrate over each precision with the others as estimated: still too narrow "
+        "for few rows"
+    )
 
     def __init__(
         self,
@@ -206,9 +245,26 @@ class ARDRegression(NormalPredictive):
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         run = self._iterate(step, first, record=record, context=context, **limits)
         self.__dict__.update(finish(run.state))
+        self._missing = missing_variance(
+            data, self.alpha_, self.lambda_, run.state.kept, self.sigma_
+        )
         self.n_observations_ = data.n
         scores = np.array([-row["objective"] for row in run.history])
         self.scores_ = scores if self.compute_score else np.zeros(0)
+
+    def _noise_room(self) -> tuple[float, float]:
+        """Degrees of freedom of the noise, at least 1, and its factor beyond 1/alpha_."""
+        spent = float((1 - self.lambda_[self._live()] * np.diag(self.sigma_)).sum())
+        room = self.n_observations_ - spent
+        df = max(room - self.fit_intercept, 1.0)
+        return df, max(room, df) / df  # alpha_ does not count the intercept
+
+    def _wide(self) -> Integrated:
+        df, ratio = self._noise_room()
+        return Integrated(ratio * self.sigma_, ratio / self.alpha_, df)
+
+    def _extra(self) -> Array:
+        return self._noise_room()[1] * self._missing
 
     def _live(self) -> IntArray:
         return np.flatnonzero(self.lambda_ < self.threshold_lambda)
@@ -216,7 +272,13 @@ class ARDRegression(NormalPredictive):
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         p = self.n_features_in_
         k = int((np.asarray(self.lambda_) < self.threshold_lambda).sum())
-        return {"coef_": (p,), "lambda_": (p,), "X_offset_": (p,), "sigma_": (k, k)}
+        return {
+            "coef_": (p,),
+            "lambda_": (p,),
+            "_missing": (p,),
+            "X_offset_": (p,),
+            "sigma_": (k, k),
+        }
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""

@@ -18,6 +18,7 @@ Evidence     p(y) = int p(y | theta) p(theta) dtheta. With the flat parameters p
 Unknown s^2  noise_variance = InverseGamma(a, b), theta | s^2 ~ N(m, s^2 V): the posterior is normal
              inverse-gamma, a_n = a + n'/2, b_n = b + (rest + sum beta_j^2/(1 + t d_j^2))/2, and
              predictions are Student-t with 2 a_n degrees of freedom
+Intervals    integrate over the variances that were estimated (``integrated.py``)
 Algorithm    the triangle R of [D y] is all that is kept; batches merge by the R of two triangles,
              so any order of any batches gives the same answer.     O(n p^2 + p^3)
 
@@ -29,7 +30,6 @@ from numbers import Real
 from typing import Any, Final, Literal, Self
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_weights, with_callbacks
@@ -43,6 +43,13 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.bayes import evidence
 from pellucid.linear.bayes.evidence import Directions, InverseGamma, Prior, Variances
+from pellucid.linear.bayes.integrated import (
+    Integrated,
+    both_grid,
+    integrate,
+    noise_grid,
+    prior_grid,
+)
 from pellucid.linear.bayes.normal_predictive import interval_table, predict_interval
 from pellucid.linear.linear_model import LinearModel
 
@@ -218,26 +225,44 @@ class BayesianLinearRegression(LinearModel):
         X = self._dense_input(X)
         return np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
 
-    def _spread(self, X: ArrayLike, *, new: bool) -> Array:
-        """Standard deviation of the line at X, or of a new observation there."""
+    def _spread(self, X: ArrayLike) -> Array:
+        """Standard deviation of a new observation at X."""
         h = ((self._design(X) @ self._root) ** 2).sum(axis=1)
-        return np.sqrt(self.noise_variance_ * (h + new))
+        return np.sqrt(self.noise_variance_ * (h + 1))
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
-        """Mean of the predictive distribution, and its standard deviation."""
+        """Mean of the predictive distribution, and its standard deviation given the variances."""
         mean = super().predict(X)
-        return (mean, self._spread(X, new=True)) if return_std else mean
+        return (mean, self._spread(X)) if return_std else mean
 
-    def _quantile(self, confidence: float) -> float:
-        """Half width of the central interval in standard deviations."""
-        upper, noise = (1 + confidence) / 2, self.noise_posterior_
-        if noise is None:
-            return float(ndtri(upper))
-        scale2 = noise.b / noise.a  # of the Student-t
-        return float(stdtrit(2 * noise.a, upper) * np.sqrt(scale2 / self.noise_variance_))
+    def _integrated(self) -> Integrated:
+        """The posterior with the variances that were estimated integrated out."""
+        Z, noise, t = self._triangle, self.noise_variance, self.prior_variance_
+        prior, belief = self._prior(Z.shape[1] - 1), self.noise_posterior_
+        data = evidence.see(Z, prior, self.n_observations_)
+        if belief is not None and t is None:  # conjugate: exact
+            scale = belief.b / belief.a
+            return Integrated(scale * self._root @ self._root.T, scale, 2 * belief.a)
+        enough = data.n > 1e-9 and data.rest + float(data.beta @ data.beta) > 0
+        if t is None and (isinstance(noise, Real) or not enough):
+            return Integrated(self.covariance_, self.noise_variance_, np.inf)
+        unit = 1.0  # that t counts in
+        if t is None:
+            t, grid = 1.0, noise_grid(data, 1.0)
+        elif isinstance(noise, InverseGamma):
+            unit, grid = self.noise_variance_, both_grid(data, noise.a, noise.b)
+        elif isinstance(noise, str):
+            if not enough:
+                return Integrated(self.covariance_, self.noise_variance_, np.inf)
+            grid = both_grid(data)
+        else:
+            grid = prior_grid(data, float(noise))
+        return integrate(Z, prior, grid, t * unit, self.noise_variance_)
 
     def _half(self, X: ArrayLike, confidence: float, *, new: bool) -> Array:
-        return self._quantile(confidence) * self._spread(X, new=new)
+        found, D = self._integrated(), self._design(X)
+        h = ((D @ found.covariance) * D).sum(axis=1) + new * found.noise
+        return found.cut(confidence) * np.sqrt(h)
 
     def sample_coefficients(self, n_draws: int = 1, random_state: Seed = 0) -> Array:
         """Draws of all parameters from the posterior, the intercept first: (n_draws, q)."""
@@ -266,20 +291,29 @@ class BayesianLinearRegression(LinearModel):
         check.fraction(confidence=confidence)
         check_is_fitted(self)
         sd = np.sqrt(self.noise_variance_) * np.linalg.norm(self._root, axis=1)
-        half = self._quantile(confidence) * sd
+        found = self._integrated()
+        half = found.cut(confidence) * np.sqrt(np.diag(found.covariance))
         names = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
         scalars = {"log_evidence": self.log_evidence_, "noise_variance": self.noise_variance_}
         scalars["n"] = self.n_observations_
         if self.prior_variance_ is not None:
             scalars["prior_variance"] = self.prior_variance_
         between = f"with probability {confidence:g} a parameter lies between low and high"
+        estimated = " and ".join(self._searched())
+        given = f" given {estimated} found" if estimated else ""
+        wide = f", which integrate over {estimated}" if estimated else ""
         return Summary(
             title="Bayesian linear regression",
             names=names,
             arrays=interval_table(self.mean_, sd, half),
             scalars=scalars,
-            notes=(f"standard_error is the posterior standard deviation; {between}",),
+            notes=(f"standard_error is the posterior standard deviation{given}; {between}{wide}",),
         )
+
+    def _searched(self) -> list[str]:
+        """The variances that the data chose."""
+        searched = ["the prior variance of the slopes"] * isinstance(self.prior_covariance, str)
+        return searched + ["the noise variance"] * isinstance(self.noise_variance, str)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         q = self.n_features_in_ + bool(self.fit_intercept)
@@ -289,8 +323,7 @@ class BayesianLinearRegression(LinearModel):
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         known = isinstance(self.noise_variance, Real)
-        searched = ["the prior variance of the slopes"] * isinstance(self.prior_covariance, str)
-        searched += ["the noise variance"] * isinstance(self.noise_variance, str)
+        searched = self._searched()
         how = "conjugate posterior by QR of the triangle of [D y]"
         if searched:
             how = f"evidence maximised over {' and '.join(searched)}: whole range scanned; {how}"

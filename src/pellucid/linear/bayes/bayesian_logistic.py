@@ -37,7 +37,7 @@ from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas, thread_count
 from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.normal import Normal, lower_root
-from pellucid.inference.sampling.chains import RHAT_LIMIT
+from pellucid.inference.sampling.chains import FEW, RHAT_LIMIT
 from pellucid.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, rhat
 from pellucid.inference.sampling.proposals import scaled
 from pellucid.linear.bayes import posterior_mode
@@ -288,15 +288,21 @@ class BayesianLogisticRegression(Classifier):
         self._warn_of_chains()
 
     def _warn_of_chains(self) -> None:
+        found = []
         if not (self.rhat_ <= RHAT_LIMIT).all():
             j = int(np.argmax(np.nan_to_num(self.rhat_, nan=np.inf)))
             worst = f"R-hat of {self._names()[j]!r} is {self.rhat_[j]:.4g} > {RHAT_LIMIT}"
             remedy = "several modes, or run longer: raise n_draws and n_burn"
-            warn(f"the chains disagree: {worst} ({remedy})")
+            found.append(f"the chains disagree: {worst} ({remedy})")
         least = float(self.acceptance_rate_.min())
         if least < 0.1:
             remedy = 'correlated parameters: give a smaller or shaped step, such as step="auto"'
-            warn(f"a chain accepts {least:.3g} < 0.1 of its proposals ({remedy})")
+            found.append(f"a chain accepts {least:.3g} < 0.1 of its proposals ({remedy})")
+        if not (self.ess_ >= FEW).all():
+            few = f"{float(self.ess_.min()):.3g} of {self.draws_[..., 0].size}"
+            found.append(f"few effective draws: {few}; raise n_draws")
+        if found:
+            warn("; ".join(found))
 
     def _names(self) -> tuple[str, ...]:
         one = (("intercept",) if self.fit_intercept else ()) + self._feature_names()

@@ -31,6 +31,8 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.linear.bayes.evidence import Directions
+from pellucid.linear.bayes.integrated import Integrated, average, both_grid
 from pellucid.linear.bayes.normal_predictive import NormalPredictive, gamma_parameters
 
 TINY = 1e-100  # keeps a precision finite where its data vanish and its prior is improper
@@ -155,6 +157,8 @@ class BayesianRidge(NormalPredictive):
     array([1.])
     """
 
+    _interval_note = "low and high integrate over both precisions, which are estimates"
+
     def __init__(
         self,
         *,
@@ -225,14 +229,28 @@ class BayesianRidge(NormalPredictive):
         run = self._iterate(step, first, context=context, **limits)
         self.__dict__.update(finish(run.state))
         self.n_observations_ = data.n
+        self._wide_sigma, self._wide_noise, self._wide_df = self._average(data, prior)
         w, rss = coefficients(data, self.alpha_, self.lambda_)
         self._score = log_marginal(data, w, rss, self.alpha_, self.lambda_, prior)
         scores = [*(-row["objective"] for row in run.history), self._score]
         self.scores_ = np.array(scores) if self.compute_score else np.zeros(0)
 
+    def _average(self, data: Spectral, prior: Gammas) -> Integrated:
+        """The slopes with both precisions integrated out."""
+        d, seen = np.sqrt(data.e), data.e > EPS * data.e.max(initial=0.0)
+        kept = Directions(d[seen], data.target[seen], data.rest, data.n - self.fit_intercept, 0.0)
+        if not (kept.n > 0 and kept.rest + kept.beta @ kept.beta + prior.alpha_2 > 0):
+            return Integrated(self.sigma_, 1 / self.alpha_, np.inf)
+        grid = both_grid(kept, prior.alpha_1, prior.alpha_2, (prior.lambda_1, prior.lambda_2))
+        V, noise = average(data.V, d, data.target, grid, 1 / self.lambda_, 1 / self.alpha_)
+        return Integrated(V, noise, grid.df)
+
+    def _wide(self) -> Integrated:
+        return Integrated(self._wide_sigma, self._wide_noise, self._wide_df)
+
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         p = self.n_features_in_
-        return {"coef_": (p,), "sigma_": (p, p), "X_offset_": (p,)}
+        return {"coef_": (p,), "sigma_": (p, p), "_wide_sigma": (p, p), "X_offset_": (p,)}
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""

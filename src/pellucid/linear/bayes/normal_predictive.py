@@ -1,18 +1,21 @@
 r"""What the evidence models share: prediction N(x'w + b, 1/alpha + (x - mean)' sigma (x - mean)).
 
 ``alpha_`` is the precision of the noise and ``sigma_`` the posterior covariance of the slopes; the
-intercept is the mean of y seen from the mean of X, as in scikit-learn, and adds no variance.
+intercept is the mean of y seen from the mean of X, as in scikit-learn, and adds no variance to
+``return_std``. Intervals are wider: they count the error of the intercept, 1/(alpha n), and that
+the precisions are estimates (``_wide``).
 """
 
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.records import Summary
+from pellucid.linear.bayes.integrated import Integrated
 from pellucid.linear.linear_model import LinearModel
 
 
@@ -32,6 +35,7 @@ class NormalPredictive(LinearModel):
 
     _multi_output = False
     predict_interval = predict_interval
+    _interval_note: str
 
     def _live(self) -> IntArray:
         """The columns that ``sigma_`` speaks of."""
@@ -48,25 +52,38 @@ class NormalPredictive(LinearModel):
         Z = self._dense_input(X)[:, live] - self.X_offset_[live]
         return ((Z @ self.sigma_) * Z).sum(axis=1)
 
+    def _wide(self) -> Integrated:
+        """Scale of the live slopes, noise and degrees of freedom of the intervals."""
+        raise NotImplementedError
+
+    def _extra(self) -> Array:
+        """What each slope's variance has beyond that, (p,)."""
+        return np.zeros(self.n_features_in_)
+
     def _half(self, X: ArrayLike, confidence: float, *, new: bool) -> Array:
         """Half the width of the central interval, of the line or of a new observation."""
-        spread = self._variance(X) + (1 / self.alpha_ if new else 0.0)
-        return ndtri((1 + confidence) / 2) * np.sqrt(spread)
+        wide, Z = self._wide(), self._dense_input(X) - self.X_offset_
+        L = Z[:, self._live()]
+        spread = ((L @ wide.covariance) * L).sum(axis=1) + Z**2 @ self._extra()
+        spread += wide.noise * (new + self.fit_intercept / self.n_observations_)
+        return wide.cut(confidence) * np.sqrt(spread)
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Posterior mean, standard deviation and central intervals of the slopes."""
         check.fraction(confidence=confidence)
-        live = self._live()
-        sd = np.zeros(self.n_features_in_)
+        check_is_fitted(self)
+        live, wide = self._live(), self._wide()
+        sd, spread = np.zeros(self.n_features_in_), self._extra()
         sd[live] = np.sqrt(np.diag(self.sigma_))
-        half = ndtri((1 + confidence) / 2) * sd
+        spread[live] += np.diag(wide.covariance)
+        half = wide.cut(confidence) * np.sqrt(spread)
         note = "standard_error is the posterior standard deviation given the precisions found"
         return Summary(
             title=type(self).__name__,
             names=self._feature_names(),
             arrays=interval_table(self.coef_, sd, half),
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
-            notes=(note,),
+            notes=(note, self._interval_note),
         )
 
 

@@ -13,6 +13,8 @@ Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood
 intervals.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +42,9 @@ class Hill(NamedTuple):
     V: Array  # (q, q)
 
 
+Climb = Callable[[Array], Hill]  # t -> the hill there
+
+
 def hill(problem: Problem, phi: float, theta: Array) -> Hill:
     """l and its derivatives at theta; minus infinity where the means overflow."""
     point, scale = curved_point(problem, theta), problem.total / phi
@@ -49,9 +54,7 @@ def hill(problem: Problem, phi: float, theta: Array) -> Hill:
     return Hill(theta, -point.loss / phi, -point.slope * scale, V)
 
 
-def joint_end(
-    problem: Problem, phi: float, best: Hill, c: Array, sign: float, drop: float
-) -> float | None:
+def joint_end(climb: Climb, best: Hill, c: Array, sign: float, drop: float) -> float | None:
     """An end of the interval, by steps that move all parameters; None where they lead nowhere."""
     at, wanted = best, best.value - drop
     for _ in range(JOINT_STEPS):
@@ -63,18 +66,18 @@ def joint_end(
         off = float(at.score @ m) - float(c @ m) ** 2 / width
         if abs(c @ m + away) <= EXACT * np.sqrt(width) and off <= EXACT:
             return float(c @ at.theta + c @ m + away)
-        at = hill(problem, phi, at.theta + m + v * (away / width))
+        at = climb(at.theta + m + v * (away / width))
         if not at.value > wanted - 4 * drop:  # far beyond the end
             return None
     return None
 
 
-def held_maximum(problem: Problem, phi: float, start: Array, c: Array, value: float) -> Hill:
+def held_maximum(climb: Climb, start: Array, c: Array, value: float) -> Hill:
     """The largest l with c't = value."""
-    V = hill(problem, phi, start).V
-    at = hill(problem, phi, start + V @ c * ((value - c @ start) / (c @ V @ c)))
+    V = climb(start).V
+    at = climb(start + V @ c * ((value - c @ start) / (c @ V @ c)))
     if not np.isfinite(at.value):  # along the axis instead
-        at = hill(problem, phi, start + c * ((value - c @ start) / (c @ c)))
+        at = climb(start + c * ((value - c @ start) / (c @ c)))
     for _ in range(HELD_STEPS):
         v = at.V @ c
         m = at.V @ at.score - v * ((v @ at.score) / (c @ v))
@@ -83,22 +86,20 @@ def held_maximum(problem: Problem, phi: float, start: Array, c: Array, value: fl
         origin, step = at.theta, m
 
         def attempt(t: float, origin: Array = origin, step: Array = step) -> tuple[Hill, float]:
-            tried = hill(problem, phi, origin + t * step)
+            tried = climb(origin + t * step)
             return tried, -tried.value
 
         at = halved(attempt, -at.value, most=30, noise=1e-12 * abs(at.value)).point
     return at
 
 
-def bracketed_end(
-    problem: Problem, phi: float, best: Hill, c: Array, sign: float, drop: float
-) -> float:
+def bracketed_end(climb: Climb, best: Hill, c: Array, sign: float, drop: float) -> float:
     """An end of the interval between two values of which one is inside; infinite if none is out."""
     error, warm = float(np.sqrt(c @ best.V @ c)), [best.theta]
 
     def excess(distance: float) -> float:
         value = float(c @ best.theta) + sign * distance
-        found = held_maximum(problem, phi, warm[0], c, value)
+        found = held_maximum(climb, warm[0], c, value)
         if not np.isfinite(found.value):
             return drop
         warm[0] = found.theta
@@ -115,17 +116,21 @@ def bracketed_end(
     return float(c @ best.theta + sign * brentq(excess, 0.0, far, xtol=1e-9 * error, rtol=1e-12))
 
 
-def profile_intervals(problem: Problem, phi: float, theta: Array, cut: float) -> Array:
-    """Ends (q', 2) for the intercept, where there is one, and every coefficient."""
-    q, drop = len(theta), 0.5 * cut**2
-    C = np.eye(q)
-    C[0, 1:] = -problem.shift  # b = t_0 - shift.w
-    C = C if problem.intercept else C[1:]
+def profile_ends(climb: Climb, theta: Array, C: Array, drop: float) -> Array:
+    """Ends (m, 2) of the intervals of c't for the rows c of C, where l falls by ``drop``."""
     with single_threaded_blas():
-        best, ends = hill(problem, phi, theta), np.empty((len(C), 2))
+        best, ends = climb(theta), np.empty((len(C), 2))
         for j, c in enumerate(C):
             for k, sign in enumerate((-1.0, 1.0)):
-                end = joint_end(problem, phi, best, c, sign, drop)
-                found = bracketed_end(problem, phi, best, c, sign, drop) if end is None else end
+                end = joint_end(climb, best, c, sign, drop)
+                found = bracketed_end(climb, best, c, sign, drop) if end is None else end
                 ends[j, k] = found
     return ends
+
+
+def profile_intervals(problem: Problem, phi: float, theta: Array, cut: float) -> Array:
+    """Ends (q', 2) for the intercept, where there is one, and every coefficient."""
+    C = np.eye(len(theta))
+    C[0, 1:] = -problem.shift  # b = t_0 - shift.w
+    C = C if problem.intercept else C[1:]
+    return profile_ends(partial(hill, problem, phi), theta, C, 0.5 * cut**2)

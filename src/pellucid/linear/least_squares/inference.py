@@ -26,7 +26,7 @@ class FTest(NamedTuple):
     p_value: Any
 
 
-def tail(statistic: float | Array, df: float, distribution: str) -> Any:
+def tail(statistic: float | Array, df: Any, distribution: str) -> Any:
     """Two-sided p-value.
 
     >>> round(float(tail(1.959963984540054, 10, "normal")), 6)
@@ -40,6 +40,11 @@ def cut(confidence: float, df: float, distribution: str) -> float:
     """Half width of the central interval in standard errors."""
     q = (1 + confidence) / 2
     return float(ndtri(q) if distribution == "normal" else stdtrit(df, q))
+
+
+def cuts(confidence: float, df: Any, distribution: str) -> Any:
+    """``cut`` for one or many degrees of freedom."""
+    return np.vectorize(lambda one: cut(confidence, one, distribution))(df)
 
 
 def estimate_table(b: Array, se: Array, statistic: Array, p: Array, half: Array) -> dict[str, Any]:

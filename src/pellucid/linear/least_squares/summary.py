@@ -21,9 +21,15 @@ from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares import inference, sandwich
 from pellucid.linear.least_squares import smoother as smoothing
-from pellucid.linear.least_squares.inference import FTest, cut, f_tail
+from pellucid.linear.least_squares.inference import FTest, cut, cuts, f_tail
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first, scores
 from pellucid.linear.linear_model import LinearModel
+
+NOISE = {
+    "nonrobust": "independent noise of equal size",
+    **dict.fromkeys(("HC0", "HC1", "HC2", "HC3"), "independent noise of unequal size"),
+    **dict.fromkeys(sandwich.CLUSTERED, "noise correlated within groups"),
+}
 
 
 def parameter_root(smoother: Smoother) -> Array:
@@ -97,9 +103,10 @@ class LinearInference(LinearModel):
     ) -> Summary:
         """Estimates with standard errors, tests and intervals; ``distribution`` "t" or "normal".
 
-        ``covariance`` "HC0" to "HC3" (noise of unequal size) or "cluster" (noise correlated within
-        ``groups``) needs the training data again: ``summary(covariance="HC3", X=X, y=y)``, with
-        ``sample_weight`` if the fit had one. Nothing of the size of the data is stored.
+        ``covariance`` "HC0" to "HC3" (noise of unequal size), "cluster" or, for few clusters, "CR2"
+        (noise correlated within ``groups``) needs the training data again:
+        ``summary(covariance="HC3", X=X, y=y)``, with ``sample_weight`` if the fit had one. Nothing
+        of the size of the data is stored.
         """
         check.fraction(confidence=confidence)
         check.one_of(("t", "normal"), distribution=distribution)
@@ -113,7 +120,9 @@ class LinearInference(LinearModel):
         b = b if np.ndim(self.coef_) == 2 else b[0]
         se, room, F = self.standard_errors_, free, self._overall_f()
         if covariance == "nonrobust" and (X is not None or groups is not None):
-            raise ValueError("X, y and groups are for covariance='HC0' to 'HC3' or 'cluster'")
+            raise ValueError(
+                "X, y and groups are for covariance='HC0' to 'HC3', 'cluster' or 'CR2'"
+            )
         if covariance != "nonrobust" and not reason:
             found = self._sandwich(covariance, X, y, groups, sample_weight)
             errors = np.sqrt(np.diagonal(found.covariance, axis1=1, axis2=2))
@@ -121,7 +130,7 @@ class LinearInference(LinearModel):
             room, F = found.df, self._robust_f(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = b / se
-        half = cut(confidence, room, distribution) * se if free > 0 else np.nan * se
+        half = cuts(confidence, room, distribution) * se if free > 0 else np.nan * se
         rss, logl = np.asarray(self.rss_), np.asarray(self.log_likelihood_)
         tss = self._tss if np.ndim(rss) else self._tss[0]
         r2 = inference.shares(rss, tss)
@@ -136,8 +145,9 @@ class LinearInference(LinearModel):
             T = parameter_root(self._smoother)
             notes = inference.read_aloud(self._names(), b, T, se, n)
         if covariance != "nonrobust" and not reason:
-            why = "correlated within groups" if covariance == "cluster" else "of unequal size"
-            notes.append(f"standard errors {covariance}: valid for noise {why}")
+            notes += sandwich.cautions(covariance, found, n)
+        if not reason:
+            notes.append(f"standard errors {covariance}: valid for {NOISE[covariance]}")
         p = inference.tail(statistic, room, distribution) if free > 0 else np.nan * se
         return Summary(
             title="Linear regression",
@@ -177,8 +187,11 @@ class LinearInference(LinearModel):
         if not np.allclose(w @ E**2, rss, rtol=1e-5, atol=1e-9 * total.max()):
             raise ValueError("X, y and sample_weight must be those of the fit; their RSS is not")
         Z, T = scores(X, self._smoother), parameter_root(self._smoother)
-        if kind == "cluster":
-            return sandwich.clustered(Z, T, E, w, sandwich.group_codes(groups, len(X)), self.df_)
+        if kind in sandwich.CLUSTERED:
+            codes = sandwich.group_codes(groups, len(X))
+            if kind == "CR2":
+                return sandwich.bias_reduced(Z, T, E, w, codes)
+            return sandwich.clustered(Z, T, E, w, codes, self.df_)
         return sandwich.heteroscedastic(Z, T, E, w, (Z**2).sum(axis=1), self.df_, kind)
 
     def _robust_f(self, found: sandwich.Sandwich) -> FTest:
@@ -186,13 +199,14 @@ class LinearInference(LinearModel):
         live = np.flatnonzero(np.linalg.norm(self._smoother.basis, axis=1))
         live = live[1:] if self.fit_intercept else live
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
+        room = float(np.min(np.broadcast_to(found.df, b.shape[1:])[live])) if len(live) else np.nan
         if not len(live):
             nothing = np.nan * np.asarray(self.rss_)
-            return FTest(nothing, 0, found.df, nothing)
+            return FTest(nothing, 0, room, nothing)
         pairs = zip(b, found.covariance, strict=True)
         F = np.array([sandwich.robust_wald(c[live], C[np.ix_(live, live)]) for c, C in pairs])
         F = F if np.ndim(self.coef_) == 2 else F[0]
-        return FTest(bare(F), len(live), found.df, bare(f_tail(F, len(live), found.df)))
+        return FTest(bare(F), len(live), room, bare(f_tail(F, len(live), room)))
 
     def _overall_f(self) -> FTest:
         """All slopes that the data determine, against none."""

@@ -26,11 +26,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels, check_weights
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.inference import cut, estimate_table, tail
-from pellucid.linear.least_squares.sandwich import check_again, group_codes
+from pellucid.linear.least_squares.sandwich import FEW, check_again, group_codes
+from pellucid.linear.logistic.profile import logistic_profile
 
 COVARIANCES = ("nonrobust", "HC0", "HC1", "cluster")
 
@@ -139,35 +140,52 @@ class LogisticInference:
         y: Any = None,
         groups: ArrayLike | None = None,
         sample_weight: Any = None,
+        intervals: str = "wald",
     ) -> Summary:
         """Estimates with Wald z-tests and intervals; K > 2: log-odds against the first class.
 
         ``covariance`` "HC0", "HC1" (a model that is only nearly right) or "cluster" (rows dependent
         within ``groups``) needs the training data again: ``summary(covariance="HC1", X=X, y=y)``.
+        So does ``intervals="profile"``: those of the likelihood, better for few rows.
         """
         check_is_fitted(self, "coef_")
         check.fraction(confidence=confidence)
         check.one_of(COVARIANCES, covariance=covariance)
+        check.one_of(("wald", "profile"), intervals=intervals)
+        profile = intervals == "profile"
+        if profile and (X is None or y is None or covariance != "nonrobust"):
+            need = "the training data, and covariance='nonrobust': summary(.., X=X, y=y)"
+            raise ValueError(f"intervals='profile' needs {need}")
         reason = self._invalid()
         if reason:
             warn(f"no valid inference: {reason}; BayesianLogisticRegression gives a posterior")
         T = self._full()
         b = (T[1:] - T[0]).ravel()
         V, notes = self.covariance_, ["z-tests and intervals are Wald's: normal for many rows"]
-        if covariance == "nonrobust" and (X is not None or groups is not None):
-            raise ValueError("X, y and groups are for covariance='HC0', 'HC1' or 'cluster'")
+        plain = covariance == "nonrobust" and not profile
+        if (plain and X is not None) or (groups is not None and covariance != "cluster"):
+            robust = "covariance='HC0', 'HC1' or 'cluster'"
+            raise ValueError(f"X, y and groups are for {robust}; X and y for intervals='profile'")
         if covariance != "nonrobust" and not reason:
             V = self._sandwich(covariance, X, y, groups, sample_weight)
             why = "dependent within groups" if covariance == "cluster" else "of a wrong variance"
             notes.append(f"standard errors {covariance}: valid for rows {why}")
+            G = len(np.unique(np.asarray(groups))) if groups is not None else FEW
+            notes += [f"only {G} clusters: these errors are too small"] if G < FEW else []
         se = np.sqrt(np.diag(V)) if not reason else np.full(len(b), np.nan)
         with np.errstate(over="ignore"):
             ratio = np.exp(b)
-        half, p = cut(confidence, np.inf, "normal") * se, tail(b / se, np.inf, "normal")
+        z = cut(confidence, np.inf, "normal")
+        half, p = z * se, tail(b / se, np.inf, "normal")
+        table = estimate_table(b, se, b / se, p, half)
+        if profile and not reason:
+            table["low"], table["high"] = self._profile(X, y, sample_weight, z)
+            notes = ["z-tests are Wald's: normal for many rows"]
+            notes.append("low, high: profile of the likelihood, not symmetric")
         return Summary(
             title="Logistic regression",
             names=self._names(),
-            arrays={**estimate_table(b, se, b / se, p, half), "odds_ratio": ratio},
+            arrays={**table, "odds_ratio": ratio},
             scalars=self._scalars(),
             valid=not reason,
             reason=reason,
@@ -184,14 +202,11 @@ class LogisticInference:
         found |= {"lr_p_value": p, "pseudo_r2": 1 - ll / null if null != 0 else np.nan}
         return {**found, "aic": model.aic_, "bic": model.bic_, "n": model.n_observations_}
 
-    def _sandwich(
-        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
-    ) -> Array:
-        """The robust covariance, from the training data given again."""
+    def _again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, IntArray, Array]:
+        """Design, probabilities, classes and weights of the training data, checked to be those."""
         model: Any = self
-        check_again(kind, X, y, groups)
         if model.class_weight is not None:
-            raise ValueError("robust errors are for fits without class_weight")
+            raise ValueError("robust errors and profiles are for fits without class_weight")
         P, D = model.predict_proba(X), self._design(X)
         codes = np.searchsorted(self.classes_, check_labels(y, len(D), model))
         codes = np.minimum(codes, len(self.classes_) - 1)
@@ -201,6 +216,22 @@ class LogisticInference:
         if not same or (self.classes_[codes] != np.asarray(y)).any():
             must = "X, y and sample_weight must be those of the fit"
             raise ValueError(f"{must}: the likelihood is not")
+        return D, P, codes, w
+
+    def _profile(self, X: Any, y: Any, sample_weight: Any, z: float) -> tuple[Array, Array]:
+        """Ends of the profile intervals, from the training data given again."""
+        D, _, codes, w = self._again(X, y, sample_weight)
+        b: bool = self.fit_intercept  # type: ignore[attr-defined]
+        T = self._full()
+        ends = logistic_profile(D[:, int(b) :], codes, w, T[1:] - T[0], z, intercept=b)
+        return ends[..., 0].ravel(), ends[..., 1].ravel()
+
+    def _sandwich(
+        self, kind: str, X: Any, y: Any, groups: ArrayLike | None, sample_weight: Any
+    ) -> Array:
+        """The robust covariance, from the training data given again."""
+        check_again(kind, X, y, groups)
+        D, P, codes, w = self._again(X, y, sample_weight)
         R = P[:, 1:] - (codes[:, None] == np.arange(1, P.shape[1]))
         S = (R[:, :, None] * D[:, None, :]).reshape(len(D), -1)
         n, k = w.sum(), S.shape[1]

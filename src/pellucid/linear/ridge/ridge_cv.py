@@ -197,6 +197,8 @@ class RidgeCV(RidgeModel):
     (0.1, array([579.385, 579.044, 579.066, 730.951]))
     """
 
+    _alpha_note = "; alpha was chosen on the same rows and is taken as known"
+
     def __init__(
         self,
         alphas: Numbers | None = (0.1, 1.0, 10.0),

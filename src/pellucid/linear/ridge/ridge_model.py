@@ -73,6 +73,7 @@ class RidgeModel(LinearModel):
     """Base of the ridge regressors: attributes, summary and card of one fit."""
 
     positive = False
+    _alpha_note = ""  # where alpha comes from, said of the posterior intervals
     shrink_intercept = False
     _smoother: Smoother
 
@@ -159,7 +160,7 @@ class RidgeModel(LinearModel):
             scalars=scalars,
             valid=False,
             reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            "posterior intervals under w ~ N(0, (sigma2/alpha) I)",
+            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}",
         )
 
     def card(self) -> Card:

@@ -12,7 +12,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Seed
 from pellucid.inference.sampling.proposals import GaussianWalk
-from pellucid.inference.sampling.walks import metropolis_hastings
+from pellucid.inference.sampling.walks import run_chains
 from pellucid.plots.panels.marks import margin, words
 from pellucid.plots.panels.style import Picture, colour, heading, marker, panels
 from pellucid.plots.pictures.inference.metropolis_steps import density_values
@@ -118,7 +118,7 @@ def target_shapes(
             "n_chains": CHAINS,
             "random_state": random_state,
         }
-        found = metropolis_hastings(f, np.asarray(start, dtype=np.float64), **options)
+        found = run_chains(f, np.asarray(start, dtype=np.float64), **options)
         if found.draws.shape[2] != 2:
             raise ValueError(f"target_shapes draws two coordinates, got {found.draws.shape[2]}")
         acceptance, ess = float(found.acceptance_rate.mean()), float(found.ess.min())
