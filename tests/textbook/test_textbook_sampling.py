@@ -122,6 +122,7 @@ def test_fisher_information():
     assert_allclose(cramer_rao(book, 9), fast.cramer_rao(fast.Poisson(4.0), "rate", 9), rtol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:do not trust these draws")  # short, on purpose
 def test_walks():
     grid = fast.GridPosterior(hill, [-9.0, -9.0], [3.0, 6.0], 101)
     draws = metropolis_hastings(hill, np.zeros(2), 4000, 200, 1.5, rng)

@@ -72,7 +72,7 @@ class AdaptiveWalk:
     >>> from pellucid.inference import AdaptiveWalk, metropolis_hastings
     >>> thin = lambda x: -0.5 * (x[:, 0] ** 2 / 1e4 + x[:, 1] ** 2)
     >>> chains = metropolis_hastings(
-    ...     thin, [0.0, 0.0], proposal=AdaptiveWalk(), vectorized=True, random_state=0
+    ...     thin, [0.0, 0.0], n_draws=2000, proposal=AdaptiveWalk(), vectorized=True, random_state=0
     ... )
     >>> bool(chains.ess.min() > 200)
     True

@@ -54,9 +54,10 @@ class Chains:
     Examples
     --------
     >>> from pellucid.inference import metropolis_hastings
-    >>> chains = metropolis_hastings(lambda x: -0.5 * float(x @ x), [0.0], random_state=0)
+    >>> target = lambda x: -0.5 * float(x @ x)
+    >>> chains = metropolis_hastings(target, [0.0], n_draws=2000, random_state=0)
     >>> chains.draws.shape, bool(abs(chains.mean[0]) < 0.2), bool(chains.rhat[0] < 1.05)
-    ((4, 1000, 1), True, True)
+    ((4, 2000, 1), True, True)
     """
 
     def __init__(

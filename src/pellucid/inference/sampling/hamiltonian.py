@@ -43,7 +43,7 @@ class Hamiltonian:
     >>> from pellucid.inference import Hamiltonian, metropolis_hastings
     >>> chains = metropolis_hastings(
     ...     lambda x: -0.5 * (x**2).sum(axis=1), np.zeros(20), gradient=lambda x: -x,
-    ...     proposal=Hamiltonian(), vectorized=True, random_state=0,
+    ...     n_draws=2000, proposal=Hamiltonian(), vectorized=True, random_state=0,
     ... )
     >>> bool(np.abs(chains.mean).max() < 0.1), bool(chains.rhat.max() < 1.02)
     (True, True)

@@ -47,7 +47,7 @@ def heteroscedastic(
 
     >>> one = np.ones(1)
     >>> heteroscedastic(one[:, None], np.eye(1), np.array([[2.0]]), one, 0 * one, 0.0, "HC0")
-    Sandwich(covariance=array([[[4.]]]), df=1.0)
+    Sandwich(covariance=array([[[4.]]]), df=1.0, clusters=0)
     """
     n = w.sum()
     if kind in ("HC2", "HC3"):
