@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from scipy.stats import loguniform
 from sklearn.callback import ProgressBar
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
@@ -357,3 +358,14 @@ def test_the_bound_rests_on_the_smallest_fold():
     grid = {"var_smoothing": [1e-9, 1e-3]}
     found = TunedEstimator(GaussianNB(), grid, cv=folds, metric="accuracy").fit(X, y)
     assert_allclose(found.selection_.bound.gap, np.sqrt(np.log(2 / 0.05) / (2 * 10)))
+
+
+def test_sparse_rows_are_fitted_one_by_one():
+    """No shared path is made of them, and the scores are those of the dense rows."""
+    X, y = problem()
+    grid = {"alpha": [0.1, 10.0]}
+    dense = TunedEstimator(Ridge(), grid, cv=3, metric="mse").fit(X, y)
+    sparse = TunedEstimator(Ridge(), grid, cv=3, metric="mse").fit(csr_array(X), y)
+    assert dense.closed_form_
+    assert not sparse.closed_form_
+    assert_allclose(sparse.cv_results_["mean_test_score"], dense.cv_results_["mean_test_score"])

@@ -180,3 +180,13 @@ def test_input_is_left_alone():
         SimpleImputer(copy=False).fit_transform(X)
     same(X, before)
     compile_modules([compiled.__name__])
+
+
+def test_numbers_are_filled_as_the_cells_that_were_learned():
+    """Learned from cells of any kind, applied to plain numbers: the answer is of any kind too."""
+    learned = np.array([[1], [np.nan], [1], [2]], dtype=object)
+    given = np.array([[np.nan], [3.0]])
+    ours = SimpleImputer(strategy="most_frequent").fit(learned).transform(given)
+    peer = impute.SimpleImputer(strategy="most_frequent").fit(learned).transform(given)
+    assert ours.dtype == peer.dtype == object
+    assert ours.tolist() == peer.tolist() == [[1], [3.0]]
