@@ -21,5 +21,9 @@ class Tally:
         draft = path.with_suffix(".draft")
         draft.write_text(json.dumps(list(found)))
         draft.replace(path)
+        return self.total(question, cases)
+
+    def total(self, question, cases):
+        """The sums of what all ``cases`` of a question found; None while some are missing."""
         parts = [json.loads(one.read_text()) for one in self.folder.glob(f"{question}, *.json")]
         return [sum(c) for c in zip(*parts, strict=True)] if len(parts) == cases else None

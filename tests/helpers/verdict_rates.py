@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from pellucid import Plan, learn
+from pellucid.study.columns.lags import lag_columns
 from pellucid.study.judging.gain import measured, told_by
 from pellucid.study.judging.measure import make_scorer
 
@@ -73,16 +74,24 @@ def holds_truth(kind, record, rng):
     if record.verdict.chosen == "guessing":
         return None
     new = pl.DataFrame(draw(kind, NEW, rng))
-    if kind == "time":  # of the days that judge: no model knows the years to come
-        last = record.split.test
-        new = new.with_columns(day=new["day"].gather(last[np.arange(NEW) % len(last)]))
-    X = record._inputs(new)
+    X = in_time(record, new) if kind == "time" else record._inputs(new)
     scorer = make_scorer(record.task, None)
     truth = measured(scorer, new["y"].to_numpy(), told_by(scorer, record.tested, X))
     interval = record.final.table[record.task.metric]
     if not interval.low < interval.high:
         raise AssertionError(f"{kind}: an interval of width 0, {interval}")
     return interval.low <= truth <= interval.high
+
+
+def in_time(record, new):
+    """New rows as the test rows were given: one step ahead, with their own past as lags.
+
+    Their days are those that judge, since no model knows the years to come.
+    """
+    last, lags = record.split.test, record.tested[0].lags
+    past = [] if lags is None else lag_columns(lags, new).get_columns()
+    day = new["day"].gather(last[np.arange(new.height) % len(last)])
+    return new.with_columns(*past, day)
 
 
 def denies(kind, seed):

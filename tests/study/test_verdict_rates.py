@@ -9,7 +9,7 @@ The whole counts are for ``make test-all``, in cases of ten studies that many pr
 """
 
 import pytest
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr
 from verdict_rates import KINDS, claims, count, denies, holds_truth, study
 
 BLOCK = 10
@@ -33,32 +33,31 @@ def test_a_third_of_the_variance_is_not_denied():
 
 
 def added_up(tally, question, kind, block):
-    """(yes, studies) of this case, and of all cases where they are complete."""
+    """(yes, studies) of all cases of a question, once they are complete; else None."""
     found = count(question, kind, range(BLOCK * block, BLOCK * (block + 1)))
-    return found, tally.add(question, f"{kind}, {block}", found, len(CASES[question]))
+    return tally.add(question, f"{kind}, {block}", found, len(CASES[question]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "block"), CASES["claims a shuffled target"])
 def test_at_most_one_shuffled_study_in_twenty_claims_something(kind, block, tally):
-    found, total = added_up(tally, "claims a shuffled target", kind, block)
-    assert bdtrc(found[0] - 1, found[1], 0.05) > 1e-4, found
+    total = added_up(tally, "claims a shuffled target", kind, block)
     assert total is None or total[0] <= 0.05 * total[1], total
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "block"), CASES["denies a signal"])
 def test_a_planted_signal_is_denied_in_at_most_one_study_in_twenty(kind, block, tally):
-    found, total = added_up(tally, "denies a signal", kind, block)
-    assert bdtrc(found[0] - 1, found[1], 0.05) > 1e-4, found
+    total = added_up(tally, "denies a signal", kind, block)
     assert total is None or total[0] <= 0.05 * total[1], total
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "block"), CASES["covers"])
 def test_intervals_cover_as_often_as_they_say(kind, block, tally):
-    found, total = added_up(tally, "covers", kind, block)
-    assert bdtr(*found, 0.95) > 1e-5, found
+    total = added_up(tally, "covers", kind, block)
+    own = tally.total(f"covers, {kind}", 20)
+    assert own is None or bdtr(*own, 0.95) > 1e-3, f"{kind}: {own}"
     if total is not None:
         assert total[1] > 0.9 * BLOCK * len(CASES["covers"])
         assert 0.93 <= total[0] / total[1] <= 0.97, total
