@@ -1,8 +1,9 @@
-"""No answer is NaN in silence: the methods of every estimator are looked at as they return.
+"""No answer is NaN in silence, and no sparse one points outside: every estimator is watched.
 
 ``watch_answers(cls)`` wraps the methods that a class defines. An answer with NaN or infinity is
 given back together with a warning that says how many and why; NaN that only stands for a missing
-cell of the input is left alone. It costs two passes over the answer.
+cell of the input is left alone. A sparse answer leaves only if its indices lie inside: whoever uses
+it next trusts them. It costs two passes over the answer.
 """
 
 import math
@@ -24,28 +25,58 @@ METHODS = (
     "fit_transform",
     "score_samples",
 )
+MATRICES = ("inverse_transform", "decision_path", "kneighbors_graph", "radius_neighbors_graph")
 
 
 def watch_answers(cls: type) -> None:
     """Wrap the methods that ``cls`` itself defines."""
-    for name in METHODS:
+    for name in (*METHODS, *MATRICES):
         method = cls.__dict__.get(name)
         if isinstance(method, FunctionType) and not hasattr(method, "watched"):
-            setattr(cls, name, watched(method, log=name == "score_samples"))
+            setattr(cls, name, watched(method))
+        inner = getattr(method, "fn", None)  # of ``available_if``
+        if isinstance(inner, FunctionType) and not hasattr(inner, "watched"):
+            method.fn = watched(inner)  # type: ignore[union-attr]
 
 
-def watched(method: Callable[..., Any], *, log: bool) -> Any:
-    """The method, which warns when its answer is not a number."""
+def watched(method: Callable[..., Any]) -> Any:
+    """The method, which warns when its answer is not a number and refuses to point outside."""
+    name = method.__name__
+    numbers, log = name in METHODS, name == "score_samples"
 
     @wraps(method)
     def answer(self: Any, *args: Any, **options: Any) -> Any:
         found = method(self, *args, **options)
-        if not is_sound(found, log=log):
-            tell(self, method.__name__, args[0] if args else None, found)
+        for matrix in found if isinstance(found, tuple) else (found,):
+            if issparse(matrix):
+                check_matrix(matrix, f"{type(self).__name__}.{name}")
+        if numbers and not is_sound(found, log=log):
+            tell(self, name, args[0] if args else None, found)
         return found
 
     answer.watched = True  # type: ignore[attr-defined]
     return answer
+
+
+def check_matrix(matrix: Any, where: str) -> None:
+    """Raise a ValueError if a sparse matrix does not fit together.
+
+    >>> from scipy.sparse import csr_array
+    >>> outside = csr_array(np.eye(2))
+    >>> outside.indices[1] = 7
+    >>> check_matrix(outside, "Encoder.transform")
+    Traceback (most recent call last):
+    ValueError: Encoder.transform made a sparse matrix that is not one: indices must be < 2
+    """
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo" and matrix.nnz:
+            for place, n in zip(matrix.coords, matrix.shape, strict=True):
+                if place.min() < 0 or place.max() >= n:
+                    raise ValueError(f"an index is outside of 0..{n - 1}")
+    except ValueError as error:
+        raise ValueError(f"{where} made a sparse matrix that is not one: {error}") from error
 
 
 def is_sound(values: Any, *, log: bool = False) -> bool:
