@@ -44,6 +44,7 @@ class MixState(NamedTuple):
     objective: float
     gap: float
     power: float
+    solved: bool  # the machine; if not, it has warned
 
 
 class Mix(NamedTuple):
@@ -68,7 +69,8 @@ def to_norm(b: Array, norm: float) -> Array:
 def solve_machine(mix: Mix, b: Array, power: float) -> MixState:
     """The machine of one mixture: q of each kernel, J and the gap."""
     K = sum(weight * gram for weight, gram in zip(b, mix.grams, strict=True) if weight > 0)
-    machine = SVC(C=mix.C, kernel="precomputed", tol=EXACT).fit(K, mix.y, sample_weight=mix.v)
+    machine = SVC(C=mix.C, kernel="precomputed", tol=EXACT, max_iter=steps_of(len(mix.y)))
+    machine.fit(K, mix.y, sample_weight=mix.v)
     beta, s = machine._pair_coef(), machine.support_  # (s, pairs)
     q = np.array([float((beta * (G[np.ix_(s, s)] @ beta)).sum()) for G in mix.grams])
     q = np.maximum(q, 0.0)
@@ -77,7 +79,13 @@ def solve_machine(mix: Mix, b: Array, power: float) -> MixState:
     if mix.norm > 1 and most > 0:
         dual = mix.norm / (mix.norm - 1.0)
         most *= float(((q / most) ** dual).sum() ** (1.0 / dual))
-    return MixState(b, q, objective, max(0.5 * (most - float(b @ q)), 0.0), power)
+    gap = max(0.5 * (most - float(b @ q)), 0.0)
+    return MixState(b, q, objective, gap, power, machine.fit_status_ == 0)
+
+
+def steps_of(n: int) -> int:
+    """How many steps a machine may take; one that needs more would do so for every mixture."""
+    return max(10**5, 200 * n)
 
 
 def next_weights(state: MixState, norm: float, power: float) -> Array:
@@ -90,7 +98,7 @@ def next_weights(state: MixState, norm: float, power: float) -> Array:
 
 def mix_step(mix: Mix, state: MixState) -> tuple[MixState, float]:
     """New weights and their machine; the gap is relative to J."""
-    if not state.q.any():
+    if not (state.q.any() and state.solved):
         return state, 0.0
     new = solve_machine(mix, next_weights(state, mix.norm, state.power), state.power * GROW)
     if mix.norm == 1 and new.objective > state.objective and state.power > LEAST:
@@ -183,7 +191,7 @@ class MultipleKernelClassifier(Classifier):
 
         def values(state: MixState) -> dict[str, Any]:
             kernel = mixture(self.kernels, state.weights)
-            machine = SVC(C=self.C, kernel=kernel, tol=EXACT)
+            machine = SVC(C=self.C, kernel=kernel, tol=EXACT, max_iter=steps_of(len(part)))
             machine.fit(part, self.classes_[mix.y], sample_weight=mix.v)
             found = {"weights_": state.weights, "kernel_": kernel, "classifier_": machine}
             return {**found, "objective_": state.objective, "duality_gap_": state.gap}

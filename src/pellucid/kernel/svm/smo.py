@@ -29,6 +29,7 @@ FEW = 1500  # rows up to which the Gram matrix is computed whole
 MANY = 20_000  # and up to which for a kernel that compiled code does not know
 ROUND = 1000  # steps between looks at the active rows
 WORTH = 0.8  # shrink when at most this share of the rows stays
+MOST_STEPS = 10**7  # as in libsvm: what needs more never ends
 MAX_CHECKS = 60  # refinements in double precision
 AGAIN = 0.5  # share of the support up to which K beta is corrected rather than computed anew
 BLOCK = 200_000  # cells of K at a time: they stay in the cache of a core
@@ -180,7 +181,7 @@ class Machine:
     ) -> None:
         self.problem, self.gram, self.tol = problem, gram, tol
         self.cache_bytes, self.shrinking = cache * 2**20, shrinking
-        self.max_steps = limit if limit >= 0 else 2**62
+        self.max_steps = limit if limit >= 0 else max(MOST_STEPS, 100 * len(gram))
         self.beta = problem.start.copy()
         self.n_steps = self.checks = 0
         self.done = False

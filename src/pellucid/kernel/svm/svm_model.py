@@ -135,7 +135,8 @@ class SupportVectorMachine(Estimator):
         open_gap = max((m.gap for m in machines if not m.done), default=0.0)
         self.fit_status_ = int(open_gap > 0)
         if any(m.exhausted and not m.done for m in machines):
-            early = f"{type(self).__name__} stopped early (max_iter={self.max_iter})"
+            steps = max(machine.n_steps for machine in machines)
+            early = f"{type(self).__name__} stopped early (max_iter={self.max_iter}, {steps} steps)"
             gap = f"the largest violation is {open_gap:.3g} > tol={self.tol:g}"
             warn(f"{early}: {gap}; scale the data or raise max_iter", ConvergenceWarning)
 
