@@ -241,3 +241,34 @@ def test_in_a_pipeline_with_our_own_model():
     y = X[:, 0] - X[:, 3]
     model = make_pipeline(StandardScaler(), pellucid.Ridge(1e-8)).fit(X[:, [0, 3]], y)
     assert_allclose(model.predict(X[:, [0, 3]]), y, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-170, 1e-9, 1e9, 1e170, 1e300, 1e307])
+@pytest.mark.parametrize("cls", [StandardScaler, UnitNormScaler])
+def test_the_unit_does_not_matter_even_where_squares_leave_the_range(cls, scale, tmp_path):
+    table = np.random.default_rng(3).normal(size=(40, 3))
+    table[:, 2] = 1.0 + np.arange(40)
+    far = table * [scale, scale, 1.0]
+    expected = cls().fit_transform(table)
+    model = cls().fit(far)
+    assert_allclose(model.transform(far), expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(model.scale_[2], cls().fit(table).scale_[2])
+    parts = cls().partial_fit(far[:15]).partial_fit(far[15:])
+    assert_allclose(parts.transform(far), expected, rtol=1e-12, atol=1e-12)
+    pellucid.save(parts, tmp_path / "scaler.pellucid")
+    again = pellucid.load(tmp_path / "scaler.pellucid").partial_fit(far)
+    assert np.isfinite(again.transform(far)).all()
+
+
+def test_deviations_that_cannot_be_added_up_are_refused():
+    table = np.ones((4, 1)) * [[1.0], [2.0], [3.0], [5.0]]
+    model = StandardScaler().fit(table)
+    with pytest.raises(ValueError, match="'x0' has squares too large to add up"):
+        model.partial_fit(table * 1e300)
+
+
+def test_sparse_columns_in_any_unit():
+    table = sp.random_array((60, 4), density=0.4, rng=np.random.default_rng(0)).tocsr()
+    expected = StandardScaler(with_mean=False).fit_transform(table).toarray()
+    small = StandardScaler(with_mean=False).fit_transform(table * 1e-300).toarray()
+    assert_allclose(small, expected, rtol=1e-12)

@@ -27,6 +27,7 @@ from pellucid.features.scaling.column_scaler import ColumnScaler, spread_or_one
 from pellucid.features.scaling.kernels import column_moments
 
 MOMENTS = Statistic(column_moments, merge_class_moments)
+FAR = 2.0**450  # numbers beyond it, or below its inverse, have squares that leave the range
 SPARSE = "centring would fill a sparse matrix with numbers: use with_mean=False"
 
 
@@ -51,6 +52,7 @@ class MomentScaler(ColumnScaler):
     ) -> Self:
         """Find the mean and the spread of every column."""
         self.__dict__.pop("_moments", None)
+        self.__dict__.pop("_unit", None)
         return self._learn(X, sample_weight)
 
     def partial_fit(
@@ -71,12 +73,35 @@ class MomentScaler(ColumnScaler):
             rows = self._weigh(X, sample_weight)
             self._unweighted = self._unweighted and sample_weight is None
         context = FitContext(self, X=rows.X, sample_weight=sample_weight)
-        found = self._reduce(rows, map_threads)
+        found = self._reduce(self._in_units(rows), map_threads)
         if not np.isfinite(found).all():
             self._refuse_nonfinite(rows.X)
+        if first and (unit := units_of(rows.X, found[2])) is not None:
+            self._unit = unit
+            found = self._reduce(self._in_units(rows), map_threads)
         self._set(found if first else merged(self._moments, found))
         context.end()
         return self
+
+    def _in_units(self, rows: Rows) -> Rows:
+        """The rows in the units that ``_moments`` are in."""
+        if not hasattr(self, "_unit"):
+            return rows
+        if issparse(rows.X):
+            X = rows.X.copy()
+            X.data = X.data / self._unit[X.indices]
+            return rows._replace(X=X)
+        return rows._replace(X=np.ascontiguousarray(rows.X / self._unit))
+
+    def _as_given(self, values: Array) -> Array:
+        """Means or deviations in the unit of the table; refused if they cannot be written there."""
+        found = values * getattr(self, "_unit", 1.0)
+        if np.isinf(found).any():
+            raise ValueError(
+                f"column {self._feature_names()[int(np.isinf(found).argmax())]!r} has squares too "
+                "large to add up: measure it in another unit"
+            )
+        return np.asarray(found)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
@@ -96,6 +121,29 @@ class MomentScaler(ColumnScaler):
         """``n_samples_seen_``: one number, or one per column where cells are missing."""
         seen = weight.astype(np.int64) if self._unweighted else weight
         return seen[0] if (seen == seen[0]).all() else seen
+
+
+def units_of(X: Any, scatter: Array) -> Array | None:
+    """Powers of two near the largest cell of the columns whose squares left the range of numbers.
+
+    >>> units_of(np.array([[1e-200, 1.0], [3e-200, 1.0]]), np.zeros(2))[1]
+    np.float64(1.0)
+    """
+    odd = np.flatnonzero(~((scatter > 1 / FAR) & (scatter < FAR)))
+    if not len(odd):
+        return None
+    cells = X[:, odd]
+    top = abs(cells).max(axis=0).toarray().ravel() if issparse(X) else _largest(cells)
+    far = (top > 0) & ~((top > 1 / FAR) & (top < FAR))
+    if not far.any():
+        return None
+    unit = np.ones(X.shape[1])
+    unit[odd[far]] = np.ldexp(1.0, np.frexp(top[far])[1] - 1)
+    return unit
+
+
+def _largest(cells: Array) -> Array:
+    return np.asarray(np.fmax.reduce(np.abs(cells), axis=0, initial=0.0))
 
 
 def merged(a: Array, b: Array) -> Array:
@@ -170,10 +218,12 @@ class StandardScaler(MomentScaler):
         divisor = np.where(weight > self.ddof, weight - self.ddof, 1.0)
         var = np.where(empty, np.nan, scatter / divisor)
         mean = np.where(empty, np.nan, mean)
-        scale, constant = spread_or_one(np.sqrt(var), mean)
+        deviation, mean = self._as_given(np.sqrt(var)), self._as_given(mean)
+        scale, constant = spread_or_one(deviation, mean)
         self._moments = moments
         self.mean_ = mean if self.with_mean or self.with_std else None
-        self.var_ = var if self.with_std else None
+        with np.errstate(over="ignore", under="ignore"):
+            self.var_ = var * getattr(self, "_unit", 1.0) ** 2 if self.with_std else None
         self.scale_ = scale if self.with_std else None
         self.n_samples_seen_ = self._count(weight)
         self._warn_columns(empty, "no value at all; the column stays NaN")

@@ -42,6 +42,7 @@ class UnitNormScaler(MomentScaler):
         empty = weight == 0
         mean = np.where(empty, np.nan, mean)
         norm = np.where(empty, np.nan, np.sqrt(scatter))
+        norm, mean = self._as_given(norm), self._as_given(mean)
         scale, constant = spread_or_one(norm, mean * np.sqrt(weight))
         self._moments, self.mean_, self.scale_ = moments, mean, scale
         self.n_samples_seen_ = self._count(weight)
