@@ -9,9 +9,7 @@ import pellucid
 from pellucid import evaluation as fast
 from pellucid.evaluation.intervals.bootstrap_intervals import acceleration, bca_limits
 from pellucid.textbook.evaluation import bca_interval as bca
-from pellucid.textbook.evaluation import bias_variance as parts
 from pellucid.textbook.evaluation.bca_interval import bca_interval
-from pellucid.textbook.evaluation.bias_variance import bias_variance
 from pellucid.textbook.evaluation.bootstrap_632 import bootstrap_632
 from pellucid.textbook.evaluation.conformal_sets import conformal_sets
 from pellucid.textbook.evaluation.confusion_rates import confusion_rates
@@ -231,17 +229,6 @@ def test_conformal_sets(method):
         kept = [int(np.argmin(np.abs(scores - s))) for s in model.scores_]
         ours = conformal_sets(P[kept], y[kept], P, 0.8, aps=True)
     assert (ours == model.predict_set(X)).all()
-
-
-def test_bias_variance():
-    rng = np.random.default_rng(14)
-    F, t = rng.normal(size=(9, 20)), rng.normal(size=20)
-    ours, theirs = bias_variance(F, t), fast.decompose_squared(F, t)
-    assert_allclose([ours.bias2, ours.variance], [theirs.bias2, theirs.variance])
-    assert_allclose(ours.bias2 + ours.variance, ours.total)
-    labels, y = rng.integers(3, size=(9, 20)), rng.integers(3, size=20)
-    ours, theirs = parts.zero_one(labels, y), fast.decompose_zero_one(labels, y)
-    assert_allclose(ours, [theirs.bias2, theirs.variance, theirs.total])
 
 
 def test_learning_curve():

@@ -1,6 +1,7 @@
 """The promises of the textbook: short files that stand alone, explain themselves, are tested."""
 
 import ast
+import importlib
 import inspect
 import io
 import re
@@ -10,6 +11,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import pellucid
 from pellucid import textbook
@@ -17,6 +19,7 @@ from pellucid import textbook
 BOOK = Path(textbook.__file__).parent
 FILES = sorted(p for p in BOOK.rglob("*.py") if p.name != "__init__.py")
 PARAMETERS = [pytest.param(p, id=str(p.relative_to(BOOK))) for p in FILES]
+ROOT = BOOK.parents[2]
 ALLOWED = {"numpy", "scipy", *sys.stdlib_module_names}
 
 
@@ -107,6 +110,44 @@ def test_the_table_of_methods_is_true():
             value = getattr(value, part)
     named = {path for paths in files.values() for path in paths}
     assert not [str(path) for path in named if not path.exists()]
+
+
+def algorithms():
+    """Every estimator, and every function that the table of what exists names."""
+    found = {name for name, home in pellucid._HOME.items() if home.startswith("deep.")}
+    for name in pellucid._HOME.keys() - found:
+        value = getattr(pellucid, name)
+        if inspect.isclass(value) and issubclass(value, BaseEstimator):
+            found.add(name)
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = (page.read_text(encoding="utf-8") for page in pages)
+    text = next(
+        text for text in texts if "What exists today" in text and "| least squares |" in text
+    )
+    text = "\n".join(line for line in text.splitlines() if line.startswith("|"))
+    patterns = {word.replace("*", r"\w*") for word in re.findall(r"`([A-Za-z_]+\*?)`", text)}
+    for package in ("", *pellucid._PACKAGES):
+        if package == "deep":
+            continue  # needs PyTorch; its estimators are above
+        module = importlib.import_module(f"pellucid.{package}".rstrip("."))
+        for name in module.__all__:
+            meant = any(re.fullmatch(pattern, name) for pattern in patterns)
+            if meant and callable(getattr(module, name)):
+                found.add(name)
+    return found
+
+
+def test_every_algorithm_has_its_method_or_a_reason():
+    files, reasons = table()
+    known = {name.rpartition(".")[2] for name in files.keys() | reasons.keys()}
+    assert len(algorithms()) > 200
+    assert algorithms() - known == set()
+
+
+def test_every_file_belongs_to_a_public_name():
+    """A method of the textbook is the oracle of something that the library offers."""
+    named = {path for paths in table()[0].values() for path in paths}
+    assert not [str(path.relative_to(BOOK)) for path in FILES if path not in named]
 
 
 def test_it_imports_where_nothing_but_numpy_and_scipy_is_installed():
