@@ -58,16 +58,15 @@ def draw(count: int, seed: int, only: list[str]) -> list[Mutant]:
     found: list[Mutant] = []
     while len(found) < count and any(by_kind.values()):
         kind = rng.choice([kind for kind, mutants in by_kind.items() if mutants])
-        mutant = by_kind[kind].pop(rng.randrange(len(by_kind[kind])))
-        before, after, _ = mutant.lines
-        if (str(mutant.path), before, after) not in known:
+        mutant = by_kind[kind].pop(rng.randrange(len(by_kind[kind]))).with_lines()
+        if (str(mutant.path), mutant.before, mutant.after) not in known:
             found.append(mutant)
     return found
 
 
 def shown(mutant: Mutant) -> str:
-    before, after, row = mutant.lines
-    return f"src/pellucid/{mutant.path}:{row} ({mutant.change.kind})\n  - {before}\n  + {after}"
+    where = f"src/pellucid/{mutant.path}:{mutant.row} ({mutant.change.kind})"
+    return f"{where}\n  - {mutant.before}\n  + {mutant.after}"
 
 
 def main() -> int:

@@ -27,14 +27,15 @@ class Mutant(NamedTuple):
     path: Path  # below src/pellucid
     package: str
     change: Change
+    before: str = ""  # the line, the line that it becomes, and its number
+    after: str = ""
+    row: int = 0
 
-    @property
-    def lines(self) -> tuple[str, str, int]:
-        """The line before and after, and its number."""
+    def with_lines(self) -> "Mutant":
         text = (ROOT / "src/pellucid" / self.path).read_text()
         row = text.encode()[: self.change.start].count(b"\n")
-        new = changed(text, self.change)
-        return text.splitlines()[row].strip(), new.splitlines()[row].strip(), row + 1
+        lines = [one.splitlines()[row].strip() for one in (text, changed(text, self.change))]
+        return self._replace(before=lines[0], after=lines[1], row=row + 1)
 
 
 class Verdict(NamedTuple):
