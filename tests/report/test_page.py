@@ -10,6 +10,7 @@ import pytest
 from example_record import NASTY, example
 
 from pellucid.report import render, to_json
+from pellucid.report.charts import Frame
 from pellucid.report.rendering import SECTIONS
 from pellucid.report.sentences import board_lead, evidence_words
 
@@ -135,3 +136,12 @@ def test_the_leaderboard_says_by_which_rule_a_model_was_chosen():
     assert "shown to be below 1 %" in said["strong"]
     assert "one standard error of the difference" in said["simple"]
     assert "a person can read" in said["explainable"]
+
+
+def test_ticks_have_room_beside_the_title():
+    """Labels of large numbers end right of the title of the axis."""
+    chart = Frame((0.0, 1.0), (0.0, 160_000.0)).axes("actual", "predicted").svg("x")
+    ends = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="end">([^<]+)<', chart)
+    assert "150,000" in {words for _, words in ends}
+    assert all(float(x) - 6.4 * len(words) > 16 for x, words in ends)
+    assert Frame((0.0, 1.0), (0.0, 1.0)).left == 52

@@ -101,7 +101,9 @@ def test_visits_and_affairs_are_counts(name, target):
     record = study(name, target, effort="quick")
     check_words(record)
     assert (record.task.kind, record.task.nature) == ("regression", "counts")
-    assert "the poisson deviance stands beside it" in record.task.reason
+    assert "the Poisson deviance stands beside it where every" in record.task.reason
+    above = all(row["prediction"] > 0 for row in record.final.predictions)
+    assert ("poisson_deviance" in record.final.table) == above
     assert record.verdict.kind != "excluded"
 
 

@@ -91,3 +91,34 @@ def test_a_class_that_comes_too_late_is_refused():
     x = np.random.default_rng(0).normal(size=(300, 3))
     with pytest.raises(TaskError, match="in the order of day the target 'y' is 'no' in nearly all"):
         in_time(np.where(np.arange(300) > 238, "yes", "no"), x)
+
+
+def genes(rng, n=83, p=2308):
+    """More columns than rows by far: four kinds of tumours, as their genes tell them apart."""
+    kind = rng.permutation(np.repeat(np.arange(4), [29, 11, 18, n - 58]))
+    X = rng.normal(size=(n, p))
+    X[:, :60] += 1.2 * rng.normal(size=(4, 60))[kind]
+    labels = np.array(["EWS", "BL", "NB", "RMS"])[kind]
+    return pl.DataFrame({**{f"g{j}": np.exp(0.8 * X[:, j]) for j in range(p)}, "y": labels})
+
+
+def many_classes(rng, n=2000, k=200):
+    code = np.arange(n) % k
+    X = rng.normal(size=(k, 8))[code] + 0.5 * rng.normal(size=(n, 8))
+    return pl.DataFrame({**{f"x{j}": X[:, j] for j in range(8)}, "y": [f"c{v}" for v in code]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [genes, many_classes])
+@pytest.mark.parametrize("limit", [None, 20.0])
+def test_wide_tables_and_many_classes_end(make, limit):
+    """Whole, or with what the limit leaves: guessing, the linear model, a verdict and a model."""
+    table = make(np.random.default_rng(0))
+    record = learn(table, "y", plan=Plan(time_limit=limit))
+    assert record.verdict.kind == "shown"
+    assert len(record.model.classes_) == table["y"].n_unique()
+    assert len(record.leaderboard) >= 2
+    if limit is None:
+        assert not record.partial
+    elif record.partial:
+        assert "the time limit of 20 s left no time for" in record.partial

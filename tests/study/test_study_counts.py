@@ -53,7 +53,7 @@ def test_whole_numbers_that_count_nothing(seed):
 def test_the_reason_names_both_measures():
     task = detect_task(visits()["visits"])
     assert (task.nature, task.metric) == ("counts", "rmse")
-    assert "the poisson deviance stands beside it" in task.reason
+    assert "the Poisson deviance stands beside it" in task.reason
     asked = detect_task(visits()["visits"], metric="poisson_deviance")
     assert asked.metric == "poisson_deviance"
     assert not asked.greater_is_better

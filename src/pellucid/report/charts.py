@@ -75,6 +75,8 @@ class Frame:
         log_x: bool = False,
     ) -> None:
         self.width, self.height = width, height
+        widest = max((len(number(value)) for value in ticks(*ylim)), default=0)
+        left = max(left, 24 + math.ceil(6.4 * widest))  # the title stands beside the ticks
         self.left, self.right, self.top, self.bottom = left, width - right, top, height - bottom
         self.log_x = log_x
         self.xlim = (math.log10(xlim[0]), math.log10(xlim[1])) if log_x else xlim

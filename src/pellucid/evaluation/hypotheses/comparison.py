@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, Seed
+from pellucid.core.figures import figures
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_test
 from pellucid.evaluation.hypotheses.multiple import METHODS, adjust_p_values
@@ -226,7 +227,7 @@ def _refuse_undefined(names: tuple[str, ...], scores: Array, metric: str) -> Non
 def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, metric: str) -> str:
     beaten = [name for name, lost in zip(names, beats, strict=True) if lost]
     level = [n for i, n in enumerate(names) if i != best and not beats[i]]
-    text = f"{names[best]} is best ({metric} {mean:.3g})"
+    text = f"{names[best]} is best ({metric} {figures(mean, 3, plain=True, commas=1e4)})"
     if beaten:
         text += f" and significantly better than {_named(beaten)}"
     if level:

@@ -297,7 +297,7 @@ FINDINGS: dict[str, Rule] = {
         "The training score is significantly, and by more than a tenth of the gain over guessing, "
         "above the held-out score.",
         "The model has learned part of the noise.",
-        "Regularise, use fewer features, collect more rows, or average several models.",
+        "Regularise, use fewer features, or collect more rows.",
     ),
     "PEL403": Rule(
         "info",

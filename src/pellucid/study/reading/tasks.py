@@ -287,7 +287,7 @@ def _measured(
         check_measure(metric, task.kind)
         name, why = metric, "the measure asked for"
     if task.nature == "counts" and name != COUNTED:
-        why += f"; the {COUNTED.replace('_', ' ')} stands beside it"
+        why += "; the Poisson deviance stands beside it where every prediction is above 0"
     if task.kind not in ("clustering", "anomaly"):
         task = task._replace(reason=f"{task.reason} A model is judged by {name}: {why}.")
     return task._replace(metric=name, greater_is_better=_greater(name))

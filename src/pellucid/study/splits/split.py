@@ -383,7 +383,13 @@ def _at_random(
         f"drawn {what}."
     )
     if m < len(rows):
-        reason += f" {len(rows) - m} copies of rows, exact or near, stay beside their original."
+        more = len(rows) - m
+        copies = (
+            "1 copy of a row, exact or near, stays"
+            if more == 1
+            else (f"{more:,} copies of rows, exact or near, stay")
+        )
+        reason += f" {copies} beside {'its' if more == 1 else 'their'} original."
     return SplitRecord(kind, train, test, tuple(folds), f"{reason} {said}")
 
 
