@@ -28,7 +28,7 @@ def main() -> int:
     rows = measure(wanted, jobs=given.jobs, replications=given.replications, total=given.total)
     print("\n".join(case_table(rows)))
     if given.out != "-":
-        scale = given.replications / 2000
+        scale = min(given.replications, given.total) / 2000  # about a minute for 1000
         others = measure_others(jobs=given.jobs, scale=scale)
         how = f"{given.replications:,} replications, scale {scale:g} of the tests"
         Path(given.out).write_text(page(rows, others, how))

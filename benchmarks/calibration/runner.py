@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from importlib import import_module
+from inspect import signature
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,19 @@ from benchmarks.calibration.case import Case, Part, Row, judge, replicate
 
 CHUNK = 20  # replications of one task
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PELLUCID_NUM_THREADS")
-OTHERS = ("metrics", "splits", "tests")  # of benchmarks/evaluation/calibration_*.py
+OTHERS = {  # simulations of benchmarks/evaluation/calibration_*.py
+    "tests": (
+        "overlapping_folds",
+        "real_halvings",
+        "conformal_intervals",
+        "conformal_sets",
+        "plain_tests",
+        "bounds",
+    ),
+    "metrics": ("classes", "areas", "errors", "groups", "means", "proportions"),
+    "splits": ("fold_intervals", "importance_intervals"),
+}
+Other = tuple[str, float, float, float, int]  # what, nominal, measured, error, simulations
 
 
 class Task(NamedTuple):
@@ -55,9 +68,15 @@ def work(task: Task) -> Part:
     return Part(tuple(shares), caveats)
 
 
-def other_rows(group: str, scale: float) -> list[tuple[str, float, float, float, int]]:
-    """The rows of tests, bounds and scores."""
-    return import_module(f"benchmarks.evaluation.calibration_{group}").rows(scale)
+def other_rows(group: str, function: str, scale: float) -> list[Other]:
+    """The rows of one simulation of tests, bounds and scores; its usual size times ``scale``."""
+    simulate = getattr(import_module(f"benchmarks.evaluation.calibration_{group}"), function)
+    (first, *_) = signature(simulate).parameters.values()
+    found = simulate(max(20, int(first.default * scale)))
+    return [
+        (f"{r.what} ({r.kind})", r.nominal, r.measured, r.error, r.n) if hasattr(r, "kind") else r
+        for r in found
+    ]
 
 
 def measure(wanted: list[Case], *, jobs: int, replications: int, total: float) -> list[Row]:
@@ -79,10 +98,15 @@ def measure(wanted: list[Case], *, jobs: int, replications: int, total: float) -
     return [judge(case, found[case.name]) for case in wanted]
 
 
-def measure_others(
-    *, jobs: int, scale: float
-) -> dict[str, list[tuple[str, float, float, float, int]]]:
-    """Run the simulations of tests, bounds and scores."""
+def measure_others(*, jobs: int, scale: float) -> dict[str, list[Other]]:
+    """Run the simulations of tests, bounds and scores, the longest first."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running = {group: pool.submit(other_rows, group, scale) for group in OTHERS}
-        return {group: future.result() for group, future in running.items()}
+        running = {
+            (group, name): pool.submit(other_rows, group, name, scale)
+            for group, names in OTHERS.items()
+            for name in names
+        }
+        found: dict[str, list[Other]] = defaultdict(list)
+        for (group, _), future in running.items():
+            found[group] += future.result()
+    return found
