@@ -149,14 +149,14 @@ MODELS: dict[str, Make] = {
     "ARDRegression": pl.ARDRegression,
 }
 NARROW = "still too narrow for few rows"
-UNEQUAL = "unequal noise, n = 100"
+EQUAL = "independent normal noise of equal size"
 CASES = [
     *(
         Case(
             f"linear.{name}.summary",
             f"{'slopes from the prior' if drawn else 'fixed slopes'}, {noise} noise, n = {n}",
             partial(slopes, make, n, drawn, noise),
-            caveat=NARROW if name == "ARDRegression" else "",
+            caveat=EQUAL if noise == "unequal" else NARROW if name == "ARDRegression" else "",
         )
         for name, make in MODELS.items()
         for n, drawn, noise in (
@@ -165,6 +165,7 @@ CASES = [
             (15, False, "normal"),
             (60, False, "normal"),
             (30, True, "heavy"),
+            (100, False, "unequal"),
         )
     ),
     *(

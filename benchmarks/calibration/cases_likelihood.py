@@ -74,6 +74,16 @@ def ordered(n: int, rng: Rng) -> Outcome:
     return Outcome(inside(s.low, s.high, np.append(cuts, w)), str(s))
 
 
+def clustered(G: int, rng: Rng) -> Outcome:
+    """Rows of a cluster share a part of their log-odds; slopes of columns inside clusters."""
+    g = np.repeat(np.arange(G), 12)
+    X = rng.normal(size=(len(g), 2))
+    eta = X @ [0.8, -0.5] + 0.3 * rng.normal(size=G)[g]
+    y = (rng.random(len(g)) < expit(eta)).astype(int)
+    s = logistic().fit(X, y).summary(covariance="cluster", X=X, y=y, groups=g)
+    return Outcome(inside(s.low[1:], s.high[1:], [0.8, -0.5]), str(s))
+
+
 def stepwise_logistic(rng: Rng) -> Outcome:
     X, w = rng.normal(size=(120, 8)), np.append([0.5, -0.5], np.zeros(6))
     y = (rng.random(120) < expit(X @ w)).astype(int)
@@ -169,6 +179,7 @@ CASES = [
     Case(
         "linear.OrdinalLogisticRegression.summary", "three levels, n = 100", partial(ordered, 100)
     ),
+    Case(LOGISTIC, "cluster, 8 clusters", partial(clustered, 8), caveat="only 8 clusters"),
     Case(
         "linear.StepwiseLogisticRegression.summary",
         "8 columns, 2 matter",

@@ -203,7 +203,7 @@ CASES = [
             f"{kind}, quantile {q:g}, {noise} noise, n = {n}",
             partial(quantile, n, q, noise, kind),
             caveat={"iid": "the same in every row"}.get(kind, ""),
-            share=0.3 if kind == "bootstrap" else 1.0,
+            share=0.1 if kind == "bootstrap" else 1.0,
         )
         for kind, q, noise, n in (
             ("robust", 0.5, "unequal", 200),

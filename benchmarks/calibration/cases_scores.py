@@ -207,6 +207,7 @@ def policy(rng: Rng) -> Outcome:
     return Outcome([inside(*found.interval, many.mean)])
 
 
+AP_FEW = 0.2930  # of N(1, 1) against N(0, 1), one in ten positive: the integral of the precision
 AUC = 0.7602499389065233  # Phi(1/sqrt 2)
 CASES = [
     *(
@@ -236,6 +237,12 @@ CASES = [
         "evaluation.metric_interval",
         "roc_auc, 6 of 30 positive",
         partial(ranked, "roc_auc", 30, 0.2, AUC),
+    ),
+    Case(
+        "evaluation.metric_interval",
+        "average_precision, 4 of 40 positive",
+        partial(ranked, "average_precision", 40, 0.1, AP_FEW),
+        share=0.5,
     ),
     *(
         Case("evaluation.classification_metrics", f"{m}, n = {n}", partial(labels, m, n), share=0.5)

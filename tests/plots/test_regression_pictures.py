@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from pellucid import (
     BayesianLinearRegression,
+    BayesianRidge,
     BestSubsetRegression,
     BridgeRegression,
     ElasticNetCV,
@@ -310,6 +311,16 @@ def test_coefficient_ellipse(data):
         assert found.holds_zero == (model.f_test(list(pair)).p_value >= 0.05)
     assert "coefficient of radio" in texts(picture)
     drawn(picture)
+
+
+@pytest.mark.parametrize("make", [BayesianLinearRegression, BayesianRidge])
+def test_an_ellipse_has_the_intervals_of_the_summary(make, data):
+    X, y = data
+    model = make().fit(X, y)
+    summary = model.summary()
+    half = (summary.high - summary.low)[-len(model.coef_) :][:2] / 2
+    picture = plots.coefficient_ellipse(model, ("tv", "radio"))
+    np.testing.assert_allclose(picture.half, half, rtol=1e-9)
 
 
 def test_coefficient_ellipse_of_a_posterior(data):

@@ -50,7 +50,11 @@ from pellucid.linear.bayes.integrated import (
     noise_grid,
     prior_grid,
 )
-from pellucid.linear.bayes.normal_predictive import interval_table, predict_interval
+from pellucid.linear.bayes.normal_predictive import (
+    EQUAL_NOISE,
+    interval_table,
+    predict_interval,
+)
 from pellucid.linear.linear_model import LinearModel
 
 EVIDENCE: Final = "evidence"
@@ -307,7 +311,10 @@ class BayesianLinearRegression(LinearModel):
             names=names,
             arrays=interval_table(self.mean_, sd, half),
             scalars=scalars,
-            notes=(f"standard_error is the posterior standard deviation{given}; {between}{wide}",),
+            notes=(
+                f"standard_error is the posterior standard deviation{given}; {between}{wide}",
+                EQUAL_NOISE,
+            ),
         )
 
     def _searched(self) -> list[str]:

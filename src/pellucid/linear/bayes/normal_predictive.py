@@ -18,6 +18,8 @@ from pellucid.core.records import Summary
 from pellucid.linear.bayes.integrated import Integrated
 from pellucid.linear.linear_model import LinearModel
 
+EQUAL_NOISE = "intervals are for independent normal noise of equal size"
+
 
 def predict_interval(
     self: Any, X: ArrayLike, *, confidence: float = 0.95, kind: str = "prediction"
@@ -60,6 +62,12 @@ class NormalPredictive(LinearModel):
         """What each slope's variance has beyond that, (p,)."""
         return np.zeros(self.n_features_in_)
 
+    def _integrated(self) -> Integrated:
+        """The slopes of all columns with the precisions integrated out."""
+        wide, live, C = self._wide(), self._live(), np.diag(self._extra())
+        C[np.ix_(live, live)] += wide.covariance
+        return wide._replace(covariance=C)
+
     def _half(self, X: ArrayLike, confidence: float, *, new: bool) -> Array:
         """Half the width of the central interval, of the line or of a new observation."""
         wide, Z = self._wide(), self._dense_input(X) - self.X_offset_
@@ -83,7 +91,7 @@ class NormalPredictive(LinearModel):
             names=self._feature_names(),
             arrays=interval_table(self.coef_, sd, half),
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
-            notes=(note, self._interval_note),
+            notes=(note, self._interval_note, EQUAL_NOISE),
         )
 
 

@@ -49,12 +49,10 @@ class CoefficientEllipse(Panel, size=(7.2, 4.4)):
 def quantiles(E: Model, confidence: float, q: int) -> tuple[float, float]:
     """r^2 of the joint region and the half width of a single interval in standard errors."""
     n, df = getattr(E, "n_observations_", None), getattr(E, "df_", q)
-    noise = getattr(E, "noise_posterior_", None)
-    if noise is not None:  # Student-t: its covariance is wider than its scale by a/(a - 1)
-        free = 2 * noise.a
-        shrink = (free - 2) / free
-        half = stdtrit(free, (1 + confidence) / 2) * np.sqrt(shrink)
-        return float(2 * fdtri(2, free, confidence) * shrink), float(half)
+    free = E._integrated().df if hasattr(E, "_integrated") else np.inf
+    if np.isfinite(free):  # Student-t, of the scale that slope_covariance gives
+        half = stdtrit(free, (1 + confidence) / 2)
+        return float(2 * fdtri(2, free, confidence)), float(half)
     if hasattr(E, "mean_") or hasattr(E, "sigma_") or n is None:  # a normal posterior
         return float(chdtri(2, 1 - confidence)), float(ndtri((1 + confidence) / 2))
     free = n - df
@@ -62,8 +60,9 @@ def quantiles(E: Model, confidence: float, q: int) -> tuple[float, float]:
 
 
 def slope_covariance(E: Model, p: int, target: int) -> Array:
-    """Covariance (p, p) of the slopes, from the attributes of the estimator."""
+    """Covariance (p, p) of the slopes, or the scale of their Student-t posterior."""
     C = getattr(E, "covariance_", None)
+    C = E._integrated().covariance if hasattr(E, "_integrated") else C
     C = getattr(E, "sigma_", None) if C is None else C
     if C is None:
         raise ValueError(
