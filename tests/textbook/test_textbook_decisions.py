@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.inference import MultivariateNormal, optimal_prediction
+from pellucid.inference import BayesClassifier, MultivariateNormal, optimal_prediction
 from pellucid.inference.decisions.bayes_error import gaussian_error
 from pellucid.reinforcement import (
     MDP,
@@ -16,6 +16,7 @@ from pellucid.reinforcement import (
     ValueIteration,
 )
 from pellucid.reinforcement import policy_evaluation as fast_evaluation
+from pellucid.textbook.decisions.bayes_classifier import bayes_classifier
 from pellucid.textbook.decisions.bayes_error import bayes_error
 from pellucid.textbook.decisions.best_constant import best_constant
 from pellucid.textbook.decisions.finite_horizon import finite_horizon, stages
@@ -88,3 +89,10 @@ def test_best_constant():
             assert_allclose(*pinball)  # where a stretch is best, both lie in it
         a, b = best_constant(y, "absolute"), float(optimal_prediction(y, "absolute"))
         assert_allclose(np.abs(y - a).sum(), np.abs(y - b).sum())
+
+
+def test_bayes_classifier():
+    y = rng.integers(3, size=80)
+    X, new = rng.normal(size=(80, 2)) + y[:, None], rng.normal(1, 2, size=(20, 2))
+    fast = BayesClassifier().fit(X, y).predict_proba(new)
+    assert_allclose(bayes_classifier(X, y, new), fast, atol=1e-9)

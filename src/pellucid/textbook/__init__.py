@@ -30,5 +30,6 @@ file belongs to which public name. The chapters, in the order of a course:
 - ``sequences``       begin with ``forward_backward``
 - ``decisions``       begin with ``value_iteration``
 - ``reinforcement``   begin with ``q_learning``
+- ``mathematics``     begin with ``gram_schmidt``
 - ``theory``          begin with ``hoeffding``
 """

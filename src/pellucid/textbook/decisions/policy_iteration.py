@@ -4,8 +4,8 @@ Given       P[s, a, t] = P(t | s, a),  R[s, a], discount g < 1
 Solve       U(s) = max_a R[s, a] + g sum_t P[s, a, t] U(t)
 Step        U of the policy by a linear system; then in each state the action that is best if U
             holds from the next step on. The new policy is at least as good everywhere; if it is the
-            same, U solves Bellman's equation. Each policy comes once and there are finitely many:
-            it ends.
+            same, U solves Bellman's equation. Each policy comes once and
+            there are finitely many: it ends.
 Cost        |S|^3 + |S|^2 |A| per round, usually under ten rounds.
 The fast version solves sparse systems and changes an action only where it is strictly better.
 """

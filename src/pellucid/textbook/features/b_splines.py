@@ -5,8 +5,8 @@ Define      on knots t_0 <= t_1 <= ..: B_(i,0)(x) = 1 on [t_i, t_(i+1)), and
             + (t_(i+d+1) - x) / (t_(i+d+1) - t_(i+1)) B_(i+1,d-1)
 Step        each step widens a bump by one interval and smooths it once more (Cox & de Boor, 1972).
             They are >= 0, sum to 1 inside, and only d + 1 of them are not 0 at any x:
-            well-conditioned, where truncated powers are almost parallel. Both span the same
-            functions.
+            well-conditioned, where truncated powers are almost parallel. Both
+            span the same functions.
 Cost        n d^2.
 The fast version computes only the d + 1 that are not 0, and continues beyond the ends as asked.
 """

@@ -3,8 +3,8 @@ r"""Drop collinear columns: leave out what the columns before already say.
 Given       columns x_1 .. x_p, centred
 Step        Gram and Schmidt: take off x_j its projections on the columns kept so far; if nothing is
             left, x_j is a linear function of them: drop it. Least squares has then one answer, with
-            the same fitted values. Do the projection twice: rounding leaves a little of what was
-            taken off.
+            the same fitted values. Do the projection twice: rounding leaves a
+            little of what was taken off.
 Cost        n p^2.
 The fast version also says which function a dropped column is of the kept ones.
 """

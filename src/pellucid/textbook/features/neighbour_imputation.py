@@ -1,7 +1,7 @@
 r"""Neighbour imputation: fill a gap with what similar rows have there.
 
-Given       rows with gaps; d^2(a, b) = (p / shared) sum over the columns both rows have of (a -
-            b)^2
+Given       rows with gaps; d^2(a, b) = (p / shared) sum over the columns both
+            rows have of (a - b)^2
 Step        for each gap take the k nearest rows that have that column, and their mean. A column's
             mean would ignore what the rest of the row says; if columns are related, near rows say
             more. The factor p / shared makes distances over few columns comparable.

@@ -3,8 +3,8 @@ r"""Sequential selection: add the column that helps most, one at a time.
 Maximise    a score (such as one of cross-validation) over sets of k columns
 Step        the best set needs 2^p trials; greedily it is p per step: try each column beside those
             chosen, keep the best. A pair that only helps together is missed; backwards, from all
-            columns down, it is not, at a higher price. Judge all candidates on the same folds, or
-            luck decides.
+            columns down, it is not, at a higher price. Judge all candidates
+            on the same folds, or luck decides.
 Cost        k p scores.
 The fast version also goes backwards or both ways, by groups of columns, in parallel.
 """

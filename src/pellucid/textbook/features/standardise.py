@@ -4,8 +4,8 @@ Given       a column x; m its mean, s its 1/n standard deviation
 Step        z = (x - m) / s. A change of units x -> a x + b changes m and s with it and leaves z:
             what follows (distances, penalties, descent) no longer depends on units. m and s come
             from the training rows alone; new rows use the same ones. Means of two parts merge: n,
-            mean and sum of squares of the whole follow from those of the parts (Chan), so blocks
-            are enough.
+            mean and sum of squares of the whole follow from those of the
+            parts (Chan), so blocks are enough.
 Cost        n p.
 The fast version reads blocks, and leaves a constant column as it is.
 """

@@ -5,8 +5,8 @@ Define      a path from a to b is blocked by Z if a node on it that is not head-
 Solve       are all paths from a to b blocked?
 Step        walk along open paths only. What matters at v is how it was entered: from a child one
             may go on anywhere if v is not in Z; from a parent to children if v is not in Z, and
-            back to parents if v or a descendant is in Z (the effect is seen, so its causes
-            compete).
+            back to parents if v or a descendant is in Z (the effect is seen,
+            so its causes compete).
 Cost        nodes plus arrows.
 The fast version also shows an open path, and lists all independencies.
 """

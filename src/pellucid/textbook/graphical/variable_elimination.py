@@ -4,8 +4,8 @@ Given       p(x) = prod_v p(x_v | x_parents(v)), evidence e, a variable q
 Solve       P(q | e) ~ sum over all others of the product, at the evidence
 Step        a sum over x_v may be pulled past every factor without v: ab + ac = a (b + c). So
             multiply only the factors that hold v, sum v out, and put the smaller factor back; next
-            the variable whose product has the fewest cells. The answer does not depend on the
-            order, the cost does.
+            the variable whose product has the fewest cells. The answer does
+            not depend on the order, the cost does.
 Cost        the cells of the largest product: exponential in the width of the graph, not in d.
 The fast version leaves out what cannot matter first, and states the bytes before it computes.
 """

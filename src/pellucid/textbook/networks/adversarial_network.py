@@ -1,7 +1,7 @@
 r"""Adversarial network: a forger and a detective learn from each other.
 
-Model       generator G(z) = a + s z, z ~ N(0, 1);  detective D(x) = sigma(u + v x + w x^2) = P(x
-            real)
+Model       generator G(z) = a + s z, z ~ N(0, 1);  detective D(x) = sigma(u +
+            v x + w x^2) = P(x real)
 Solve       min over G, max over D of V = E log D(x) + E log(1 - D(G(z)))
 Step        for a given G the best D is p(x) / (p(x) + p_G(x)), and V is then 2 JS(p, p_G) - log 4:
             least where p_G = p. Both take gradient steps in turn. When D is sure, the slope of

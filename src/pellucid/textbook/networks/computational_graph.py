@@ -4,8 +4,8 @@ Given       a number z computed from others by additions, products, functions
 Solve       dz/du for every number u on the way
 Step        chain rule: dz/du = sum over the uses w of u of dz/dw dw/du. Each w knows dw/du when it
             is made; so go through the numbers from z back, last made first, and hand each one's
-            derivative on to what it was made from. All derivatives together cost about as much as
-            z.
+            derivative on to what it was made from. All derivatives together
+            cost about as much as z.
 Cost        one step per operation, whatever the number of inputs.
 The fast version shows the graph, and its layers do the same with matrices.
 """

@@ -3,8 +3,8 @@ r"""Gated recurrent unit: one gate decides between keeping the state and renewin
 Model       r, z = sigmoid of two linear functions of (x_t, h_(t-1)),
             n = tanh(x_t U_n + b_n + r (h_(t-1) W_n + c_n)),   h_t = (1 - z) n + z h_(t-1)
 Step        h_t is a mean of the old state and the new one: with z near 1 it stays, and slopes pass
-            back unchanged, as in the LSTM, with one state and one gate fewer. r lets the new state
-            forget the old one.
+            back unchanged, as in the LSTM, with one state and one gate fewer.
+            r lets the new state forget the old one.
 Cost        T H^2, three times that of the plain network.
 The fast version runs many sequences at once, in both directions, in PyTorch.
 """

@@ -3,8 +3,8 @@ r"""Gradient descent: walk downhill in small steps.
 Minimise    f(x), smooth
 Step        x <- x - rate grad f(x). Along the gradient f falls fastest; if no curvature exceeds L,
             then f(x - r g) <= f(x) - r (1 - r L / 2) |g|^2: rates below 2 / L go down, 1 / L is a
-            safe one. Far along a valley of condition number k the error shrinks by (1 - 1/k) a
-            step.
+            safe one. Far along a valley of condition number k the error
+            shrinks by (1 - 1/k) a step.
 Cost        one gradient per step.
 The fast version knows rules, schedules and line searches for the step, and says when it diverges.
 """

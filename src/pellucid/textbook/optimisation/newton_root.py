@@ -2,8 +2,8 @@ r"""Newton's root: where a function is zero.
 
 Solve       f(x) = 0
 Step        the tangent at x is zero at x - f(x) / f'(x): go there. With error e the next error is
-            about e^2 f'' / (2 f'): the number of right digits doubles, if the start is near enough
-            and f' is not 0.
+            about e^2 f'' / (2 f'): the number of right digits doubles, if the
+            start is near enough and f' is not 0.
 Cost        one value and one slope per step.
 The fast version finds the slope itself, and warns when it does not converge.
 """

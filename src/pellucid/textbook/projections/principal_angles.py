@@ -1,7 +1,7 @@
 r"""Principal angles: how far two subspaces lie apart.
 
-Minimise    the angle of x in the first and y in the second subspace; then again, orthogonal to
-            the pairs before
+Minimise    the angle of x in the first and y in the second subspace; then
+            again, orthogonal to the pairs before
 Step        with orthonormal columns Q and R, x = Qa and y = Rb: cos = a'Q'Rb with |a| = |b| = 1,
             whose maxima one after the other are the singular values of Q'R. The largest angle is 0
             only if one contains the other; resample the rows and see how far PCA's plane turns.

@@ -2,8 +2,8 @@ r"""Adaptive dynamic programming: learn the world by counting, then plan in what
 
 Given       steps (s, a, r, t) that were seen, t = -1 after the end
 Solve       P(t | s, a) = N(s, a, t) / N(s, a), R(s, a) = mean reward: maximum likelihood; then
-            U(s) = max_a R(s, a) + g f(sum_t P(t | s, a) U(t), N(s, a)): the best policy in that
-            world
+            U(s) = max_a R(s, a) + g f(sum_t P(t | s, a) U(t), N(s, a)): the
+            best policy in that world
 Step        value iteration in the counted world. f(u, n) = r+ while n < m, then u: what follows a
             pair seen fewer than m times looks as good as r+, so that the agent goes and looks; with
             m = 0 it is greedy, never learns what it never tried, and may settle on a bad policy.

@@ -3,8 +3,8 @@ r"""TD(lambda): every error is news for all states on the way here, the recent o
 Given       steps (s, r, t, end) of a policy, discount g, 0 <= lam <= 1
 Step        d = r + g U(t) - U(s) is the error of this step. Its effect on a return k steps ago
             fades like (g lam)^k: keep a trace e of the states behind, e <- g lam e, e(s) <- e(s) +
-            1, and correct all of them, U <- U + rate d e. lam = 0 is TD, lam = 1 weighs whole
-            returns.
+            1, and correct all of them, U <- U + rate d e. lam = 0 is TD, lam
+            = 1 weighs whole returns.
 Cost        |S| per step.
 The fast version touches only states with a trace, in compiled code.
 """

@@ -4,8 +4,8 @@ Define      m chains of n draws: W = mean of their variances, B/n = variance of 
             R-hat = sqrt(((n - 1)/n W + B/n) / W)
 Step        if all chains have found the same density, their means differ only by chance and
             ((n - 1)/n W + B/n) estimates the same variance as W: the ratio is near 1. Chains that
-            sit in different places make B large. Cut each chain in two: one that drifts disagrees
-            with itself.
+            sit in different places make B large. Cut each chain in two: one
+            that drifts disagrees with itself.
 Cost        m n.
 The fast version can compare ranks in the place of values, against heavy tails.
 """

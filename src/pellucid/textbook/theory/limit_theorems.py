@@ -1,8 +1,8 @@
 r"""Limit theorems: how means of many values behave, seen by simulation.
 
 Given       a way to draw, with mean m and variance v
-Solve       how often the mean of n is off by e or more, and how near sqrt(n)(mean - m) is to N(0,
-            v)
+Solve       how often the mean of n is off by e or more, and how near
+            sqrt(n)(mean - m) is to N(0, v)
 Step        the law of large numbers: the frequency goes to 0, at most v / (n e^2). The central
             limit theorem: the distance of the distribution functions, max |F_n - Phi|, falls like 1
             / sqrt(n), slower for skewed values (Berry & Esseen).

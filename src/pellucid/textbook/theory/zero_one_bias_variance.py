@@ -4,8 +4,8 @@ Given       labels P[b, i] of models b trained on different samples, the true la
 Step        the main prediction is the most frequent label; bias_i = 1 if it is wrong, variance_i =
             share of models that differ from it. If the main one is right, the error is the
             variance; if it is wrong, in two classes, the error is 1 - variance: there disagreement
-            helps. So the parts do not add up, and averaging pays for models that are mostly right
-            (Domingos, 2000).
+            helps. So the parts do not add up, and averaging pays for models
+            that are mostly right (Domingos, 2000).
 Cost        one pass over the labels.
 The fast version trains the models itself.
 """
