@@ -1,4 +1,4 @@
-r"""Median: the number with the least sum of absolute deviations.
+r"""Median as minimiser: the number with the least sum of absolute deviations.
 
 Minimise    f(a) = sum_i w_i |x_i - a|
 Step        between data points f is straight; its slope is (weight below a) - (weight above a) and
