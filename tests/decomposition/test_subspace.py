@@ -91,3 +91,16 @@ def test_the_projection_bound_holds_as_often_as_it_says():
     truth = model.reconstruction_errors(ball(100_000, rng)).mean()
     bounds = [model.projection_bound(ball(60, rng), radius=1.2, delta=0.2) for _ in range(200)]
     assert np.mean(np.array(bounds) >= truth) >= 0.8
+
+
+@pytest.mark.parametrize("bad", [{"radius": 0.0}, {"radius": -1.0}, {"delta": 0.0}, {"delta": 1.0}])
+def test_bounds_refuse_a_bad_radius_and_level(bad):
+    """Both bounds name what is wrong."""
+    X = ball(40, np.random.default_rng(1))
+    model, given = PCA(1, ddof=0).fit(X), {"radius": 1.2, "delta": 0.1, **bad}
+    for bound in (
+        lambda: model.projection_bound(X, **given),
+        lambda: model.spectrum_bound(**given),
+    ):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            bound()

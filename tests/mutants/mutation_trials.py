@@ -157,7 +157,7 @@ def run_tests(tree: Path, files: list[str], limit: float, chosen: str = "") -> V
         return Verdict(True, time.monotonic() - began, f"no end within {limit:.0f} s")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
     by = failed[0] if failed else output.strip().splitlines()[-1] if output.strip() else "nothing"
-    return Verdict(process.returncode != 0, time.monotonic() - began, by)
+    return Verdict(process.returncode != 0, time.monotonic() - began, by[:150])
 
 
 def attempt(tree: Path, mutant: Mutant, limit: float, near: bool) -> Verdict:

@@ -312,3 +312,16 @@ def test_own_functions_cannot_change_the_data():
 def test_bad_functions(given):
     with pytest.raises(ValueError, match="functions"):
         BasisExpansion(given).fit(x9)
+
+
+@pytest.mark.parametrize("knots", [[0.0, 3.0], [0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 3.0]])
+def test_regions_of_a_natural_spline_are_the_spline(knots):
+    """Also with two knots, a line, and with three, one bend: the polynomials are the columns."""
+    basis = NaturalSplineBasis(knots).fit([[0.0], [3.0]])
+    x = np.linspace(-1, 4, 41)
+    Z = basis.transform(x[:, None])
+    coef = np.arange(1.0, Z.shape[1] + 1)
+    pieces = basis.region_coefficients(coef, 0.5)
+    region = np.searchsorted(knots, x)
+    want = (pieces[region] * x[:, None] ** np.arange(4)).sum(axis=1)
+    assert_allclose(Z @ coef + 0.5, want, atol=1e-9)
