@@ -67,7 +67,7 @@ def importers() -> dict[str, set[str]]:
     for path in (ROOT / "src/pellucid").rglob("*.py"):
         name = dotted(path.relative_to(ROOT / "src/pellucid"))
         for home, names in re.findall(
-            r"from pellucid\.([\w.]+) import (\(.*?\)|.*)", path.read_text(), flags=re.DOTALL
+            r"from pellucid\.([\w.]+) import (\([^)]*\)|[^\n]*)", path.read_text()
         ):
             for word in [home, *(f"{home}.{n}" for n in re.findall(r"\w+", names))]:
                 found.setdefault(word, set()).add(name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from mutation_sites import KINDS, changed, changes
-from mutation_trials import ROOT, forget_kernels
+from mutation_trials import ROOT, forget_kernels, users
 
 EXAMPLES = [
     ("compare", "x = a < b", "x = a <= b"),
@@ -85,3 +85,11 @@ def test_equivalent_changes_still_stand_in_the_source():
         lines = (ROOT / "src/pellucid" / entry["file"]).read_text().splitlines()
         assert entry["line"] in [line.strip() for line in lines], entry
         assert len(entry["reason"]) > 20
+
+
+def test_users_of_a_module_are_found_however_they_import_it():
+    """By name, by its folder, over several lines, and through others."""
+    found = users(Path("features/encoding/category_table.py"))
+    assert "ensemble.boosting.hist_table" in found
+    assert {"linear.lars.lars", "linear.subsets.stepwise"} <= users(Path("core/arrays/check.py"))
+    assert "evaluation.explain.importance" in users(Path("core/runtime/jit.py"))
