@@ -244,8 +244,8 @@ def learning_curve(c: dict[str, Any], metric: str) -> Picture:
     rows = list(zip(c["sizes"], c["train"], c["test"], strict=True))
     return Picture(
         f.svg("score against the number of training rows"),
-        "Line: unseen rows, with interval. Dashes: the rows it learned from. Still rising at the "
-        "right: more rows would help; a lasting gap: too flexible.",
+        "Line: unseen rows, with interval. Dashes: the rows it learned from. Still getting "
+        "better at the right: more rows would help; a lasting gap: too flexible.",
         ("rows", "learned from", "unseen"),
         rows,
     )

@@ -84,7 +84,8 @@ def diagnose_fit(
     if base is not None:
         room = GAP_OF_GAIN * float(inside.mean() - base.mean())
     if base is not None and not better(inside, base):
-        kind, sentence = "uninformative", "even on its training rows it is no better than guessing"
+        kind = "uninformative"
+        sentence = "even on its training rows it is not shown to be better than guessing"
     elif better(inside, outside) and gap > room:
         kind, by = "overfit", f"the score on training rows is better by {gap:.3g}"
         sentence = f"{by} than on new rows, more than chance"

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval, mean_interval, proportion_interval
 
 LEAST, LEVELS, MOST = 8, 12, 6  # rows of a slice, levels of a column, slices kept
@@ -78,7 +79,10 @@ def _slices(cells: pl.Series, kind: str) -> list[tuple[str, BoolArray]]:
             quarter = np.searchsorted(cuts, x, "left")
             ends = [known.min(), *cuts, known.max()]
             for q, name in enumerate(QUARTERS):
-                label = f"{name} quarter ({ends[q]:.4g} to {ends[q + 1]:.4g})"
+                low, high = (
+                    figures(float(end), 4, whole=(1e3, 1e15), commas=1e4) for end in ends[q : q + 2]
+                )
+                label = f"{name} quarter ({low} to {high})"
                 found.append((label, (quarter == q) & np.isfinite(x)))
     elif kind in ("category", "truth") and cells.n_unique() <= LEVELS:
         text = cells.cast(pl.String)
