@@ -142,13 +142,13 @@ def metropolis(rows: Rows, params: dict[str, Any], seed: int) -> Story:
         "keep_proposals": True,
         "random_state": seed,
     }
-    chains = run(target.log_density, target.start, **walk)
+    chains, warned = heard(lambda: run(target.log_density, target.start, **walk))
     ground, _, _ = landscape(target)
     moments = chosen(params["draws"])
     frames = [start_frame(rows, target)]
     frames += [walk_frame(rows, target, chains, t, i + 1) for i, t in enumerate(moments)]
     code = target.code + (
-        "\nfrom pellucid.inference import GaussianWalk, metropolis_hastings\n\n"
+        f"\n{hushed(warned)}from pellucid.inference import GaussianWalk, metropolis_hastings\n\n"
         f"result = metropolis_hastings(\n    log_density, {target.start.tolist()}, "
         f"n_draws={params['draws']}, n_burn=0, n_chains=1,\n    proposal=GaussianWalk({scale}), "
         f"random_state={seed},\n)\n"
