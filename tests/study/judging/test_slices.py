@@ -48,4 +48,4 @@ def test_missing_cells_are_a_slice_and_small_ones_are_none():
 def test_quarters_of_large_numbers_are_written_out():
     size = np.linspace(1650.0, 16_200.0, 200)
     found = error_slices(pl.DataFrame({"size": size}), {"size": "number"}, size, wrong=False)
-    assert found[0]["slice"].startswith("highest quarter (12,563 to 16,200)")
+    assert found[0]["slice"].startswith("highest quarter (12,562 to 16,200)")
