@@ -144,8 +144,9 @@ def of_names(node: ast.AST, places: Places) -> Iterator[Change]:
         if name in OTHERS:
             yield Change("other end", places.first(node.func), last(node.func), OTHERS[name])
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        kind = "not" if isinstance(node.op, ast.Not) else "sign"
-        yield Change(kind, places.first(node), places.first(node.operand), "")
+        kind, word = ("not", b"not ") if isinstance(node.op, ast.Not) else ("sign", b"-")
+        start = places.first(node)
+        yield Change(kind, start, start + len(word), "")
 
 
 def of_statements(node: ast.AST, places: Places) -> Iterator[Change]:
