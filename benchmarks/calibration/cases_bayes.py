@@ -150,7 +150,7 @@ MODELS: dict[str, Make] = {
 }
 NARROW = "still too narrow for few rows"
 EQUAL = "independent normal noise of equal size"
-CASES = [
+INTERVALS = [
     *(
         Case(
             f"linear.{name}.summary",

@@ -114,7 +114,7 @@ poisson = partial(pl.PoissonRegressor, alpha=0)
 gamma = partial(pl.GammaRegressor, alpha=0)
 negative = partial(pl.NegativeBinomialRegressor, alpha=0)
 tweedie = partial(pl.TweedieRegressor, power=2, alpha=0, link="log")
-CASES = [
+INTERVALS = [
     *(
         Case(
             thing,

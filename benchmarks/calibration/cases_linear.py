@@ -124,7 +124,7 @@ JACKKNIFE = {
     "RidgeCV": pl.RidgeCV,
     "PrincipalComponentRegression": partial(pl.PrincipalComponentRegression, n_components=2),
 }
-CASES = [
+INTERVALS = [
     *(
         Case(SUMMARY, f"nonrobust, {what}", partial(slopes, n, noise, "nonrobust"), caveat=said)
         for what, n, noise, said in NOISES

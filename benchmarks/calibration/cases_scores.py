@@ -209,7 +209,7 @@ def policy(rng: Rng) -> Outcome:
 
 AP_FEW = 0.2930  # of N(1, 1) against N(0, 1), one in ten positive: the integral of the precision
 AUC = 0.7602499389065233  # Phi(1/sqrt 2)
-CASES = [
+INTERVALS = [
     *(
         Case(
             "evaluation.proportion_interval",

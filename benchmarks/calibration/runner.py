@@ -42,7 +42,7 @@ class Task(NamedTuple):
 def cases() -> list[Case]:
     """Every case, in the order of the files."""
     files = sorted(path.stem for path in Path(__file__).parent.glob("cases_*.py"))
-    return [c for f in files for c in import_module(f"benchmarks.calibration.{f}").CASES]
+    return [c for f in files for c in import_module(f"benchmarks.calibration.{f}").INTERVALS]
 
 
 def tasks(wanted: list[Case], replications: int, until: float) -> Iterator[Task]:
