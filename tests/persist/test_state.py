@@ -303,3 +303,13 @@ def test_loading_a_refused_file_leaves_no_warning(path):
         warnings.simplefilter("error")
         save(pellucid.Ridge().fit(X, y), path)
         assert load(path).coef_.shape == (3,)
+
+
+@pytest.mark.parametrize("items", [[0, 10**12, 1], [0, 10**30, 1], [0, -(10**12), -1]])
+def test_a_range_that_would_never_end_is_refused(items, path):
+    save(pellucid.BayesianLinearRegression().fit(X, y), path)
+    manifest, arrays = opened(path)
+    manifest["object"]["params"]["prior_mean"] = {"is": "range", "items": items}
+    path.write_bytes(resealed(manifest, arrays))
+    with pytest.raises(ModelFileError, match="more than a file may"):
+        load(path)

@@ -14,6 +14,7 @@ from pellucid.persist.build import build_estimator, build_record
 from pellucid.persist.format import MAX_BYTES, ModelFileError, brief, expect
 from pellucid.persist.generators import make_generator
 from pellucid.persist.npy import Layout, check_layout, check_shape, check_sizes
+from pellucid.persist.schema import COUNT
 from pellucid.persist.tables import CODES, DTYPES, MATRICES, SCALARS, TYPES
 
 Node = Any  # JSON
@@ -107,7 +108,10 @@ class Decoder:
         if node["is"] == "slice" and len(items) == 3:
             return slice(*items)
         if len(items) == 3 and all(type(item) is int for item in items) and items[2] != 0:
-            return range(*items)
+            whole = range(*items)
+            if whole[max(COUNT, self._room) :]:
+                raise ModelFileError(f"the manifest counts {brief(items)}, more than a file may")
+            return whole
         raise ModelFileError(
             f"a {node['is']} in the manifest needs three parts, got {brief(items)}"
         )
