@@ -40,7 +40,12 @@ LEAVES = st.one_of(
     ARRAYS.map(np.asfortranarray),
     hnp.arrays(object, 3, elements=st.one_of(st.text(), st.none(), st.booleans(), FLOATS)),
     st.slices(5),
-    st.builds(range, st.integers(), st.integers(), st.integers(1)),
+    st.builds(  # what a file may count
+        lambda start, n, step: range(start, start + n * step, step),
+        st.integers(),
+        st.integers(0, 2**20),
+        st.integers(1),
+    ),
     st.sampled_from([np.float64, np.int8, float, str, object, np.dtype("f4"), np.dtype("O")]),
     st.lists(FLOATS, min_size=30, max_size=40),
     st.lists(st.integers(-(2**63), 2**64), min_size=30, max_size=40),

@@ -27,7 +27,7 @@ from pellucid.persist.format import MAX_DEPTH, TRANSIENT, array_name
 from pellucid.persist.generators import generator_state
 from pellucid.persist.leaves import PLAIN, full_name, function_name, refuse, scalar, text
 from pellucid.persist.npy import DTYPE, layout_of
-from pellucid.persist.schema import declarations
+from pellucid.persist.schema import COUNT, declarations
 from pellucid.persist.tables import DTYPES, MATRICES, TYPES
 
 Node = Any  # JSON
@@ -116,6 +116,8 @@ class Encoder:
             return self._array(value, where)
         if isinstance(value, np.generic):
             return scalar(value, where)
+        if isinstance(value, range) and value[COUNT:]:
+            refuse(where, f"is {value}, which counts further than a model file may")
         if isinstance(value, slice | range):
             parts = [value.start, value.stop, value.step]
             return {"is": type(value).__name__, "items": self._items(parts, where)}
