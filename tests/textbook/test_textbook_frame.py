@@ -150,6 +150,16 @@ def test_every_file_belongs_to_a_public_name():
     assert not [str(path.relative_to(BOOK)) for path in FILES if path not in named]
 
 
+def test_the_page_of_an_algorithm_links_to_its_method():
+    pages = {p.stem.replace("_", ""): p for p in (ROOT / "docs/algorithms").rglob("*.md")}
+    files = {name.lower(): paths for name, paths in table()[0].items()}
+    linked = {name: pages[name].read_text(encoding="utf-8") for name in pages.keys() & files.keys()}
+    assert len(linked) > 60
+    for name, text in linked.items():
+        for path in files[name]:
+            assert f"textbook/{path.relative_to(BOOK).as_posix()}" in text, pages[name]
+
+
 def test_it_imports_where_nothing_but_numpy_and_scipy_is_installed():
     names = [
         ".".join(("pellucid.textbook", *p.relative_to(BOOK).with_suffix("").parts)) for p in FILES
