@@ -35,6 +35,8 @@ def hpd_interval(law: Univariate, confidence: float) -> Array:
     """
     from scipy.optimize import minimize_scalar
 
+    check.fraction(confidence=confidence)
+
     def ends(t: float) -> Array:
         return np.asarray(law.quantile(np.array([t, min(t + confidence, 1.0)])))
 

@@ -229,6 +229,7 @@ def collision_probability(
     """
     check.one_of(("cosine", "jaccard", "hamming"), family=family)
     check.whole(n_bits=n_bits, n_tables=n_tables)
+    check.finite(similarity=similarity)
     low = -1.0 if family == "cosine" else 0.0
     if not low <= similarity <= 1.0:
         raise ValueError(f"similarity must be between {low:g} and 1, got {similarity!r}")

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from bad_values import tried
 
 from pellucid import evaluation
 
@@ -84,13 +85,13 @@ CALLS = {
     "validation_size": {"epsilon": 0.1, "n_models": 3, "delta": 0.1},
     "vc_bound": {"train_loss": 0.1, "n": 50, "vc_dimension": 2, "delta": 0.1},
 }
-SHARES = ("confidence", "alpha", "delta")
 CRITERIA = ("gaussian_criteria", "information_criteria")
 GOOD = {  # parameters that may be effective numbers, weighted counts or below zero
     *((name, "n_parameters", 1.5) for name in CRITERIA),
     *((name, "n_samples", 1.5) for name in CRITERIA),
     ("information_criteria", "log_likelihood", -1.0),
     ("proportion_interval", "successes", 1.5),
+    ("mean_test", "mean"),
 }
 UNNAMED = {  # text where an array of numbers may stand: NumPy refuses it in its own words
     *((name, word) for name in CRITERIA for word in ("n_parameters", "n_samples")),
@@ -101,25 +102,7 @@ UNNAMED = {  # text where an array of numbers may stand: NumPy refuses it in its
 }
 
 
-def bad_values(name, good):
-    """Values of the wrong kind or outside the range that the good one lies in."""
-    if name in SHARES:
-        return [0, 1, -0.5, float("nan"), "many"]
-    if isinstance(good, str):
-        return ["nonsense"]
-    if isinstance(good, int):
-        return [-1, 1.5, "many"]
-    return [-1.0, float("nan"), "many"]
-
-
-TRIED = [
-    (function, name, value)
-    for function, good in CALLS.items()
-    for name, one in good.items()
-    if isinstance(one, int | float | str) and (function, name) != ("mean_test", "mean")
-    for value in bad_values(name, one)
-    if (function, name, value) not in GOOD
-]
+TRIED = tried(CALLS, GOOD)
 
 
 @pytest.mark.parametrize("function", CALLS)
