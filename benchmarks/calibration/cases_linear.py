@@ -134,7 +134,7 @@ INTERVALS = [
             SUMMARY,
             f"{kind}, unequal noise, n = {n}",
             partial(slopes, n, unequal, kind),
-            caveat="few rows" if n < 100 else "",
+            caveat="is too small for few rows" if n < 100 else "",
         )
         for kind in ("HC0", "HC1", "HC2", "HC3")
         for n in (20, 250)
@@ -144,7 +144,9 @@ INTERVALS = [
             SUMMARY,
             f"{kind}, {G} clusters",
             partial(clusters, G, kind, 8),
-            caveat="clusters" if kind != "nonrobust" else "independent noise of equal size",
+            caveat=f"only {G} clusters"
+            if kind != "nonrobust"
+            else "independent noise of equal size",
         )
         for kind, G in (
             ("cluster", 10),

@@ -11,6 +11,7 @@ from pellucid.evaluation import (
     multilabel_metrics,
     proportion_interval,
     ranking_metrics,
+    regression_metrics,
 )
 from pellucid.evaluation.intervals.intervals import SYMMETRIC, Interval, with_room
 from pellucid.linear import LinearRegression, Ridge
@@ -76,3 +77,13 @@ def test_the_level_of_the_corrected_test_is_said():
     assert "on 10 folds is cautious" in str(found)
     assert "too often" in compare(models, X, X.sum(axis=1), metric="rmse", test="paired_t").caution
     assert found._replace(scores=np.zeros((2, 30))).caution == ""
+
+
+def test_short_intervals_say_so():
+    assert "too short for few rows" in str(proportion_interval(45, 50, method="normal"))
+    assert "too short" not in str(proportion_interval(45, 50))
+    rng = np.random.default_rng(0)
+    skewed, even = rng.exponential(size=300) ** 2, rng.uniform(-1, 1, size=300)
+    (note,) = regression_metrics(skewed, np.zeros(300)).notes
+    assert "tend to be too short" in note
+    assert regression_metrics(even, np.zeros(300)).notes == ()

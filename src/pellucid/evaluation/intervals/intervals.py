@@ -55,7 +55,8 @@ class Interval(NamedTuple):
         if math.isnan(self.low):
             return f"{self.estimate:.4g} (no interval: {self.method}, n = {show(self.n)})"
         limits = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}"
-        return f"{self.estimate:.4g} ({limits}; {self.method}, n = {show(self.n)})"
+        short = "; too short for few rows and near 0 or 1" if self.method == "normal" else ""
+        return f"{self.estimate:.4g} ({limits}; {self.method}, n = {show(self.n)}{short})"
 
 
 def counted(total: float) -> float:

@@ -10,6 +10,8 @@ bounds nothing beyond it: its interval is the bootstrap's and says only how much
 
 from typing import Any
 
+import numpy as np
+
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
@@ -17,6 +19,7 @@ from pellucid.evaluation.intervals.intervals import Interval, MetricTable, n_tim
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.prepared import Prepared, prepare
 
+SKEWED = 3.5  # skewness of squared errors; that of normal ones is 2.8
 NAMES = ("mse", "rmse", "nrmse", "r2", "mae", "median_ae", "max_error")
 RESAMPLES = 2000
 MANY_ROWS = 20_000
@@ -80,7 +83,20 @@ def regression_metrics(
     k = data.y.shape[1]
     parts = (data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]) for j in range(k))
     outputs = tuple(MetricTable(_one(part, confidence, seed)) for part in parts) if k > 1 else ()
-    return RegressionTable(_one(data, confidence, seed), outputs)
+    return RegressionTable(_one(data, confidence, seed), outputs, _notes(data))
+
+
+def _notes(data: Prepared) -> tuple[str, ...]:
+    """What to bear in mind where few rows have most of the squared error."""
+    w = np.ones(data.n) if data.w is None else data.w
+    squares = ((data.y - data.prediction) ** 2).mean(axis=1)
+    gap = squares - np.average(squares, weights=w)
+    spread = float(np.average(gap**2, weights=w))
+    skew = float(np.average(gap**3, weights=w)) / spread**1.5 if spread > 0 else 0.0
+    if not skew > SKEWED:
+        return ()
+    few = f"few rows have most of the squared error (skewness {skew:.3g})"
+    return (f"{few}: intervals of rss, mse, rmse, nrmse and r2 tend to be too short",)
 
 
 def _one(data: Prepared, confidence: float, seed: int) -> dict[str, Interval]:
