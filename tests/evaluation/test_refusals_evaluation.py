@@ -119,3 +119,36 @@ def test_a_bad_value_is_refused_by_name(function, name, value):
     with pytest.raises(ValueError, match=said) as caught:
         getattr(evaluation, function)(**call)
     assert "\n" not in str(caught.value)
+
+
+NAN = float("nan")
+WRONG_ARRAYS = [
+    ("adjust_p_values", {"p_values": [0.1, 1.5]}, "p"),
+    ("adjust_p_values", {"p_values": [0.1, NAN]}, "p"),
+    ("conformal_quantile", {"scores": [1.0, NAN]}, "scores"),
+    ("corrected_t_test", {"scores_b": [0.1]}, "scores"),
+    ("corrected_t_test", {"scores_a": [NAN] * 10}, "scores_a"),
+    ("five_by_two_test", {"differences": np.zeros((4, 2))}, "5"),
+    ("five_by_two_test", {"differences": np.full((5, 2), NAN)}, "finite|NaN"),
+    ("friedman_test", {"scores": [[1.0, 2.0]]}, "at least"),
+    ("friedman_test", {"scores": [[1.0], [2.0]]}, "at least"),
+    ("friedman_test", {"scores": [[1.0, NAN], [1.0, 2.0]]}, "finite"),
+    ("mean_interval", {"values": [1.0, NAN]}, "values"),
+    ("paired_t_test", {"scores_a": [[0.1, 0.2]]}, "scores_a"),
+    ("rademacher_complexity", {"outputs": [1.0, 2.0]}, "shape"),
+    ("rademacher_complexity", {"outputs": np.zeros((0, 2))}, "shape"),
+    ("rademacher_complexity", {"outputs": [[1.0, NAN]]}, "finite"),
+    ("rademacher_complexity", {"outputs": [[1.0, 0.0]], "n_draws": 1}, "n_draws"),
+    ("reliability", {"probability": np.full(20, 1.5)}, "probabilit"),
+    ("select_by_bound", {"bounds": {}}, "at least one"),
+    ("select_by_bound", {"bounds": {"a": 0.2, "b": NAN}}, "'b' is NaN"),
+    ("proportion_interval", {"successes": 10}, "successes"),
+    ("metric_interval", {"y_pred": SAID[:5]}, "5"),
+]
+
+
+@pytest.mark.parametrize(("function", "wrong", "word"), WRONG_ARRAYS)
+def test_wrong_shapes_and_missing_numbers_are_refused(function, wrong, word):
+    with pytest.raises(ValueError, match=word) as caught:
+        getattr(evaluation, function)(**{**CALLS.get(function, {}), **wrong})
+    assert "\n" not in str(caught.value)
