@@ -1,5 +1,7 @@
 """The mixtures of the textbook agree with the fast ones."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,6 +18,7 @@ from pellucid import (
 from pellucid import Mixture as GeneralMixture
 from pellucid.mixture import BernoulliComponent, MixtureStart
 from pellucid.textbook.mixtures.bernoulli_mixture import bernoulli_mixture
+from pellucid.textbook.mixtures.bernoulli_mixture import rounds as bernoulli_rounds
 from pellucid.textbook.mixtures.density_outlier import density_outlier
 from pellucid.textbook.mixtures.gaussian_mixture import (
     Mixture,
@@ -31,6 +34,7 @@ from pellucid.textbook.mixtures.minimum_covariance_determinant import (
 from pellucid.textbook.mixtures.missing_cells_mixture import missing_cells_mixture
 from pellucid.textbook.mixtures.missing_cells_mixture import rounds as missing_rounds
 from pellucid.textbook.mixtures.mixture_discriminant import mixture_discriminant
+from pellucid.textbook.mixtures.semi_supervised_mixture import rounds as label_rounds
 from pellucid.textbook.mixtures.semi_supervised_mixture import semi_supervised_mixture
 from pellucid.textbook.mixtures.variational_mixture import Prior, variational_mixture
 
@@ -77,31 +81,44 @@ def test_gradient_mixture():
 def test_bernoulli_mixture():
     X = (rng.random((120, 6)) < rng.random((2, 6))[rng.integers(2, size=120)]).astype(float)
     t = rng.uniform(0.3, 0.7, size=(2, 6))
-    book = bernoulli_mixture(X, np.full(2, 0.5), t)
-    model = GeneralMixture([BernoulliComponent(p) for p in t], max_iter=5000, tol=1e-12).fit(X)
-    assert_allclose(book.log_likelihood, model.log_likelihood(X), rtol=1e-8)
-    assert_allclose(book.q, model.predict_proba(X), atol=1e-3)
+    start = np.full(2, 0.5), t
+    states = list(islice(bernoulli_rounds(X, *start), 16))
+    components = [BernoulliComponent(p) for p in t]
+    model = GeneralMixture(components, max_iter=15, tol=0).fit(X)
+    assert_allclose(states[15].t, [c.probabilities for c in model.components_], atol=1e-8)
+    assert_allclose(states[15].q, model.predict_proba(X), atol=1e-8)
+    assert np.all(np.diff([s.log_likelihood for s in states]) > 0)
+    assert bernoulli_mixture(X, *start).log_likelihood > states[15].log_likelihood
 
 
 def test_missing_cells_mixture():
     X, *start = problem(n=40, k=2)
     X[rng.random(X.shape) < 0.2] = np.nan
-    book = missing_cells_mixture(X, *start)
-    model = GaussianMixture(2, init_params=MixtureStart(*start), **EXACT).fit(X)
-    assert_allclose(book.log_likelihood, model.log_likelihood(X), rtol=1e-8)
-    assert_allclose(book.m, model.means_, atol=1e-3)
-    assert np.all(np.diff([s.log_likelihood for s in missing_rounds(X, *start)]) > -1e-9)
+    states = list(islice(missing_rounds(X, *start), 13))
+    settings = EXACT | {"tol": 0, "max_iter": 12}
+    model = GaussianMixture(2, init_params=MixtureStart(*start), **settings).fit(X)
+    assert_allclose(states[12].log_likelihood, model.log_likelihood(X), rtol=1e-10)
+    assert_allclose(states[12].m, model.means_, atol=1e-8)
+    assert_allclose(states[12].S, model.covariances_, atol=1e-8)
+    assert np.all(np.diff([s.log_likelihood for s in states]) > 0)
+    few = X[:12]
+    assert (
+        missing_cells_mixture(few, *start).log_likelihood
+        > next(missing_rounds(few, *start)).log_likelihood
+    )
 
 
 def test_semi_supervised_mixture():
     y = rng.integers(2, size=80)
     X = rng.normal(size=(80, 2)) + 3 * y[:, None]
     y[20:] = -1
-    book = semi_supervised_mixture(X, y)
-    model = SemiSupervisedMixture(reg_covar=0.0, tol=1e-12, max_iter=5000).fit(X, y)
-    assert_allclose(book.m, model.mixture_.means_, atol=1e-5)
-    assert_allclose(book.S, model.mixture_.covariances_, atol=1e-4)
-    assert_allclose(book.q[20:], model.predict_proba(X[20:]), atol=1e-4)
+    states = list(islice(label_rounds(X, y), 16))
+    model = SemiSupervisedMixture(reg_covar=0.0, tol=0, max_iter=15).fit(X, y)
+    assert_allclose(states[15].m, model.mixture_.means_, atol=1e-8)
+    assert_allclose(states[15].S, model.mixture_.covariances_, atol=1e-8)
+    assert_allclose(states[15].q[20:], model.predict_proba(X[20:]), atol=1e-8)
+    assert np.all(np.diff([s.value for s in states]) > -1e-9)
+    assert semi_supervised_mixture(X, y).value >= states[15].value
 
 
 def test_mixture_discriminant():
