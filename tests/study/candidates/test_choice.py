@@ -92,6 +92,19 @@ def test_of_candidates_within_one_error_the_better_probabilities_are_taken():
     assert (choice.best, choice.chosen, choice.why) == (1, 2, "probabilities")
 
 
+def test_a_lead_without_probabilities_gives_way_to_a_near_one_that_has_them():
+    shop = shop_of(BINARY)
+    found = [
+        outcome(0.5 + SPREAD, 0, "guess", sure(shop, 0.5)),
+        outcome(0.90 + SPREAD, 4, "machine", [object()] * 5),
+        outcome(0.895 + SPREAD[::-1], 4, "boosting", sure(shop, 0.9)),
+    ]
+    choice = choose_outcome(shop, found, 0.05)
+    assert (choice.best, choice.chosen, choice.why) == (1, 2, "probabilities")
+    far = [*found[:2], outcome(0.85 + SPREAD, 4, "boosting", sure(shop, 0.9))]
+    assert choose_outcome(shop, far, 0.05).chosen == 1
+
+
 def test_log_losses_are_those_of_calibrated_probabilities():
     """Said with 0.6, always right: trust without end is the best answer, and far below log 2."""
     shop = shop_of(BINARY)

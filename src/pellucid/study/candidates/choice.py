@@ -126,7 +126,7 @@ def _strong(
     losses = _log_losses(shop, outcomes, better)
     if losses:
         near = [i for i in losses if i == lead or race.behind(lead, i).statistic <= ONE_ERROR]
-        if lead in losses:
+        if near:  # a lead without probabilities gives way to a near one that has them
             first = min(near, key=lambda i: (losses[i].mean(), race.complexity[i]))
             why = why if first == lead else "probabilities"
             lead = first
