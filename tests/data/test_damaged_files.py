@@ -70,6 +70,26 @@ def test_the_last_moment_of_the_calendar_is_read(tmp_path):
     assert load(path)["when"].to_list() == last
 
 
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_names_that_are_patterns(name, tmp_path):
+    """Polars would read them as several columns."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,{name},c\n1,2,3\n")
+    assert load(path).columns == ["a", "column_2", "c"]
+    frame = pl.DataFrame({"a": [1], name: [2]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    for source in (frame, tmp_path / "t.parquet"):
+        with pytest.raises(ValueError, match="which is a pattern: rename it"):
+            load(source)
+
+
+def test_a_bare_carriage_return_within_a_row(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,b,c\n1,0.5,x\n2,,\r"y,""q"""\n3,2.5,"z\nw"\n')
+    with pytest.raises(ValueError, match=r"t\.csv: line \d+"):
+        load(path)
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, '[{"a":' + "[" * 5000])
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
 def test_deep_nesting_is_one_sentence(text, ending, tmp_path):

@@ -12,6 +12,14 @@ from fuzz_models import every_name
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 NAMES = every_name()  # now: while a test runs, the toys are public names too
+# What many threads reserve would count as memory that the file asked for.
+FEW_THREADS = {
+    "PELLUCID_NUM_THREADS": "2",
+    "OPENBLAS_NUM_THREADS": "2",
+    "OMP_NUM_THREADS": "2",
+    "POLARS_MAX_THREADS": "2",
+    "MALLOC_ARENA_MAX": "2",
+}
 # Kernels that check their indices are kept apart: Numba would take the usual ones for them.
 CHECKED = {
     "NUMBA_BOUNDSCHECK": "1",
@@ -24,18 +32,23 @@ def faults(count, names, **settings):
     found, first = [], 0
     while names:
         command = [sys.executable, str(HELPERS / "fuzz_models.py"), str(count), *names, str(first)]
-        env = {**os.environ, "PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", **settings}
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env
-        ) as child:
+        env = {**os.environ, **FEW_THREADS, **settings}
+        with (
+            tempfile.TemporaryFile("w+") as said,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=said, text=True, env=env
+            ) as child,
+        ):
             rows = [json.loads(line) for line in child.stdout if line.startswith("[")]
+            said.seek(0)
+            why = f"ended with {child.wait()}: {said.read()[-300:]}"
         found += [row[1:] for row in rows if row[0] == "fault"]
         if rows and rows[-1] == ["done"]:
             break
         last = next((row for row in reversed(rows) if row[0] == "try"), None)
         if last is None:
-            return [*found, [names[0], -1, f"ended with {child.returncode} before the first file"]]
-        found.append([last[1], last[2], f"ended with {child.returncode}"])
+            return [*found, [names[0], -1, f"before the first file: {why}"]]
+        found.append([last[1], last[2], why])
         names, first = names[names.index(last[1]) :], last[2] + 1
     return found
 

@@ -313,3 +313,26 @@ def test_a_range_that_would_never_end_is_refused(items, path):
     path.write_bytes(resealed(manifest, arrays))
     with pytest.raises(ModelFileError, match="more than a file may"):
         load(path)
+
+
+FORGED = [
+    (lambda: pellucid.CondensedNearestNeighbour(), "_y", 2**31),
+    (lambda: pellucid.SVC(), "n_support_", 10**9),
+    (lambda: pellucid.NuSVC(), "n_support_", -1),
+]
+
+
+@pytest.mark.parametrize(("make", "name", "value"), FORGED)
+def test_numbers_that_would_size_an_array_are_bounded(make, name, value, path):
+    model = make().fit(X, y > 0)
+    getattr(model, name)[0] = value
+    with pytest.raises(ModelFileError, match=f"{name} must be"):
+        save(model, path)
+
+
+def test_bins_without_an_edge_are_refused(path):
+    model = pellucid.KBinsDiscretizer(3).fit(X)
+    model.bin_edges_[0] = model.bin_edges_[0][:1]
+    save(model, path)
+    with pytest.raises(ModelFileError, match="at least two numbers"):
+        load(path)

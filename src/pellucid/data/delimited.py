@@ -304,7 +304,10 @@ def narrow(text: bytes, dialect: Dialect, possible: list[Possible]) -> list[Poss
         frame = read_native(text, dialect, schema, dialect.names)
     if frame is None:
         settled = [kind == "text" for kind in kinds]
-        frame = read_text(text, dialect, dialect.names)
+        try:
+            frame = read_text(text, dialect, dialect.names)
+        except pl.exceptions.ComputeError:  # a bare carriage return ends a row for Polars
+            raise NotPlain from None
     asked = {
         name: old
         for name, old, known in zip(dialect.names, possible, settled, strict=True)

@@ -18,6 +18,11 @@ def finding(message: str) -> None:
     warn(message, DataWarning)
 
 
+def is_pattern(name: str) -> bool:
+    """Whether Polars takes a name for several columns: ``*``, and what stands between ^ and $."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
 def unique_names(names: Iterable[str], where: str) -> list[str]:
     """Column names without repetition: the second ``a`` becomes ``a_2``; an empty one gets a name.
 
@@ -28,10 +33,11 @@ def unique_names(names: Iterable[str], where: str) -> list[str]:
     taken, result, changed = set(names), list[str](), list[str]()
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
-        new = name or f"column_{position}"
+        plain = "" if is_pattern(name) else name
+        new = plain or f"column_{position}"
         count = 2
         while new in seen or (new != name and new in taken):
-            new = f"{name or f'column_{position}'}_{count}"
+            new = f"{plain or f'column_{position}'}_{count}"
             count += 1
         if new != name:
             changed.append(f"column {position} {name!r} is now {new!r}")

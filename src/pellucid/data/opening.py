@@ -16,7 +16,7 @@ from pellucid.data.delimited import CsvTable, open_csv, unify
 from pellucid.data.encodings import NotUtf8, as_utf8
 from pellucid.data.excel import ENDINGS as EXCEL
 from pellucid.data.excel import is_workbook, open_excel, split_sheet
-from pellucid.data.findings import unique_names
+from pellucid.data.findings import is_pattern, unique_names
 from pellucid.data.jsonlines import json_frame, open_json, open_json_lines
 from pellucid.data.spool import (
     Spool,
@@ -76,6 +76,14 @@ def open_table(
 ) -> Any:
     """The table behind ``source``; with ``in_memory=False`` a query goes to temporary files."""
     check.one_of(FORMATS, format=format)
+    table = _open_any(source, sql, format, limit, in_memory)
+    for name in table.schema:
+        if is_pattern(name):
+            raise ValueError(f"a column is called {name!r}, which is a pattern: rename it")
+    return table
+
+
+def _open_any(source: Any, sql: str | None, format: str, limit: int | None, in_memory: bool) -> Any:
     if is_database(source):
         return open_query(source, sql, limit, in_memory)
     if sql is not None:

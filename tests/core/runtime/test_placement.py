@@ -11,6 +11,8 @@ import pytest
 
 import pellucid
 from pellucid.compiled.epochs import epochs, logistic
+from pellucid.ensemble.boosting.kernels.derivatives import squared_rows
+from pellucid.linear.bayes.walk_kernels import softplus_block
 from pellucid.neural.training.adam_kernels import adam_pass
 
 rng = np.random.default_rng(0)
@@ -118,16 +120,31 @@ def test_the_kernel_of_adam(n):
 
 
 @pytest.mark.parametrize("average", [0, 1])
+@pytest.mark.parametrize("l1", [0.0, 1e-3])
 @pytest.mark.parametrize("p", [3, 17, 40])
-def test_the_kernel_of_stochastic_epochs(p, average):
+def test_the_kernel_of_stochastic_epochs(p, l1, average):
     X, y = rng.normal(size=(80, p)), np.where(rng.random(80) < 0.5, -1.0, 1.0)
 
     def call(X, y, w, mean, cut, scalars):
         rows, none = np.arange(80), np.zeros(0)
         rates = np.full(80, 0.01)
-        fixed = 1, 0, 0.0, 1.0, 1e-4, 1e-3, True, average, epochs.STEP_RATE
+        fixed = 1, 0, 0.0, 1.0, 1e-4, l1, True, average, epochs.STEP_RATE
         total = epochs.sgd_epoch(X, y, rows, none, rates, w, mean, cut, scalars, *fixed)
         return [total, w, mean, cut, scalars]
 
     arrays = X, y, rng.normal(size=p), np.zeros(p), np.zeros(p), np.zeros(5)
     assert len(answers(call, *arrays)) == 1
+
+
+@pytest.mark.parametrize("n", [16, 30, 64, 200])
+def test_the_kernels_that_sum_and_store(n):
+    y, F, w, c = rng.normal(size=(2, n)).tolist() + rng.random((2, n)).tolist()
+
+    def squares(y, F, w, c, g, h):
+        return [squared_rows(y, F, w, c, g, h), g, h]
+
+    def softplus(a, w, shifted):
+        return [softplus_block(a, n, w, 0, shifted), a]
+
+    assert len(answers(squares, y, F, w, c, np.zeros(n), np.zeros(n))) == 1
+    assert len(answers(softplus, y, w, np.zeros(n), times=300)) == 1

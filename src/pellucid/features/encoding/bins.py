@@ -292,6 +292,12 @@ class KBinsDiscretizer(Transformer):
         list(map_threads(lambda b: bin_rows(X, flat, starts, *b, codes), row_blocks(len(X))))
         return codes
 
+    def _check_state(self) -> None:
+        super()._check_state()
+        for edges in getattr(self, "bin_edges_", ()):
+            if edges.ndim != 1 or edges.dtype != np.float64 or len(edges) < 2:
+                raise ValueError("bin_edges_ must be columns of at least two numbers")
+
     def transform(self, X: ArrayLike) -> Any:
         """The bin of every cell, encoded as asked."""
         own = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64

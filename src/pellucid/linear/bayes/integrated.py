@@ -63,6 +63,11 @@ def fine_grid(
     for _ in range(ZOOMS):
         at = np.linspace(low, high, POINTS)
         log_p = log_density(np.exp(at))
+        if not np.isfinite(log_p.max()):
+            raise ValueError(
+                "the numbers are too large or too small to average over the prior variance; "
+                "measure them in another unit"
+            )
         live = np.flatnonzero(log_p > log_p.max() - NEGLIGIBLE)
         low, high = at[max(live[0] - 1, 0)], at[min(live[-1] + 1, POINTS - 1)]
     w = np.exp(log_p - log_p.max())

@@ -86,8 +86,9 @@ def softplus_block(a, m, w, start, shifted):
     """sum_i w_i log(1 + e^a_i) of a block; an empty w is weights of 1. a is overwritten."""
     total = 0.0
     if len(w) > 0:
-        for i in range(m):
+        for i in range(m):  # stores nothing: else where arrays lie decides the order of the sum
             total += w[start + i] * max(a[i], 0.0)
+        for i in range(m):
             a[i] = -abs(a[i])
         exp_block(a, m, shifted)
         for i in range(m):
