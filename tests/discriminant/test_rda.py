@@ -271,3 +271,9 @@ def test_a_class_absent_from_a_training_set_does_not_spoil_the_fold(kind):
     assert np.isfinite(model.scores_).all()
     assert_allclose(model.scores_[..., 0], 0)
     assert (model.scores_[..., 1] > 0.9).all()
+
+
+@pytest.mark.parametrize("priors", [[np.inf, 1.0], [0.0, 0.0], [-0.1, 1.1], [0.5]])
+def test_priors_that_are_no_shares_are_refused(priors):
+    with pytest.raises(ValueError, match="priors"):
+        RegularizedDiscriminantAnalysis(priors=priors).fit(TWO_X, TWO_Y)

@@ -72,6 +72,7 @@ CALLS = {
     },
     "proportion_interval": {"successes": 3, "n": 9, "confidence": 0.9, "method": "wilson"},
     "rademacher_bound": {"train_loss": 0.1, "complexity": 0.1, "n": 50, "delta": 0.1},
+    "rates": {"tp": 3.0, "fn": 1.0, "fp": 2.0, "tn": 4.0, "beta": 1.0},
     "regression_metrics": {"y_true": NUMBERS, "y_pred": NUMBERS + 0.1, "confidence": 0.9},
     "reliability": {
         "y_true": LABELS,
