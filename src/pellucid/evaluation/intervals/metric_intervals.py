@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, logit, stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
@@ -171,16 +171,20 @@ def proportion_parts(name: str, data: Prepared) -> tuple[float, float]:
 def delong_interval(
     data: Prepared, confidence: float, name: str = "roc_auc", ranks: list[Ranking] | None = None
 ) -> Interval:
-    """AUC -+ z s; perfect ranking has s = 0 and takes Wilson's limit for the smaller class."""
+    """logit(AUC) -+ t s/(AUC (1 - AUC)), t with the df of Welch's rule for the two classes.
+
+    A perfect ranking has s = 0 and takes Wilson's limit for the smaller class.
+    """
     if name != "roc_auc":
         raise ValueError(f"method='delong' is for roc_auc, not for {name}")
     n = _size(data.n, data.w)
     if data.prediction.ndim == 1:
         positive = (data.y == data.positive).astype(np.float64)
-        auc, variance, P, N = delong_variance(positive, data.prediction, data.w)
+        auc, variance, P, N, df = delong_variance(positive, data.prediction, data.w)
     else:
         Y = data.y if data.y.ndim == 2 else np.eye(len(data.labels))[data.y]
         auc, variance = mean_auc_variance(ranks or curve_ranks(data), data.w)
+        df = np.inf
         totals = Y.sum(axis=0) if data.w is None else data.w @ Y
         P, N = totals.min(), n - totals.max()
     if math.isnan(variance):
@@ -191,8 +195,12 @@ def delong_interval(
         m = min(P, N)
         edge = intervals.proportion_interval(auc * m, m, confidence=confidence)
         return Interval(auc, edge.low, edge.high, 0.0, "wilson", n, confidence)
-    gap = float(ndtri((1 + confidence) / 2)) * error
-    return Interval(auc, max(0.0, auc - gap), min(1.0, auc + gap), error, "delong", n, confidence)
+    if variance == 0:
+        return Interval(auc, auc, auc, 0.0, "delong", n, confidence)
+    t = float(stdtrit(max(df, 1.0), (1 + confidence) / 2))
+    half = t * error / (auc * (1 - auc))
+    low, high = (float(expit(logit(auc) + side * half)) for side in (-1, 1))
+    return Interval(auc, low, high, error, "delong", n, confidence)
 
 
 def statistic_of(metric: Metric, data: Prepared, units: Units, estimate: float) -> Statistic:

@@ -29,6 +29,7 @@ class AucVariance(NamedTuple):
     variance: float
     P: float
     N: float
+    df: float = np.inf  # of the variance, by Welch's rule for two samples
 
 
 class Ranking(NamedTuple):
@@ -85,7 +86,8 @@ def _from_placements(
         return AucVariance(auc, float("nan"), P, N)
     s10 = float(weighted_mean((v10 - auc) ** 2, w10)) / (P - 1)
     s01 = float(weighted_mean((v01 - auc) ** 2, w01)) / (N - 1)
-    return AucVariance(auc, s10 + s01, P, N)
+    squares = s10**2 / (P - 1) + s01**2 / (N - 1)
+    return AucVariance(auc, s10 + s01, P, N, (s10 + s01) ** 2 / squares if squares > 0 else np.inf)
 
 
 def mean_auc_variance(ranks: list[Ranking], w: Array | None = None) -> tuple[float, float]:

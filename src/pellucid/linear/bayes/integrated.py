@@ -31,6 +31,7 @@ from pellucid.linear.bayes.evidence import DEEP, Directions, Prior
 
 POINTS = 81  # of the grid over a variance
 ZOOMS = 4  # times that the grid is laid anew where the density is
+LARGEST = 700.0  # logarithm of numbers that do not overflow
 NEGLIGIBLE = 30.0  # logarithms below the top
 TRIVIAL = 1e-12  # weight below which a point of the grid is left out
 
@@ -68,7 +69,7 @@ def fine_grid(
                 "the numbers are too large or too small to average over the prior variance; "
                 "measure them in another unit"
             )
-        live = np.flatnonzero(log_p > log_p.max() - NEGLIGIBLE)
+        live = np.flatnonzero(log_p >= log_p.max() - NEGLIGIBLE)
         low, high = at[max(live[0] - 1, 0)], at[min(live[-1] + 1, POINTS - 1)]
     w = np.exp(log_p - log_p.max())
     return np.exp(at), w / w.sum()
@@ -87,7 +88,7 @@ def left_over(data: Directions, lam: Array) -> Array:
 
 def lam_range(data: Directions) -> tuple[float, float]:
     squares = 2 * np.log(data.d)
-    return squares.min() - DEEP, squares.max() + DEEP
+    return max(squares.min() - DEEP, -LARGEST), min(squares.max() + DEEP, LARGEST)
 
 
 def both_grid(
