@@ -12,6 +12,7 @@ takes kernels that were compiled without the check from the usual place) compile
 writes outside an array is a fault too.
 """
 
+import copy
 import faulthandler
 import hashlib
 import io
@@ -184,7 +185,7 @@ def change_value(tree, chance):
     elif kind < 0.2:
         parent[key] = json.loads(json.dumps(at(tree, chance.choice(list(places(tree))))))
     elif isinstance(old, bool) or old is None or kind < 0.3:
-        parent[key] = chance.choice(ODD)
+        parent[key] = copy.deepcopy(chance.choice(ODD))
     elif isinstance(old, int):
         parent[key] = chance.choice([*WHOLE, old + 1, old - 1])
     elif isinstance(old, float):
@@ -194,7 +195,7 @@ def change_value(tree, chance):
     elif isinstance(old, list) and old:
         parent[key] = chance.choice([old[:-1], old * 2, old[::-1], [], old[:1]])
     else:
-        parent[key] = chance.choice(ODD)
+        parent[key] = copy.deepcopy(chance.choice(ODD))
 
 
 def changed_array(array, arrays, chance):
