@@ -336,3 +336,17 @@ def test_bins_without_an_edge_are_refused(path):
     save(model, path)
     with pytest.raises(ModelFileError, match="at least two numbers"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (lambda: pellucid.TruncatedPowerBasis(), "degree", 10**12),
+        (lambda: pellucid.CondensedNearestNeighbour(), "n_neighbors", 0),
+    ],
+)
+def test_parameters_that_prediction_trusts_are_bounded(make, name, value, path):
+    model = make().fit(X, y > 0)
+    setattr(model, name, value)
+    with pytest.raises(ModelFileError, match=f"{name} must be"):
+        save(model, path)
