@@ -142,6 +142,9 @@ def estimator_rates(device, quick):
         yield type(model).__name__, fit_rate(model, *data, rows=n)
 
 
+OURS = (estimator_rates,)
+
+
 def q_rate(device, quick):
     """Updates per second of a QNetwork with batches of 64."""
     from pellucid.deep import QNetwork, Training

@@ -100,9 +100,10 @@ def chains(samples: Any, *, columns: Columns | None = None, names: Any = None) -
     --------
     >>> from pellucid.inference import metropolis_hastings
     >>> from pellucid.plots import chains
-    >>> picture = chains(metropolis_hastings(lambda x: -0.5 * float(x @ x), [0.0], random_state=0))
+    >>> f = lambda x: -0.5 * float(x @ x)
+    >>> picture = chains(metropolis_hastings(f, [0.0], n_draws=2000, random_state=0))
     >>> picture.draws.shape, bool((picture.mean[:, -1] == picture.draws.mean(axis=1)).all())
-    ((4, 1000, 1), True)
+    ((4, 2000, 1), True)
     """
     x, labels = draws_of(samples, names)
     m, n, d = x.shape

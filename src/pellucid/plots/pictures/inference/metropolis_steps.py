@@ -112,7 +112,8 @@ def metropolis_steps(
     >>> from pellucid.inference import metropolis_hastings
     >>> from pellucid.plots import metropolis_steps
     >>> f = lambda x: -0.5 * float(x @ x)
-    >>> chain = metropolis_hastings(f, [0.0, 0.0], n_draws=50, keep_proposals=True, random_state=0)
+    >>> options = {"n_draws": 2000, "keep_proposals": True, "random_state": 0}
+    >>> chain = metropolis_hastings(f, [0.0, 0.0], **options)
     >>> picture = metropolis_steps(chain, f, n=10)
     >>> picture.places.shape, bool((picture.places[1:] == picture.tried)[picture.accepted].all())
     ((11, 2), True)
