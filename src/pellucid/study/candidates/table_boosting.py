@@ -112,27 +112,58 @@ def kept_columns(folding: Folding, p: int) -> IntArray:
 
 
 class TableBoosting:
-    """What the two models below have in common: the boosting within, and what it is given."""
+    """What the two models below have in common; ``loss`` is that of the boosting unless told."""
 
+    boosting: type  # the estimator within
     model_: Any
 
-    def _inner(self) -> Any:
-        """The boosting within, not yet fitted."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        loss: str | None = None,
+        *,
+        learning_rate: float = 0.1,
+        max_iter: int = 100,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        max_features: float = 1.0,
+        warm_start: bool = False,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        random_state: Seed = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.random_state = random_state
 
-    def _grow(self, X: Any, y: Any, X_val: Any, y_val: Any) -> None:
-        """Fit the boosting within; with ``warm_start`` it grows on."""
+    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Self:
+        """Boost, or grow on (``warm_start``); ``X_val, y_val`` are watched for early stopping."""
         options: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        if self.loss is None:
+            del options["loss"]
         X = np.asarray(X, dtype=np.float64)
-        if not (options["warm_start"] and hasattr(self, "model_")):
+        if not (self.warm_start and hasattr(self, "model_")):
             folding = find_folding(X)
             self.levels_, self.gaps_, self.n_features_in_ = *folding, X.shape[1]
-            self.model_ = self._inner()
+            self.model_ = self.boosting()
         folded, category = fold(X, self._folding())
         asked = category if category.any() else None
         held = {} if X_val is None else {"X_val": self._folded(X_val), "y_val": y_val}
         self.model_.set_params(**options, categorical_features=asked).fit(folded, y, **held)
         self.n_iter_ = int(self.model_.n_iter_)
+        if hasattr(self.model_, "classes_"):
+            self.classes_ = self.model_.classes_
+        return self
 
     def _folding(self) -> Folding:
         check_is_fitted(self, "model_")
@@ -171,42 +202,7 @@ class TableBoostingRegressor(TableBoosting, Regressor):
     (array([1., 5., 2.]), 1)
     """
 
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int = 31,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: float = 1.0,
-        warm_start: bool = False,
-        early_stopping: bool = False,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        random_state: Seed = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.random_state = random_state
-
-    def _inner(self) -> HistGradientBoostingRegressor:
-        return HistGradientBoostingRegressor()
-
-    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Self:
-        """Boost; ``X_val, y_val`` are the rows that are watched for early stopping."""
-        self._grow(X, y, X_val, y_val)
-        return self
+    boosting = HistGradientBoostingRegressor
 
     def predict(self, X: Any) -> Array:
         """Predict the target of each row."""
@@ -222,41 +218,7 @@ class TableBoostingClassifier(TableBoosting, Classifier):
     ['a', 'b', 'a']
     """
 
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int = 31,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: float = 1.0,
-        warm_start: bool = False,
-        early_stopping: bool = False,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        random_state: Seed = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.random_state = random_state
-
-    def _inner(self) -> HistGradientBoostingClassifier:
-        return HistGradientBoostingClassifier()
-
-    def fit(self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None) -> Self:
-        """Boost; ``X_val, y_val`` are the rows that are watched for early stopping."""
-        self._grow(X, y, X_val, y_val)
-        self.classes_ = self.model_.classes_
-        return self
+    boosting = HistGradientBoostingClassifier
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class."""
