@@ -58,7 +58,7 @@ def test_numba_is_named_in_one_place():
         "core/runtime/signatures.py",
         "core/runtime/simd.py",
         "core/runtime/simd_single.py",
-        "cli/doctor.py",
+        "cli/installation/doctor.py",
     }, names
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from numba import types
 
-from pellucid.cli.warm import import_all
+from pellucid.cli.installation.warm import import_all
 from pellucid.core.runtime.jit import KERNELS
 from pellucid.core.runtime.signatures import TABLE, kernel_name, recorded
 

@@ -194,7 +194,7 @@ def _words(line: dict[str, Any]) -> str:
 
 def compile_share(i: int, n: int) -> None:
     """Compile the kernels of every n-th module, beginning with the i-th."""
-    from pellucid.cli.warm import import_all
+    from pellucid.cli.installation.warm import import_all
 
     import_all()
     from pellucid.core.runtime.jit import KERNELS

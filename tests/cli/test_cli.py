@@ -33,7 +33,7 @@ def loaded_after(statement):
         "import pellucid.cli",
         "from click.testing import CliRunner; import pellucid.cli; "
         "assert CliRunner().invoke(pellucid.cli.cli, ['--help']).exit_code == 0",
-        "import pellucid.cli.doctor, pellucid.cli.warm, pellucid.cli.data",
+        "import pellucid.cli.data; from pellucid.cli.installation import doctor, warm",
     ],
 )
 def test_nothing_heavy_is_imported(statement):

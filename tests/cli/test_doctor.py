@@ -10,7 +10,7 @@ from pellucid.cli import cli
 from pellucid.cli.shared.options import Code
 from pellucid.study.examples.golden import Case, run_case
 
-doctor = import_module("pellucid.cli.doctor")
+doctor = import_module("pellucid.cli.installation.doctor")
 
 
 def test_record(pellucid):

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from pellucid.cli import cli
+from pellucid.cli.installation.warm import compile_all, import_all, is_cached
 from pellucid.cli.shared.options import Code
-from pellucid.cli.warm import compile_all, import_all, is_cached
 from pellucid.core.runtime import jit, signatures
 
-warm_module = import_module("pellucid.cli.warm")
+warm_module = import_module("pellucid.cli.installation.warm")
 
 
 def test_second_run_compiles_nothing(pellucid):

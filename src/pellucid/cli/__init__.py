@@ -35,7 +35,9 @@ COMMANDS = {
     "compare": Entry("cli.compare:compare", "Judge models on the same folds, with tests."),
     "data": Entry("cli.data:data", "List, show and make the bundled tables and generators."),
     "demo": Entry("cli.demo:demo", "Run the course's own example of a method."),
-    "doctor": Entry("cli.doctor:doctor", "Say what is installed and whether it works."),
+    "doctor": Entry(
+        "cli.installation.doctor:doctor", "Say what is installed and whether it works."
+    ),
     "evaluate": Entry("cli.evaluate:evaluate", "Score a saved model on rows with known answers."),
     "explain": Entry("cli.explain:explain", "Say why a saved model says what it says."),
     "lab": Entry("cli.lab:lab", "Watch an algorithm step by step in the browser."),
@@ -44,9 +46,12 @@ COMMANDS = {
     "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),
     "reduce": Entry("cli.reduce:reduce", "Find the few directions in which a table varies."),
     "report": Entry("cli.report:report", "Render the page of a record again from its JSON."),
+    "serve": Entry("cli.serve:serve", "Answer rows over HTTP with a saved model."),
     "solve": Entry("cli.solve:solve", "Solve a Markov decision process that is written down."),
     "sweep": Entry("cli.sweep:sweep", "Score a model along one of its parameters."),
-    "warm": Entry("cli.warm:warm", "Compile every kernel ahead, so that first use is fast."),
+    "warm": Entry(
+        "cli.installation.warm:warm", "Compile every kernel ahead, for a fast first use."
+    ),
 }
 
 

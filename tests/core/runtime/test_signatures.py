@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.cli.warm import import_all
+from pellucid.cli.installation.warm import import_all
 from pellucid.core.runtime.jit import KERNELS
 from pellucid.core.runtime.signatures import kernel_name, recorded, understood
 

@@ -22,7 +22,7 @@ MODULES = (  # in the order of the candidates
 
 def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
     """Whether the cache holds nothing of the last of these modules."""
-    from pellucid.cli.warm import is_cached
+    from pellucid.cli.installation.warm import is_cached
     from pellucid.core.runtime.jit import KERNELS
 
     import_module(modules[-1])

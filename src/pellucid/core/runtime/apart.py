@@ -44,20 +44,28 @@ class Apart:
         self.lock = threading.Lock()
         self.child: subprocess.Popen[str] | None = None
 
-    def ask(self, question: Any) -> dict[str, Any] | None:
-        """``{"value": ...}``, or ``{"error": text}``, or None if the process died of it."""
+    def ask(self, question: Any, *, seconds: float | None = None) -> dict[str, Any] | None:
+        """``{"value": ...}``, or ``{"error": text}``, or None if the process died of it.
+
+        With ``seconds`` it is ended when it takes longer.
+        """
         with self.lock:
             if self.child is None:
                 self.child = self._start()
             stdin, stdout = self.child.stdin, self.child.stdout
             assert stdin is not None
             assert stdout is not None
+            patience = threading.Timer(seconds or 0.0, self.child.kill)
+            if seconds is not None:
+                patience.start()
             try:
                 stdin.write(json.dumps(question) + "\n")
                 stdin.flush()
                 line = stdout.readline()
             except OSError:
                 line = ""
+            finally:
+                patience.cancel()
             if not line.endswith("\n"):
                 self.end()
                 return None

@@ -223,7 +223,8 @@ class Application:
     def _rows(self, X: pl.DataFrame) -> Any:
         """Frames where the model knows names, else a matrix."""
         if self.columns is not None:
-            return X.select(self.wanted(X.columns))
+            wanted = self.wanted(X.columns)
+            return X if wanted == X.columns else X.select(wanted)
         p = getattr(self.parts.last, "n_features_in_", X.width)
         if self.parts.features is None and p != X.width:
             raise ValueError(f"the model was fitted on {p} columns, the table has {X.width}")
@@ -286,7 +287,7 @@ class Application:
     def strange(self, X: pl.DataFrame) -> Drift | None:
         """Cells unlike the training rows; None where the model does not know them."""
         if isinstance(self.parts.features, TableFeatures):
-            return self.parts.features.drift(X.select(self.wanted(X.columns)))
+            return self.parts.features.drift(self._rows(X))
         return None
 
     def wanted(self, present: Collection[str]) -> list[str]:

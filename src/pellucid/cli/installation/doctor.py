@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
+from pellucid.cli.installation.warm import import_all, is_cached
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
-from pellucid.cli.warm import import_all, is_cached
 from pellucid.study.examples.golden import BROKEN, cases, run_case
 
 
