@@ -5,23 +5,28 @@
 A change is tried in a copy of the tree with the tests of its package, the examples in the changed
 file, and the tests that every estimator has (for the classes of the file), up to the first failure.
 What survives is printed as a diff: kill it with a test, or list it in ``equivalent.toml`` with the
-reason why no test can see it. The exit code is 1 below ``--goal``. A package whose tests fail
-without any change is left out, and said.
+reason why no test can see it. The exit code is 1 below ``--goal``. A test that fails without any
+change does not count. With ``--out`` every verdict is a line of JSON in a file, and a run that was
+cut off (``--minutes``) goes on where it stopped.
 """
 
 import argparse
+import json
 import os
 import random
 import sys
 import tempfile
+import time
 import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
+from typing import Any
 
 from mutation_sites import KINDS, changes
-from mutation_trials import ROOT, Mutant, Verdict, attempt, copy_tree, run_tests
+from mutation_trials import ROOT, Mutant, Trials, copy_tree
 
 SOURCE = ROOT / "src/pellucid"
 UNTRIED = ("deep",)  # needs PyTorch
@@ -54,12 +59,12 @@ def sites(only: list[str]) -> dict[str, list[Mutant]]:
 
 def draw(count: int, seed: int, only: list[str]) -> list[Mutant]:
     """Kinds equally often, places at random within a kind, none twice, none known as equivalent."""
-    rng, by_kind, known = random.Random(seed), sites(only), equivalents()
+    rng, by_kind, equal = random.Random(seed), sites(only), equivalents()
     found: list[Mutant] = []
     while len(found) < count and any(by_kind.values()):
         kind = rng.choice([kind for kind, mutants in by_kind.items() if mutants])
         mutant = by_kind[kind].pop(rng.randrange(len(by_kind[kind]))).with_lines()
-        if (str(mutant.path), mutant.before, mutant.after) not in known:
+        if (str(mutant.path), mutant.before, mutant.after) not in equal:
             found.append(mutant)
     return found
 
@@ -75,9 +80,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="copies at work")
     parser.add_argument("--only", nargs="*", default=[], help="folders or files of src/pellucid")
-    parser.add_argument("--limit", type=float, default=0, help="seconds a change may take")
+    parser.add_argument("--limit", type=float, default=300, help="seconds a test may take")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no change after these")
+    parser.add_argument("--out", type=Path, help="verdicts as lines of JSON, added to")
     parser.add_argument("--goal", type=float, default=0.85, help="share to be caught")
-    parser.add_argument("--trust", action="store_true", help="do not run the unchanged tests first")
     parser.add_argument("--near", action="store_true", help="only tests that name the module")
     parser.add_argument("--list", action="store_true", help="print the changes and try none")
     options = parser.parse_args()
@@ -90,51 +96,59 @@ def main() -> int:
         return report(options, mutants, Path(folder))
 
 
+def key(mutant: Mutant) -> str:
+    """What names a change in the file of verdicts."""
+    return f"{mutant.path}:{mutant.row} {mutant.change.start} {mutant.change.kind}"
+
+
+def known(path: Path | None) -> dict[str, dict[str, Any]]:
+    """The verdicts that a file holds already."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    return {row["change"]: row for row in map(json.loads, lines)}
+
+
 def report(options: argparse.Namespace, mutants: list[Mutant], folder: Path) -> int:
     trees: SimpleQueue[Path] = SimpleQueue()
     for k in range(options.jobs):
         copy_tree(folder / str(k))
         trees.put(folder / str(k))
+    trials, found, began = Trials(options.limit, options.near), known(options.out), time.monotonic()
+    lock = Lock()
 
-    def unchanged(package: str) -> Verdict:
+    def tried(mutant: Mutant) -> None:
+        if key(mutant) in found or time.monotonic() - began > 60 * options.minutes:
+            return
         tree = trees.get()
         try:
-            return run_tests(tree, [f"tests/{package}"], 3600)
-        finally:
-            trees.put(tree)
-
-    limits: dict[str, float] = {}
-
-    def tried(mutant: Mutant) -> Verdict:
-        tree = trees.get()
-        try:
-            verdict = attempt(tree, mutant, limits[mutant.package], options.near)
+            verdict = trials.attempt(tree, mutant)
         finally:
             trees.put(tree)
         mark = "caught  " if verdict.caught else "SURVIVED"
-        print(f"{mark} {verdict.seconds:5.0f} s  {shown(mutant)}\n  {verdict.by}", flush=True)
-        return verdict
+        said = verdict.test or verdict.said
+        row = {"change": key(mutant), "caught": verdict.caught, "by": said[:200]}
+        with lock:
+            print(f"{mark} {verdict.seconds:5.0f} s  {shown(mutant)}\n  {said}", flush=True)
+            found[key(mutant)] = row
+            if options.out:
+                with options.out.open("a") as out:
+                    out.write(json.dumps(row) + "\n")
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        packages = sorted({mutant.package for mutant in mutants})
-        for package in packages:
-            limits[package] = options.limit or 1800
-        if not options.trust:
-            for package, verdict in zip(packages, pool.map(unchanged, packages), strict=True):
-                print(f"{package}: {verdict.seconds:.0f} s unchanged, {verdict.by}", flush=True)
-                limits[package] = options.limit or 3 * verdict.seconds + 120
-                if verdict.caught:
-                    mutants = [mutant for mutant in mutants if mutant.package != package]
-        verdicts = list(pool.map(tried, mutants))
-    survivors = [m for m, v in zip(mutants, verdicts, strict=True) if not v.caught]
-    total = Counter(m.package for m in mutants)
+        list(pool.map(tried, mutants))
+    tried_ones = [mutant for mutant in mutants if key(mutant) in found]
+    survivors = [mutant for mutant in tried_ones if not found[key(mutant)]["caught"]]
+    total = Counter(m.package for m in tried_ones)
     alive = Counter(m.package for m in survivors)
     for package in sorted(total):
         print(f"{package:14} {total[package] - alive[package]} of {total[package]}")
-    share = 1 - len(survivors) / max(len(mutants), 1)
-    print(f"\n{len(mutants) - len(survivors)} of {len(mutants)} caught ({share:.0%})")
+    if trials.unsound:
+        print("\nLeft out, since they fail without a change:", *sorted(trials.unsound), sep="\n")
+    share = 1 - len(survivors) / max(len(tried_ones), 1)
+    print(f"\n{len(tried_ones) - len(survivors)} of {len(tried_ones)} caught ({share:.0%})")
+    if len(tried_ones) < len(mutants):
+        print(f"{len(mutants) - len(tried_ones)} not tried")
     print("\n".join(["", "Survivors:", *map(shown, survivors)] if survivors else []))
-    return int(share < options.goal)
+    return int(share < options.goal or len(tried_ones) < len(mutants))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
 from mutation_sites import Change, changed
@@ -41,7 +42,8 @@ class Mutant(NamedTuple):
 class Verdict(NamedTuple):
     caught: bool
     seconds: float
-    by: str  # the test that failed, or why there is none
+    test: str  # the one that failed
+    said: str  # the end of what pytest printed
 
 
 def copy_tree(target: Path) -> None:
@@ -127,56 +129,99 @@ def public_classes() -> frozenset[str]:
     return frozenset(re.findall(r'^    "(\w+)": ', INIT.read_text(), flags=re.MULTILINE))
 
 
-def run_tests(tree: Path, files: list[str], limit: float, chosen: str = "") -> Verdict:
-    """The first failure, or the time it took to see none; ``chosen`` as pytest's -k."""
-    options = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-    options += ["--doctest-modules", "-m", "not slow"]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *options,
-        *(["-k", chosen] if chosen else []),
-        *files,
-    ]
+def run_tests(
+    tree: Path, files: list[str], limit: float, chosen: str = "", left_out: tuple[str, ...] = ()
+) -> Verdict:
+    """The first failure, or the time it took to see none.
+
+    ``chosen`` is pytest's -k. A test that takes longer than ``limit`` seconds has failed.
+    """
+    options = ["-v", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
+    options += ["--doctest-modules", "-m", "not slow", *(["-k", chosen] if chosen else [])]
+    options += [word for name in left_out if "::" in name for word in ("--deselect", name)]
+    options += [f"--ignore={name}" for name in left_out if "::" not in name]
     began = time.monotonic()
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", "pytest", *options, *files],
         cwd=tree,
-        env={**os.environ, **THREADS, "PYTHONPATH": str(tree / "src")},
+        env={**os.environ, **THREADS, "PYTHONPATH": str(tree / "src"), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     )
-    try:
-        output, _ = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
+    lines, heard = [], [began]
+
+    def listen() -> None:
+        for line in process.stdout or ():
+            lines.append(line)
+            heard[0] = time.monotonic()
+
+    listener = Thread(target=listen)
+    listener.start()
+    while process.poll() is None and time.monotonic() - heard[0] < limit:
+        time.sleep(0.2)
+    if stuck := process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return Verdict(True, time.monotonic() - began, f"no end within {limit:.0f} s")
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
-    by = failed[0] if failed else output.strip().splitlines()[-1] if output.strip() else "nothing"
-    return Verdict(process.returncode != 0, time.monotonic() - began, by[:150])
+    process.wait()
+    listener.join()
+    seconds = time.monotonic() - began
+    if stuck:
+        last = lines[-1].split()[0] if lines and "::" in lines[-1] else ""
+        return Verdict(True, seconds, last, f"no end within {limit:.0f} s")
+    if process.returncode in (0, 5):  # all passed, or no test was chosen
+        return Verdict(False, seconds, "", lines[-1].strip() if lines else "nothing")
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", "".join(lines), flags=re.MULTILINE)
+    return Verdict(True, seconds, failed[0] if failed else "", "".join(lines)[-150:])
 
 
-def attempt(tree: Path, mutant: Mutant, limit: float, near: bool) -> Verdict:
-    """Make the change in the copy, run the tests, and put the file back."""
-    path = tree / "src/pellucid" / mutant.path
-    text, before = path.read_text(), path.stat().st_mtime
-    files = test_files(tree, mutant, near)
-    compiled = "@jit" in text
-    write_anew(path, changed(text, mutant.change), time.time())
-    gone = forget_kernels(tree, mutant.path) if compiled else []
-    classes = [name for name in names_in(dotted(mutant.path)) if name in public_classes()]
-    try:
-        verdict = run_tests(tree, files, limit)
-        if verdict.caught or not classes:
-            return verdict
-        return run_tests(tree, list(EVERY), limit, " or ".join(classes))
-    finally:
-        write_anew(path, text, before)
-        if compiled:
-            forget_kernels(tree, mutant.path)
-            for file in gone:
-                os.link(ROOT / file.relative_to(tree), file)
+class Trials:
+    """Trees in which changes are tried, and the tests that fail without any change.
+
+    A test that sees a change is run again on the unchanged source. If it fails there too (a peer
+    that is not installed, say), it says nothing: it is left out from then on.
+    """
+
+    def __init__(self, limit: float, near: bool) -> None:
+        self.limit = limit
+        self.near = near
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
+
+    def attempt(self, tree: Path, mutant: Mutant) -> Verdict:
+        """Try one change; only a test that passes without it counts."""
+        began = time.monotonic()
+        while True:
+            verdict = self.once(tree, mutant)
+            verdict = verdict._replace(seconds=time.monotonic() - began)
+            if not verdict.caught or not verdict.test or self.passes(tree, verdict.test):
+                return verdict
+
+    def passes(self, tree: Path, test: str) -> bool:
+        """Whether a test passes on the unchanged source of a tree."""
+        if test not in self.sound | self.unsound:
+            failed = run_tests(tree, [test], self.limit).caught
+            (self.unsound if failed else self.sound).add(test)
+        return test in self.sound
+
+    def once(self, tree: Path, mutant: Mutant) -> Verdict:
+        """Make the change in the copy, run the tests, and put the file back."""
+        path = tree / "src/pellucid" / mutant.path
+        text, before = path.read_text(), path.stat().st_mtime
+        files = test_files(tree, mutant, self.near)
+        compiled = "@jit" in text
+        write_anew(path, changed(text, mutant.change), time.time())
+        gone = forget_kernels(tree, mutant.path) if compiled else []
+        classes = [name for name in names_in(dotted(mutant.path)) if name in public_classes()]
+        left_out = tuple(sorted(self.unsound))
+        try:
+            verdict = run_tests(tree, files, self.limit, left_out=left_out)
+            if verdict.caught or not classes:
+                return verdict
+            return run_tests(tree, list(EVERY), self.limit, " or ".join(classes), left_out)
+        finally:
+            write_anew(path, text, before)
+            if compiled:
+                forget_kernels(tree, mutant.path)
+                for file in gone:
+                    os.link(ROOT / file.relative_to(tree), file)
