@@ -340,7 +340,9 @@ class Study:
         return None if taken else found
 
     def _scorer(self) -> Scorer:
-        return make_scorer(self.formalise(), self.plan.cost_matrix)
+        task = self.formalise()
+        y = target_array(self.frame[self.split().train], task) if task.kind in CLASSES else None
+        return make_scorer(task, self.plan.cost_matrix, y)
 
     @property
     def _workshop(self) -> Workshop:

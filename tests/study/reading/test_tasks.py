@@ -60,10 +60,13 @@ def test_query_makes_a_ranking():
 
 
 def test_rare_class_changes_the_measure():
-    """Minority below 20 %: average precision (two classes), balanced accuracy (more)."""
+    """A class beyond 80 %: average precision (two classes), log loss (more); else right answers."""
     assert detect_task(["a"] * 81 + ["b"] * 19).metric == "average_precision"
     assert detect_task(["a"] * 80 + ["b"] * 20).metric == "accuracy"
-    assert detect_task(["a"] * 50 + ["b"] * 45 + ["c"] * 5).metric == "balanced_accuracy"
+    assert detect_task(["a"] * 81 + ["b"] * 14 + ["c"] * 5).metric == "log_loss"
+    some = detect_task(["a"] * 50 + ["b"] * 45 + ["c"] * 5)
+    assert some.metric == "accuracy"
+    assert "5.0% of the rows, and balanced_accuracy would count every class alike" in some.reason
     assert detect_task([str(i % 10) + "x" for i in range(100)]).metric == "accuracy"
     assert rare_share(2) == 0.2
 

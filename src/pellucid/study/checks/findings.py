@@ -172,8 +172,9 @@ FINDINGS: dict[str, Rule] = {
         "Rare class",
         "The smallest class has less than 20 % of the rows (with more than two classes: less than "
         "two fifths of an even share).",
-        "Always guessing the common class then has a high accuracy.",
-        "The measure is average precision or balanced accuracy; look at recall per class.",
+        "A model can be right about most rows and never find this class.",
+        "Look at recall per class; --metric balanced_accuracy counts every class alike, and the "
+        "labels then follow it.",
     ),
     "PEL203": Rule(
         "warning",

@@ -30,6 +30,7 @@ from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.lags import make_tail
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.calibration import TemperedClassifier
+from pellucid.study.judging.decision_rule import costs_among
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
@@ -59,7 +60,8 @@ def build_model(
     if trust is not None:
         model = TemperedClassifier(model, trust)
     if costs is not None:
-        model = LossMatrixClassifier(model, costs)
+        known = costs_among(costs, shop.scorer.task.classes, np.unique(shop.y[rows]))
+        model = LossMatrixClassifier(model, known)
     features = final_features(shop, outcome.tried.features, rows)
     lists = {f"model__{k}": v for k, v in shop.fit_options(model, rows).items()}
     pipeline = Pipeline([("features", features), ("model", model)])
@@ -146,6 +148,9 @@ def metric_of(
     if scorer.task.kind == "ranking":
         return ranking_metrics(y, model.predict(X), query)[scorer.task.metric]
     positive = scorer.task.positive if scorer.task.kind == "binary" else None
+    if scorer.metric.needs == "probabilities":
+        said, labels = scorer.probabilities(model, X), scorer.labels_of(model)
+        return metric_interval(scorer.metric, y, said, labels=labels)
     prediction = predictions_for(scorer.metric, model, X)
     return metric_interval(
         scorer.metric, y, prediction, labels=classes_of(model), positive=positive

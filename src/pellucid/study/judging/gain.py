@@ -61,9 +61,11 @@ def told_by(scorer: Scorer, model: BaseEstimator, X: Any) -> Told:
     metric = scorer.metric
     labels = getattr(model, "classes_", None)
     if metric.name == "mean_cost":
-        return Told(scorer.decide(model, X), labels)
+        return Told(scorer.decide(model, X), scorer.labels_of(model))
     if scorer.task.kind in ("ranking", "multilabel") or metric.needs == "labels":
         return Told(scorer.said(model, X), labels)
+    if metric.needs == "probabilities" and labels is not None:
+        return Told(scorer.probabilities(model, X), scorer.labels_of(model))
     said = predictions_for(metric, model, X)
     positive = scorer.task.positive
     earlier = positive is not None and labels is not None and positive == labels[0]

@@ -1,17 +1,23 @@
-"""The measure of a study, applied to a fitted model: one number per set of rows."""
+r"""The measure of a study, applied to a fitted model: one number per set of rows.
+
+The label is the likeliest class. Where balanced accuracy was asked for it is the class that is most
+above its share, argmax_k P(k | x) / pi_k, which has the best expected mean recall.
+"""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
 from pellucid.evaluation.metrics.registry import normalised_gain
 from pellucid.evaluation.validation.fold_summary import cv_summary
-from pellucid.study.judging.decision_rule import least_cost
+from pellucid.study.candidates.guessing import GuessClassifier
+from pellucid.study.judging.decision_rule import balancing_costs, costs_among, least_cost
 from pellucid.study.judging.jackknife import scale_of, unseen_share
 from pellucid.study.records import Task
 
@@ -35,6 +41,7 @@ DEVIANCES = ("poisson_deviance", "gamma_deviance", "tweedie_deviance")
 ERRORS = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "brier")
 POSITIVE = (*ERRORS, *DEVIANCES)
 BOUNDS = dict.fromkeys(SHARES, (0.0, 1.0)) | dict.fromkeys(POSITIVE, (0.0, math.inf))
+BALANCED = ("balanced_accuracy", "rebalanced_accuracy")
 BOUNDS |= {"mcc": (-1.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}
 
 
@@ -44,6 +51,8 @@ class Scorer(NamedTuple):
     task: Task
     metric: Metric
     cost_matrix: Any = None
+    shares: Any = None  # of the classes of the task, where the measure counts them alike
+    floor: float = 1e-3  # what is said of a class that the learning rows of a fold do not have
 
     @property
     def sign(self) -> float:
@@ -56,7 +65,7 @@ class Scorer(NamedTuple):
         if self.task.kind == "ranking" and self.metric.name == "ndcg":
             return mean_gain(y, model.predict(Z), query)
         if self.metric.name == "mean_cost":
-            return self.metric.score(y, self.decide(model, Z), labels=model.classes_)
+            return self.metric.score(y, self.decide(model, Z), labels=self.labels_of(model))
         if self.task.kind == "multilabel" and self.metric.name == "f1":
             return mean_f1(np.asarray(y), np.asarray(model.predict(Z)))
         positive = self.task.positive if self.task.kind == "binary" else None
@@ -64,19 +73,45 @@ class Scorer(NamedTuple):
             # the rows of a group may all be of one class: the labels are those of the task
             known = np.asarray(self.task.classes) if self.task.kind == "binary" else None
             return self.metric.score(y, self.said(model, Z), labels=known, positive=positive)
+        if self.metric.needs == "probabilities" and self.task.kind in ("binary", "multiclass"):
+            return self.metric.score(y, self.probabilities(model, Z), labels=self.labels_of(model))
         return self.metric.evaluate(model, Z, y, positive=positive)
 
     def said(self, model: BaseEstimator, Z: Array) -> Any:
-        """What the model predicts; of counts never less than 0."""
+        """What the model predicts; of counts never less than 0.
+
+        A saved model (a pipeline) decides by itself; so does guessing.
+        """
+        plain = isinstance(model, Pipeline | GuessClassifier)
+        if self.shares is not None and not plain and hasattr(model, "predict_proba"):
+            return self.least_costly(model, Z, balancing_costs(self.shares))
         found = model.predict(Z)
         return np.maximum(found, 0.0) if self.task.nature == "counts" else found
+
+    def labels_of(self, model: Any) -> Any:
+        """The labels that a model answers with, and those of the task that it has not met."""
+        known = np.asarray(model.classes_)
+        return known if len(known) >= len(self.task.classes) else np.asarray(self.task.classes)
+
+    def probabilities(self, model: Any, Z: Any) -> Array:
+        """What the model says of every label; a class that comes late is possible too."""
+        P, labels = np.asarray(model.predict_proba(Z)), self.labels_of(model)
+        if len(labels) == P.shape[1]:
+            return P
+        every = np.full((len(P), len(labels)), self.floor)
+        every[:, np.searchsorted(labels, model.classes_)] = P
+        return every / every.sum(axis=1, keepdims=True)
 
     def decide(self, model: BaseEstimator, Z: Array) -> Any:
         """Labels: by least expected cost where there are costs and probabilities."""
         if self.cost_matrix is None or not hasattr(model, "predict_proba"):
             return model.predict(Z)
-        P = model.predict_proba(Z)
-        return least_cost(P, model.classes_, self.cost_matrix)
+        return self.least_costly(model, Z, self.cost_matrix)
+
+    def least_costly(self, model: Any, Z: Array, costs: ArrayLike) -> Any:
+        """The labels of least cost, of those that the model knows."""
+        known = costs_among(costs, self.task.classes, model.classes_)
+        return least_cost(model.predict_proba(Z), model.classes_, known)
 
 
 def mean_f1(Y: Array, said: Array) -> float:
@@ -104,10 +139,17 @@ def mean_gain(y: Array, said: Array, query: Any) -> float:
     return float(np.mean([normalised_gain(y[rows], said[rows]) for rows in lists]))
 
 
-def make_scorer(task: Task, cost_matrix: ArrayLike | None) -> Scorer:
-    """The scorer of a task."""
+def make_scorer(task: Task, cost_matrix: ArrayLike | None, y: Any = None) -> Scorer:
+    """The scorer of a task; ``y`` are its learning rows, for measures that weigh classes."""
     needs = cost_matrix if task.metric == "mean_cost" else None
-    return Scorer(task, resolve_metric(task.metric, task.kind, cost_matrix=needs), needs)
+    metric = resolve_metric(task.metric, task.kind, cost_matrix=needs)
+    if y is None:
+        return Scorer(task, metric, needs)
+    shares = None
+    if task.metric in BALANCED and task.kind in ("binary", "multiclass"):
+        counts = np.array([(np.asarray(y) == label).sum() for label in task.classes])
+        shares = np.maximum(counts, 1) / len(y)
+    return Scorer(task, metric, needs, shares, 0.5 / len(y))
 
 
 def fold_interval(scores: Array, ratio: float, metric: str, n: int) -> Interval:

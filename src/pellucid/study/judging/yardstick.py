@@ -7,6 +7,10 @@ r"""What a model must beat: guessing; for rows in time what was seen last, for g
     a season ago      y_{t-s}: 24 hours, 7 days, 52 weeks, 12 months or 4 quarters before, by the
                       usual step of the time column
 
+Where probabilities are judged, the last class, or that of a season ago, says the shares of the
+classes that followed it among the learning rows, and a group those of its learning rows; one row of
+the overall shares is added to each.
+
 The strongest on the judging rows of the folds is the yardstick of the study; the test rows have no
 say in it. Those of time need one row per moment, and are known only to someone who hears of every
 target before the next is asked for: the verdict names them.
@@ -18,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from pellucid.core.arrays.typing import IntArray
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.columns.lags import one_per_moment, seasons
 from pellucid.study.judging.gain import Judged, Told, told_by
@@ -32,6 +36,7 @@ class Yardstick(NamedTuple):
 
     name: str
     said: Any  # None: guessing, by the fitted model
+    sources: Any = None  # what it goes by: a group, or an earlier label; codes of all rows
 
 
 def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]:
@@ -45,7 +50,10 @@ def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]
     if np.ndim(y) != 1 or not one_per_moment(column, rows):
         return []
     found = [Yardstick("the last value", _before(y, rows, 1))]
-    return found + [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
+    found += [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
+    if np.asarray(y).dtype.kind == "f":
+        return found
+    return [one._replace(sources=np.unique(one.said, return_inverse=True)[1]) for one in found]
 
 
 def _before(y: Any, rows: IntArray, lag: int) -> Any:
@@ -65,7 +73,7 @@ def group_yardstick(shop: Workshop, codes: IntArray, name: str, split: SplitReco
     said = np.array(shop.y)
     for learn, judge in (*shop.folds, (split.train, split.test)):
         said[judge] = _group_values(shop.y[learn], codes[learn], codes[judge], classes=classes)
-    return Yardstick(f"the {'commonest class' if classes else 'mean'} of its {name}", said)
+    return Yardstick(f"the {'commonest class' if classes else 'mean'} of its {name}", said, codes)
 
 
 def _group_values(y: Any, groups: IntArray, asked: IntArray, *, classes: bool) -> Any:
@@ -86,6 +94,33 @@ def _group_values(y: Any, groups: IntArray, asked: IntArray, *, classes: bool) -
     return labels[table.argmax(axis=1)][asked]
 
 
+def followed_shares(y: IntArray, sources: IntArray, asked: IntArray, n_classes: int) -> Array:
+    """The shares of the classes among rows of the same source, one row of all shares added.
+
+    >>> y, sources = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])
+    >>> followed_shares(y, sources, np.array([0, 1, 2]), 2)
+    array([[0.625, 0.375],
+           [0.25 , 0.75 ],
+           [0.5  , 0.5  ]])
+    """
+    every = (np.bincount(y, minlength=n_classes) + 0.5) / (len(y) + 0.5 * n_classes)
+    table = np.zeros((int(max(sources.max(), asked.max())) + 1, n_classes))
+    np.add.at(table, (sources, y), 1.0)
+    table += every
+    return (table / table.sum(axis=1, keepdims=True))[asked]
+
+
+def with_shares(shop: Workshop, one: Yardstick, split: SplitRecord) -> Yardstick:
+    """A yardstick of labels that says probabilities, each from the rows that learn for a row."""
+    classes = np.asarray(shop.scorer.task.classes)
+    codes = np.searchsorted(classes, shop.y)
+    P = np.full((len(shop.y), len(classes)), 1 / len(classes))
+    for learn, judge in (*shop.folds, (split.train, split.test)):
+        at = one.sources[learn], one.sources[judge]
+        P[judge] = followed_shares(codes[learn], *at, len(classes))
+    return one._replace(said=P)
+
+
 def fold_values(shop: Workshop, yardstick: Yardstick) -> list[float]:
     """The measure of a yardstick on the judging rows of every score; NaN where it has none."""
 
@@ -104,7 +139,7 @@ def told_of(shop: Workshop, yardstick: Yardstick, rows: IntArray, guess: Any = N
     if yardstick.said is None:
         return told_by(shop.scorer, guess, shop.frame[rows])
     said, task = yardstick.said[rows], shop.scorer.task
-    if shop.scorer.metric.needs == "labels":
+    if shop.scorer.metric.needs in ("labels", "probabilities"):
         return Told(said, np.asarray(task.classes) if task.classes else None)
     classes = np.asarray(task.classes)
     sure = (said[:, None] == classes).astype(np.float64)
@@ -127,8 +162,6 @@ def strongest(shop: Workshop, guess: Outcome, others: list[Yardstick]) -> tuple[
     """The yardstick to beat and its scores in the folds."""
     sign = shop.scorer.sign
     best, scores = Yardstick("guessing", None), guess.scores
-    if shop.scorer.metric.needs == "probabilities":  # what was last is no probability
-        return best, scores
     for one in others:
         values = np.array(fold_values(shop, one))
         if np.isfinite(values).all() and sign * (values.mean() - scores.mean()) > 0:

@@ -6,10 +6,12 @@ truth values, classes; two distinct numbers, two classes; whole numbers from 0 o
 upwards, counts, which are numbers; 3 to 10 other whole numbers, classes that could be numbers too;
 anything else, a number to predict.
 
-The measure is fixed before anything is trained. Counts keep rmse, which a reader can picture and
-which every model has; the Poisson deviance needs predictions above 0 and is reported beside it. A
-class is rare below 20 % of the rows, with K > 2 classes below two fifths of an even share, 0.4 / K,
-which is the same for K = 2.
+The measure is fixed before anything is trained. A classifier says the likeliest class, so it is
+judged by the share of right answers, unless one class has more than 80 % of the rows: then being
+right says little, and what it says of the others is judged, by average precision (two classes) or
+log loss (more). Counts keep rmse, which a reader can picture and which every model has; the Poisson
+deviance needs predictions above 0 and is reported beside it. A class is rare below 20 % of the
+rows, with K > 2 classes below two fifths of an even share, 0.4 / K, which is the same for K = 2.
 """
 
 from typing import Any
@@ -27,6 +29,7 @@ from pellucid.study.reading.profiles import NUMBERS, Column, label_pairs, read_c
 from pellucid.study.records import KINDS, Task
 
 RARE = 0.4  # of an even share
+MOST = 0.8  # of the rows: a class that has more leaves little room to be right
 MEASURES = {
     "multilabel": ("f1", "the mean over the labels of F1, which rare labels cannot hide in"),
     "regression": ("rmse", "the root mean squared error, in units of the target"),
@@ -335,10 +338,15 @@ def rare_share(n_classes: int) -> float:
 
 
 def _class_measure(kind: str, counts: np.ndarray) -> tuple[str, str]:
-    share = counts.min() / counts.sum()
-    if len(counts) < 2 or share >= rare_share(len(counts)):
-        return "accuracy", "the share of right answers, since no class is rare"
-    rare = f"the smallest class has {share:.1%} of the rows"
+    least, most = counts.min() / counts.sum(), counts.max() / counts.sum()
+    if len(counts) < 2 or most <= MOST:
+        if least >= rare_share(len(counts)):
+            return "accuracy", "the share of right answers, since no class is rare"
+        rare = f"the smallest class has {least:.1%} of the rows"
+        alike = "balanced_accuracy would count every class alike"
+        return "accuracy", f"the share of right answers; {rare}, and {alike}"
     if kind == "binary":
+        rare = f"the smallest class has {least:.1%} of the rows"
         return "average_precision", f"{rare}, and precision at every recall is about finding it"
-    return "balanced_accuracy", f"{rare}, and the mean recall lets every class count alike"
+    common = f"one class has {most:.1%} of the rows"
+    return "log_loss", f"{common}, and probabilities say more than the likeliest label"

@@ -35,7 +35,7 @@ from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
 from pellucid.study.judging.calibration import Trust, calibration
 from pellucid.study.judging.conformal import calibration_scores
-from pellucid.study.judging.decision_rule import threshold_costs
+from pellucid.study.judging.decision_rule import balancing_costs, threshold_costs
 from pellucid.study.judging.final_score import (
     Evaluation,
     assess,
@@ -60,6 +60,7 @@ from pellucid.study.judging.yardstick import (
     time_yardsticks,
     told_in_folds,
     told_of,
+    with_shares,
 )
 from pellucid.study.reading.profiles import read_column
 from pellucid.study.reading.target_arrays import CLASSES
@@ -127,7 +128,7 @@ def conclude(ground: Ground) -> Conclusion:
         cut = find_cut(shop, chosen, task, costs, asked=asked, trust=trust.beta)
         ground.tell("fitting the chosen model")
         began = time.monotonic()
-        fit = partial(build_model, shop, chosen, params=params, costs=_costs(ground, cut))
+        fit = partial(build_model, shop, chosen, params=params, costs=_costs(ground, chosen, cut))
         tested = fit(rows=split.train, trust=trust.beta)
         seconds = time.monotonic() - began
         dull = build_model(shop, _guess(ground), split.train, {}, None)
@@ -220,8 +221,10 @@ def _with_gain(
     X, challenger = shop.frame[split.test], ground.trained.outcomes[ground.choice.challenger]
     if challenger is not ground.chosen:
         params = usual_parameters(challenger.params)
-        model = build_model(shop, challenger, split.train, params, None)
+        model = build_model(shop, challenger, split.train, params, _costs(ground, challenger, None))
     others = _time_yardsticks(ground) if ordered else _group_yardsticks(ground)
+    if scorer.metric.needs == "probabilities":
+        others = [with_shares(shop, one, split) for one in others]
     yardstick, folds = strongest(shop, _guess(ground), others)
     told, base = told_by(scorer, model, X), told_of(shop, yardstick, split.test, dull)
     gain = find_gain(scorer, rows, told, base, ground.plan.useful)
@@ -291,13 +294,15 @@ def _guess(ground: Ground) -> Outcome:
     return next(one for one in ground.trained.outcomes if one.complexity == 0)
 
 
-def _costs(ground: Ground, cut: Cut | None) -> Any:
+def _costs(ground: Ground, chosen: Outcome, cut: Cut | None) -> Any:
     """The costs by which the saved model decides; None: the likeliest class."""
-    chosen, task = ground.chosen, ground.shop.scorer.task
+    scorer, task = ground.shop.scorer, ground.shop.scorer.task
     if not hasattr(chosen.models[0], "predict_proba") or chosen.complexity == 0:
         return None
     if ground.plan.cost_matrix is not None and task.kind in CLASSES:
         return np.asarray(ground.plan.cost_matrix, dtype=np.float64)
+    if scorer.shares is not None and task.kind == "multiclass":
+        return balancing_costs(scorer.shares)
     if cut is None or not cut.moved:
         return None
     classes = chosen.models[0].classes_

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from pellucid.study.columns.lags import Lags
 from pellucid.study.judging.calibration import trusted
 from pellucid.study.judging.final_score import STEPS
+from pellucid.study.judging.measure import BALANCED
 from pellucid.study.records import Final, SplitRecord, Task
 from pellucid.study.verdict.verdict import figure
 
@@ -25,7 +26,8 @@ class Facts(NamedTuple):
 
 def notes(facts: Facts) -> tuple[str, ...]:
     """Every sentence that holds."""
-    found = [_lags(facts), _log_scale(facts), _steps(facts), _trust(facts), _groups(facts)]
+    found = [_lags(facts), _log_scale(facts), _steps(facts), _labels(facts), _trust(facts)]
+    found.append(_groups(facts))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -55,6 +57,17 @@ def _steps(facts: Facts) -> str:
     return (
         f"Its label is {figure(table[STEPS].estimate)} steps off on average; the commonest is "
         f"{figure(guess[STEPS].estimate)} steps off."
+    )
+
+
+def _labels(facts: Facts) -> str:
+    """Which label it says where the measure asked for is not about the likeliest one."""
+    alike = facts.task.kind == "multiclass" and facts.task.metric in BALANCED
+    if not alike or not hasattr(facts.last, "loss_matrix_"):
+        return ""
+    return (
+        "Its label is the class that is most above its share, not the likeliest one: every class "
+        "counts alike, as asked."
     )
 
 
