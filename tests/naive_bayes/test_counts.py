@@ -234,7 +234,7 @@ def test_negative_counts_are_refused(name, form):
         ({"alpha": -1}, "alpha must be >= 0"),
         ({"alpha": "much"}, "alpha must be a number"),
         ({"alpha": [1.0, 2.0]}, "shape must be"),
-        ({"alpha": np.full(8, -1.0)}, "greater than or equal 0"),
+        ({"alpha": np.full(8, -1.0)}, "All values in alpha must be greater than 0 or equal"),
         ({"class_prior": [1.0]}, "Number of priors must match number of classes: 3 needed"),
         ({"class_prior": [1.0, -1.0, 1.0]}, "class_prior must hold numbers >= 0"),
         ({"class_prior": [0.0, 0.0, 0.0]}, "at least one must be positive"),

@@ -30,6 +30,19 @@ def check_inner(owner: object, estimator: BaseEstimator, *methods: str) -> None:
             raise ValueError(f"the estimator of {name} needs the method {method}, got {estimator}")
 
 
+def fitted(model: Any, *given: Any, **named: Any) -> Any:
+    """The model after its ``fit``, whatever that returns.
+
+    >>> class Silent:
+    ...     def fit(self, X):
+    ...         self.width_ = len(X[0])
+    >>> fitted(Silent(), [[1, 2]]).width_
+    2
+    """
+    model.fit(*given, **named)
+    return model
+
+
 def read_table(owner: Any, X: Any, estimator: Any, *, reset: bool) -> Any:
     """X with its names and width checked, of the kind it had, and with rows that can be taken."""
     if not get_tags(estimator).input_tags.two_d_array or _is_text(X):

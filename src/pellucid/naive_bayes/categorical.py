@@ -258,8 +258,8 @@ class CategoricalNB(NaiveBayes):
         least = np.asarray(self.min_categories)
         if least.dtype.kind not in "iu" or least.shape not in ((), (p,)) or (least < 1).any():
             raise ValueError(
-                "min_categories must be a whole number >= 1 or one per feature "
-                f"(integral, shape ({p},)), got {self.min_categories!r}"
+                "'min_categories' should have integral type, be >= 1 and alone or one per feature: "
+                f"'min_categories' should have shape ({p},), got {self.min_categories!r}"
             )
         codes = []
         sizes = np.broadcast_to(least, p)

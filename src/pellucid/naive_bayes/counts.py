@@ -206,7 +206,9 @@ def check_alpha(alpha: ArrayLike | None, force_alpha: bool, shape: tuple[int, in
     else:
         value = np.asarray(alpha)
         if value.dtype.kind not in "iuf" or not (np.isfinite(value).all() and (value >= 0).all()):
-            raise ValueError("alpha must hold finite numbers; all must be greater than or equal 0")
+            raise ValueError(
+                "All values in alpha must be greater than 0 or equal to it, and finite"
+            )
         value = value.astype(np.float64)
         if value.shape not in (shape, shape[1:]):
             raise ValueError(

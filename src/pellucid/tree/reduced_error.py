@@ -28,6 +28,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.tree.cart import CartTree
@@ -276,7 +277,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
         X, y = _indexable(X), np.asarray(y)
         y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
         grow = np.setdiff1d(np.arange(len(codes)), held)
-        model = clone(self.estimator).fit(_safe_indexing(X, grow), y[grow])
+        model = fitted(clone(self.estimator), _safe_indexing(X, grow), y[grow])
         self.estimator_ = reduced_error_prune(model, _safe_indexing(X, held), y[held])
         if is_classifier(model):
             self.classes_ = model.classes_

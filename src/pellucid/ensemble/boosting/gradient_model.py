@@ -17,7 +17,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import check_inner
+from pellucid.core.meta import check_inner, fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
 from pellucid.ensemble.boosting.gradient_losses import GradientLoss, Leaves
@@ -281,7 +281,7 @@ class GradientBoosting(Estimator):
         if weighted and not has_fit_parameter(self.init, "sample_weight"):
             name = type(self.init).__name__
             raise ValueError(f"the initial estimator {name} does not support sample weights")
-        self.init_ = clone(self.init).fit(X, y, **params)
+        self.init_ = fitted(clone(self.init), X, y, **params)
 
     def _start(self, loss: GradientLoss, X: Array) -> Array:
         """Scores (K, n) before the first tree."""

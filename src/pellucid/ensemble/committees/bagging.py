@@ -24,6 +24,7 @@ from pellucid.base import Classifier, Regressor, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bagging_model import Bagging, take_columns
 from pellucid.ensemble.committees.bootstrap import Bootstrap, Sampling, class_factor
@@ -164,7 +165,7 @@ class BaggingClassifier(Bagging, Classifier):
     ) -> Any:
         if (answers == answers[0]).all():
             return ConstantClassifier().fit(X, answers)
-        return model.fit(X, answers, **params)
+        return fitted(model, X, answers, **params)
 
     def _row_factor(self, target: Classes | Array | None, w: Array) -> Any:
         wanted = self.sampling.class_weight if isinstance(self.sampling, Bootstrap) else None

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.meta import check_inner
+from pellucid.core.meta import check_inner, fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
@@ -77,7 +77,7 @@ class Bagging(Estimator):
         self, model: BaseEstimator, X: np.ndarray, answers: NDArray[Any], params: dict[str, Any]
     ) -> Any:
         """Fit one member."""
-        return model.fit(X, answers, **params)
+        return fitted(model, X, answers, **params)
 
     @abstractmethod
     def _fast(self, y: ArrayLike) -> Any:

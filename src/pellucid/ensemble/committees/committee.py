@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from pellucid.base import Estimator, check_weights
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
-from pellucid.core.meta import read_table
+from pellucid.core.meta import fitted, read_table
 from pellucid.ensemble.labels.meta_classifier import refuse_nonfinite
 
 
@@ -138,7 +138,7 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
 
 def fit_member(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Any:
     """A fitted copy."""
-    return clone(estimator).fit(X, y, **params)
+    return fitted(clone(estimator), X, y, **params)
 
 
 def class_columns(model: BaseEstimator, found: Array, K: int) -> Array:

@@ -37,7 +37,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import rows_of
+from pellucid.core.meta import fitted, rows_of
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.committee import Committee, class_columns, fit_member
@@ -109,7 +109,7 @@ class Stacking(Committee):
             weights = rows_of(weights, X, level.rows)
             X, y = _safe_indexing(X, level.rows), y[level.rows]
         Z = self._join(X, level.said)
-        self.final_estimator_ = final.fit(Z, y, **weights)
+        self.final_estimator_ = fitted(final, Z, y, **weights)
 
     def _first_level(
         self, members: Any, methods: list[str], X: ArrayLike, y: ArrayLike, routed: dict[str, Any]

@@ -29,6 +29,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Matrix, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.ensemble.committees.constant import ConstantClassifier
@@ -206,7 +207,7 @@ class ClassifierChain(MetaClassifier):
         if (y == y[0]).all():
             warn_constant(self, label, y[0])
             return ConstantClassifier().fit(X, y)
-        return clone(self.estimator).fit(X, y, **params)
+        return fitted(clone(self.estimator), X, y, **params)
 
     def _link_feature(
         self, model: BaseEstimator, X: ArrayLike, y: ArrayLike, params: dict[str, Any]

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_weights, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.statistics import unit_weights
-from pellucid.core.meta import binary_score, check_inner, score_threshold
+from pellucid.core.meta import binary_score, check_inner, fitted, score_threshold
 from pellucid.core.records import Card
 from pellucid.ensemble.labels.meta_classifier import MetaClassifier
 from pellucid.inference.decisions.decisions import check_losses
@@ -139,7 +139,7 @@ class CutPointClassifier(MetaClassifier):
             raise ValueError(f"loss_matrix must have shape (2, 2), got {losses.shape}")
         if not hasattr(self.estimator, "decision_function"):
             check_inner(self, self.estimator, "predict_proba")
-        self.estimator_ = clone(self.estimator).fit(X, self.classes_[codes], **params)
+        self.estimator_ = fitted(clone(self.estimator), X, self.classes_[codes], **params)
         w = unit_weights(n) if sample_weight is None else check_weights(sample_weight, codes)
         score = binary_score(self.estimator_, X)
         if np.isnan(score).any():

@@ -12,7 +12,7 @@ from pellucid import base
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import check_inner, read_table, route
+from pellucid.core.meta import check_inner, fitted, read_table, route
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.constant import ConstantClassifier
 
@@ -126,7 +126,7 @@ def fit_binary(
     if low == high:
         warn(f"label {names[low]} is present in all training rows: it is predicted always")
         return ConstantClassifier().fit(X, y)
-    return clone(estimator).fit(X, y, **params)
+    return fitted(clone(estimator), X, y, **params)
 
 
 def take_rows(X: ArrayLike, indices: IntArray) -> Any:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, Matrix
-from pellucid.core.meta import binary_score, rows_of
+from pellucid.core.meta import binary_score, fitted, rows_of
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.constant import ConstantClassifier
 from pellucid.ensemble.labels.label_matrix import (
@@ -175,4 +175,4 @@ def fit_label(
     """A copy fitted to one label; a constant where it never varies."""
     if (y == y[0]).all():
         return ConstantClassifier().fit(X, y)
-    return clone(estimator).fit(X, y, **params)
+    return fitted(clone(estimator), X, y, **params)

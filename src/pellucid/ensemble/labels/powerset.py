@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import encode_labels, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.constant import ConstantClassifier
 from pellucid.ensemble.labels.label_matrix import (
@@ -101,7 +102,7 @@ class LabelPowersetClassifier(MetaClassifier):
         if len(self.label_sets_) == 1:
             self.estimator_: Any = ConstantClassifier().fit(X, codes)
         else:
-            self.estimator_ = clone(self.estimator).fit(X, codes, **params)
+            self.estimator_ = fitted(clone(self.estimator), X, codes, **params)
         self.classes_ = [np.array([0, 1]) for _ in range(Y.shape[1])]
         context.end()
         return self

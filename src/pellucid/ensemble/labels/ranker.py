@@ -25,6 +25,7 @@ from pellucid.compiled.counts.inversions import inversions
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.linear.logistic.logistic import LogisticRegression
@@ -167,7 +168,7 @@ class PairwiseRanker(MetaEstimatorMixin, Regressor):
         model = LogisticRegression() if self.estimator is None else clone(self.estimator)
         if "fit_intercept" in model.get_params(deep=False):
             model.set_params(fit_intercept=False)
-        self.estimator_ = model.fit(both, labels)
+        self.estimator_ = fitted(model, both, labels)
         self.coef_ = self._direction(rows.X.shape[1])
         self.n_pairs_, self.n_comparable_ = len(better), pairs.total
         context.end()

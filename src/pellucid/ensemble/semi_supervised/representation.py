@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import check_inner, read_table
+from pellucid.core.meta import check_inner, fitted, read_table
 from pellucid.core.records import Card
 
 UNLABELLED = -1
@@ -128,11 +128,11 @@ class RepresentationClassifier(Classifier):
             known = known[weights[known] > 0]
         self.classes_, _ = labelled_classes(labels[known])
         params = weights_for(self.representation, weights, "the representation")
-        self.representation_ = clone(self.representation).fit(X, **params)
+        self.representation_ = fitted(clone(self.representation), X, **params)
         own = None if weights is None else weights[known]
         params = weights_for(self.estimator, own, "the underlying estimator")
         Z = self._columns(_safe_indexing(X, known))
-        self.estimator_ = clone(self.estimator).fit(Z, labels[known], **params)
+        self.estimator_ = fitted(clone(self.estimator), Z, labels[known], **params)
         self.n_labelled_ = len(known)
         context.end()
         return self

@@ -27,7 +27,7 @@ from pellucid.base import Classifier, check_labels, check_weights, with_callback
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext, History
-from pellucid.core.meta import check_inner, read_table, route, rows_of
+from pellucid.core.meta import check_inner, fitted, read_table, route, rows_of
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.labels.meta_classifier import refuse_cells, take_rows
@@ -77,7 +77,7 @@ class Task(NamedTuple):
         known = np.flatnonzero(codes >= 0)
         y = classes[codes[known]]
         params = rows_of(self.params, self.X, known)
-        return clone(self.inner).fit(take_rows(self.X, known), y, **params)
+        return fitted(clone(self.inner), take_rows(self.X, known), y, **params)
 
 
 def labels_of(y: np.ndarray, n: int, owner: Any) -> Any:

@@ -24,6 +24,7 @@ from sklearn.utils import _safe_indexing
 from pellucid.base import Regressor, check_number_target, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.conformal import conformal_scores as scoring
@@ -162,7 +163,7 @@ class ConformalRegressor(ConformalModel, Regressor):
 
     def _fit_folds(self, X: np.ndarray, y: Array, splits: list[tuple[IntArray, IntArray]]) -> None:
         """One model without each fold, and the residuals on the fold."""
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = fitted(clone(self.estimator), X, y)
         self.estimators_ = self._without(X, y, splits)
         self.fold_ = np.empty(len(y), dtype=np.intp)
         self.scores_ = np.empty(len(y))
@@ -174,7 +175,7 @@ class ConformalRegressor(ConformalModel, Regressor):
         """Least squares and ridge know their fits without each row; others are refitted."""
         if len(y) < 2:
             raise ValueError(f"jackknife+ needs at least 2 rows, got n_samples={len(y)}")
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = fitted(clone(self.estimator), X, y)
         if type(self.estimator_) in (LinearRegression, Ridge):
             smoother = self.estimator_._smoother
             if not smoother.reason:

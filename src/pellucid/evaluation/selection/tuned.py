@@ -29,6 +29,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card, plain, show, text_table
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.guarantees.risk_bounds import RiskBound, validation_bound
@@ -235,7 +236,7 @@ def refit(job: FoldJob, candidate: dict[str, Any]) -> Any:
     extra = dict(job.params or {})
     if job.weight is not None:
         extra["sample_weight"] = job.weight
-    return model.fit(job.X, **extra) if job.y is None else model.fit(job.X, job.y, **extra)
+    return fitted(model, *((job.X,) if job.y is None else (job.X, job.y)), **extra)
 
 
 class TunedEstimator(MetaEstimatorMixin, Estimator):

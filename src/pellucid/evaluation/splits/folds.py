@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
+from pellucid.core.meta import fitted
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.metrics.metrics import Metric
 from pellucid.evaluation.workers import run_tasks
@@ -82,7 +83,7 @@ def ratio_of(splits: Sequence[Split]) -> float:
 def fit_on(estimator: BaseEstimator, X: Any, y: Any, rows: IntArray) -> Any:
     """A clone fitted on these rows."""
     part = _safe_indexing(X, rows)
-    return clone(estimator).fit(part) if y is None else clone(estimator).fit(part, y[rows])
+    return fitted(clone(estimator), *((part,) if y is None else (part, y[rows])))
 
 
 class FoldScore(NamedTuple):

@@ -22,6 +22,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.meta import fitted
 from pellucid.core.records import plain, show
 from pellucid.evaluation.metrics.metrics import Metric, MetricLike, classes_of, predictions_for
 from pellucid.evaluation.splits.bootstrap_split import BootstrapSplit
@@ -185,7 +186,7 @@ def bootstrap_estimate(
     )
     replicates = np.array(found)
     everything = _safe_split(estimator, X, y, np.arange(len(y)))
-    model = clone(estimator).fit(*everything)
+    model = fitted(clone(estimator), *everything)
     said = predictions_for(score, model, everything[0])
     labels = classes_of(model)
     apparent = score.score(y, said, labels=labels)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.meta import fitted
 from pellucid.core.records import plain, show
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics import metrics
@@ -130,8 +131,8 @@ def run_fold(job: FoldJob, candidate: dict[str, Any], split: Split) -> FoldResul
     params = job.fit_params(train)
     weights = (None, None) if job.weight is None else (job.weight[train], job.weight[test])
     began = time.perf_counter()
-    model = model.fit(X, **params) if y is None else model.fit(X, y, **params)
-    fitted = time.perf_counter()
+    model = fitted(model, *((X,) if y is None else (X, y)), **params)
+    learned = time.perf_counter()
     said = predictions_for(job.metric, model, X_test)
     value = judge(job.metric, model, X_test, y_test, weights[1], said)
     if not job.predictions:
@@ -139,7 +140,7 @@ def run_fold(job: FoldJob, candidate: dict[str, Any], split: Split) -> FoldResul
     elif job.metric.needs != "labels":
         said = model.predict(X_test) if hasattr(model, "predict") else None
     inside = judge(job.metric, model, X, y, weights[0]) if job.train_scores else None
-    return FoldResult(value, inside, said, fitted - began, time.perf_counter() - fitted)
+    return FoldResult(value, inside, said, learned - began, time.perf_counter() - learned)
 
 
 def clone_values(candidate: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ Estimator            lambda = argmax -(n/2) ln var T(x) + (lambda - 1) sum sign(
                      (Box-Cox: sum ln x), the likelihood of a normal T(x)
 Algorithm            Newton's method on all columns at once with halved steps where f rises; one
                      pass of the rows per step. Of a column of one sign the geometric mean is taken
-                     off first: it does not change lambda and keeps powers in range.
+                     off first: it does not change lambda and keeps powers in range. lambda stays
+                     where T(x) and its square are numbers that can be told apart.
 
 References: Box & Cox (1964); Yeo & Johnson (2000).
 """
@@ -34,6 +35,7 @@ from pellucid.features.scaling.kernels import column_moments
 from pellucid.features.scaling.power_kernels import Likelihood, likelihood
 
 ROWS = 1024
+LARGE, SMALL = 345.0, 18.0  # e^345 can be squared; 1 + e^-18 keeps eight digits of e^-18
 TOL, MAX_STEPS = 1e-9, 100  # Newton doubles the digits at every step, so few are needed
 
 
@@ -44,6 +46,8 @@ class Columns(NamedTuple):
     turned: BoolArray  # (p,) of bool: x <= 0, so the exponent is 2 - lambda
     mixed: BoolArray  # (p,) of bool: both signs
     mean: Array  # (p,) mean of L; 0 where it was taken off
+    least: Array  # (p,) the exponents that keep T in the range of numbers
+    most: Array
 
 
 class Search(NamedTuple):
@@ -74,7 +78,26 @@ def logarithms(X: Array, method: str, low: Array, high: Array) -> Columns:
     center = np.where(mixed, 0.0, total.mean[0])
     L -= center
     L *= np.where(turned, -1.0, 1.0)
-    return Columns(L, turned, mixed, np.where(mixed, total.mean[0], 0.0))
+    bounds = exponent_bounds(low, high, box, turned, mixed)
+    return Columns(L, turned, mixed, np.where(mixed, total.mean[0], 0.0), *bounds)
+
+
+def exponent_bounds(
+    low: Array, high: Array, box: bool, turned: BoolArray, mixed: BoolArray
+) -> tuple[Array, Array]:
+    """The exponents m between which T and its square are numbers, and not all one number.
+
+    >>> ends = np.array([1950.0]), np.array([2009.0])
+    >>> no = np.zeros(1, dtype=bool)
+    >>> [bound.round(1).tolist() for bound in exponent_bounds(*ends, False, no, no)]
+    [[-2.4], [45.4]]
+    """
+    with np.errstate(all="ignore"):
+        size = (lambda x: np.log(x)) if box else (lambda x: np.log1p(np.abs(x)))
+        near, far = size(np.where(turned, high, low)), size(np.where(turned, low, high))
+        most = np.where(far > 0, LARGE / far, np.inf)
+        least = np.where(near > 0, -SMALL / near, np.where(near < 0, LARGE / near, -np.inf))
+        return np.where(mixed, 2.0 - LARGE / near, least), most
 
 
 def newton_step(columns: Columns, search: Search, active: BoolArray) -> tuple[Search, float]:
@@ -85,6 +108,7 @@ def newton_step(columns: Columns, search: Search, active: BoolArray) -> tuple[Se
     m = np.where(better, m + step, m)
     at = Likelihood(*(np.where(better, new, old) for new, old in zip(tried, at, strict=True)))
     step = np.where(active, np.where(better, proposal(m, at), step / 2), 0.0)
+    step = np.clip(m + step, columns.least, columns.most) - m
     return Search(m, at, step), float(np.max(np.abs(step) / (1.0 + np.abs(m)), initial=0.0))
 
 
@@ -179,9 +203,10 @@ class PowerTransformer(ColumnScaler):
         low, high = column_spans(rows)
         active = high > low
         columns = logarithms(rows.X, self.method, low, high)
-        start = np.ones(len(low))
+        start = np.clip(np.ones(len(low)), columns.least, columns.most)
         at = likelihood(columns.L, start, columns.mixed, columns.mean)
-        state = Search(start, at, np.where(active, proposal(start, at), 0.0))
+        first = np.clip(start + proposal(start, at), columns.least, columns.most) - start
+        state = Search(start, at, np.where(active, first, 0.0))
 
         def attributes(s: Search) -> dict[str, Any]:
             return self._attributes(rows, columns, s, active)

@@ -19,6 +19,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
@@ -97,14 +98,14 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         rounds = 0
         while support.sum() > goal:
             columns = np.flatnonzero(support)
-            model = clone(self.estimator).fit(rows.X[:, columns], rows.y, **fit_params)
+            model = fitted(clone(self.estimator), rows.X[:, columns], rows.y, **fit_params)
             worst = np.argsort(self._importance(model), kind="stable")
             support[columns[worst[: min(step, len(columns) - goal)]]] = False
             ranking[~support] += 1
             rounds += 1
             if context.step(rounds, None):
                 break
-        self.estimator_ = clone(self.estimator).fit(rows.X[:, support], rows.y, **fit_params)
+        self.estimator_ = fitted(clone(self.estimator), rows.X[:, support], rows.y, **fit_params)
         self.support_, self.ranking_, self.n_features_ = support, ranking, int(support.sum())
         context.end()
         return self

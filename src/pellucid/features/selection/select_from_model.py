@@ -15,6 +15,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
 
@@ -105,7 +106,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         if self.prefit:
             self._adopt()
         else:
-            self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+            self.estimator_ = fitted(clone(self.estimator), X, y, **fit_params)
         self.get_support()  # a wrong threshold is refused now, not at transform
         context.end()
         return self

@@ -144,7 +144,7 @@ def all_classes(model: Classifier, classes: ArrayLike | None, first: bool) -> An
     labels = np.unique(np.asarray(classes))
     if not first and not np.array_equal(labels, model.classes_):
         raise ValueError(
-            f"classes={labels.tolist()} is not the same as on the last call to partial_fit, "
+            f"classes={labels.tolist()} is not the same as on last call to partial_fit, "
             f"was: {model.classes_.tolist()}"
         )
     return labels

@@ -22,7 +22,7 @@ from pellucid.base import Classifier, check_labels, check_weights, with_callback
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import check_inner, read_table, route
+from pellucid.core.meta import check_inner, fitted, read_table, route
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.inference.decisions import decisions as rule
@@ -100,7 +100,7 @@ class LossMatrixClassifier(MetaEstimatorMixin, Classifier):
             sample_weight = check_weights(sample_weight, labels)
         context = FitContext(self, X=X, y=labels, sample_weight=sample_weight)
         params = route(self, "fit", sample_weight, fit_params)
-        self.estimator_ = clone(self.estimator).fit(X, labels, **params)
+        self.estimator_ = fitted(clone(self.estimator), X, labels, **params)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.loss_matrix_ = rule.check_losses(self.loss_matrix, len(self.classes_))
         self.decisions_ = self._decision_labels()

@@ -126,7 +126,7 @@ def check_online(model: BaseEstimator, classes: ArrayLike | None, first: bool) -
         labels = np.unique(np.asarray(classes))
         if not np.array_equal(labels, model.classes_):
             now, before = f"classes={labels.tolist()}", model.classes_.tolist()
-            last = f"on the last call to partial_fit, was: {before}"
+            last = f"on last call to partial_fit, was: {before}"
             raise ValueError(f"{now} is not the same as {last}")
 
 

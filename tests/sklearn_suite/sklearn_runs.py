@@ -1,0 +1,145 @@
+"""Runs of scikit-learn's test modules with theirs and with ours, and what they show."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+import sklearn
+
+HERE = Path(__file__).parent
+PACKAGE = Path(sklearn.__file__).parent
+SECONDS = 1800  # for one module
+GOOD = ("passed", "skipped", "xfailed")
+
+
+class Outcome(NamedTuple):
+    """What came of one test."""
+
+    outcome: str  # passed, failed, skipped, xfailed, begun (the process died), uncollected
+    made: tuple[str, ...] = ()
+    why: str = ""
+    seconds: float = 0.0
+
+
+def run_module(
+    module: str,
+    side: str,
+    *,
+    seconds: int = SECONDS,
+    only: str | None = None,
+    tests: list[str] | None = None,
+) -> dict[str, Outcome]:
+    """Run one test file of scikit-learn in a process of its own; ``side`` is theirs or ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.jsonl"
+        out.touch()
+        environment = {
+            **os.environ,
+            "SKLEARN_SWAP": side,
+            "SKLEARN_SWAP_OUT": str(out),
+            "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+            "MPLBACKEND": "Agg",
+            "PYTHONHASHSEED": "0",
+        }
+        for name in ("PELLUCID_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            environment[name] = "1"
+        for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST"):
+            environment.pop(name, None)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "sklearn_swap",
+            "-p",
+            "no:cacheprovider",
+        ]
+        command += ["-p", "no:xdist", "--tb=short", "--rootdir", folder, "-c", os.devnull]
+        command += ["-k", only] if only else []
+        names = ["sklearn." + module.removesuffix(".py").replace("/", ".")]
+        if tests and all(not t.endswith("::") for t in tests):
+            bare = sorted({t.partition("::")[2].split("[")[0] for t in tests})
+            names = [f"{names[0]}::{name}" for name in bare]
+        try:
+            done = subprocess.run(
+                [*command, "--pyargs", *names],
+                cwd=folder,
+                env=environment,
+                timeout=seconds,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            log = done.stdout[-2000:] + done.stderr[-2000:]
+        except subprocess.TimeoutExpired:
+            log = f"no end after {seconds} s"
+        return read_outcomes(out, module, log)
+
+
+def read_outcomes(out: Path, module: str, log: str) -> dict[str, Outcome]:
+    """Lines of the plugin by the test's name within scikit-learn."""
+    found: dict[str, Outcome] = {}
+    for line in out.read_text().splitlines():
+        record = json.loads(line)
+        _, _, name = record["id"].partition("::")
+        record.pop("id")
+        record["made"] = tuple(record.get("made", ()))
+        found[f"{module}::{name}"] = Outcome(**record)
+    if not found:
+        found[f"{module}::"] = Outcome("uncollected", why=log)
+    return found
+
+
+class Comparison(NamedTuple):
+    """One module with theirs and with ours."""
+
+    touched: tuple[str, ...]  # pass with theirs, make a model of ours
+    failures: dict[str, str]  # of these, the failing ones, with the last words of each
+
+
+def compare(theirs: dict[str, Outcome], ours: dict[str, Outcome]) -> Comparison:
+    """Tests that pass with theirs and make our models, and those of them that fail with ours."""
+    passed = [t for t, o in theirs.items() if o.outcome == "passed"]
+    touched, failures = [], {}
+    for test in passed:
+        mine = ours.get(test, Outcome("missing", why="not collected with ours"))
+        if mine.outcome in ("missing", "begun", "uncollected"):
+            touched.append(test)
+            failures[test] = mine.why or mine.outcome
+        elif mine.made:
+            touched.append(test)
+            if mine.outcome == "failed":
+                failures[test] = mine.why
+    return Comparison(tuple(touched), failures)
+
+
+class Reason(NamedTuple):
+    """A line of the reasons file."""
+
+    pattern: str  # module::test, or module::test[pattern]
+    why: str
+    section: str  # of docs/differences.md
+
+    def covers(self, test: str) -> bool:
+        """A line without parameters covers all of them."""
+        return (
+            test == self.pattern
+            or test.startswith(self.pattern + "[")
+            or ("*" in self.pattern and fnmatchcase(test, self.pattern.replace("[", "[[]")))
+        )
+
+
+def read_reasons(path: Path = HERE / "reasons.txt") -> list[Reason]:
+    """The lines ``test | reason | #section``."""
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    return [
+        Reason(*(part.strip() for part in line.split(" | ")))
+        for line in lines
+        if line and not line.startswith("#")
+    ]
