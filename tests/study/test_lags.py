@@ -155,12 +155,12 @@ def test_the_tail_is_enough_for_the_next_row(record):
     tail = make_tail(lags, table, table["y"].to_numpy(), np.arange(200))
     assert len(tail.times) == lags.longest()
     whole = table_lags(lags, table, table["y"].to_numpy(), np.arange(240))
-    one, unknown = new_lags(lags, tail, table[[200]].drop("y"))
-    assert not unknown.any()
+    one, ahead = new_lags(lags, tail, table[[200]].drop("y"))
+    assert ahead.tolist() == [1]
     assert_allclose(one.to_numpy(), whole[[200]].to_numpy(), rtol=1e-10)
     order = np.array([203, 201, 200, 202])  # in any order, with their targets
-    some, unknown = new_lags(lags, tail, table[order])
-    assert not unknown.any()
+    some, ahead = new_lags(lags, tail, table[order])
+    assert ahead.tolist() == [1, 1, 1, 1]
     assert_allclose(some.to_numpy(), whole[order].to_numpy(), rtol=1e-10)
 
 
@@ -178,8 +178,11 @@ def test_the_model_to_use_goes_on_from_the_last_row_of_the_table(record):
 
 
 def test_rows_ahead_of_what_is_known_are_counted(record):
-    table = momentum(250).tail(10).drop("y")
-    with pytest.warns(DataWarning, match="9 rows are predicted without the y of the moment before"):
+    table, reach = momentum(250).tail(10).drop("y"), record.final.ahead["steps"]
+    assert 1 < reach < 10
+    near = f"{reach - 1} rows are predicted without the y of the moment before"
+    far = f"more than {reach} steps ahead of the last y known: {record.final.ahead['name']}"
+    with pytest.warns(DataWarning, match=near), pytest.warns(DataWarning, match=far):
         found = record.predict(table)
     assert np.isfinite(found).all()
     with pytest.raises(ValueError, match="day"):
@@ -189,7 +192,76 @@ def test_rows_ahead_of_what_is_known_are_counted(record):
 def test_a_gap_in_time_is_no_moment_before(record):
     table = momentum(400)
     with pytest.warns(DataWarning, match="1 row is predicted without"):
+        record.predict(table[242:250])
+    with pytest.warns(DataWarning, match="1 row is more than 8 steps ahead of the last y known"):
         record.predict(table[300:310])
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("ahead", [1, 2, 4, 9])
+def test_lags_ahead_are_those_of_rows_whose_targets_are_not_known_yet(ahead, classes):
+    """Rows behind the end of a series, and the same rows measured in a fold."""
+    rng = np.random.default_rng(ahead)
+    x, now = rng.normal(size=40), 25
+    y = rng.choice(["a", "b"], 40) if classes else rng.normal(size=40)
+    lags, table = LAGS._replace(classes=classes), pl.DataFrame({"day": days(40), "x": x})
+    tail = make_tail(lags, table, y, np.arange(now))
+    new, steps = new_lags(lags, tail, table[now:])
+    assert steps[ahead - 1] == ahead
+    whole = table_lags(lags, table, y, np.arange(40), ahead=ahead)
+    one, two = new.row(ahead - 1), whole.row(now + ahead - 1)
+    assert one == two if classes else np.allclose(one, two, rtol=1e-12)
+
+
+def driven(n=300, seed=1):
+    """A column says most of it, and the rest is forgotten within a few steps."""
+    rng = np.random.default_rng(seed)
+    x, rest = rng.normal(size=n), np.zeros(n)
+    for i in range(1, n):
+        rest[i] = 0.8 * rest[i - 1] + rng.normal()
+    return pl.DataFrame({"day": days(n), "x": x, "y": 3 * x + rest})
+
+
+def test_far_ahead_the_best_model_without_lags_predicts(tmp_path):
+    table = driven()
+    known, new = table[:240], table[240:].drop("y")
+    record = pellucid.learn(known, "y", effort="quick")
+    alone = pellucid.learn(known, "y", effort="quick", plan=Plan(time="day", candidates=("ridge",)))
+    beyond = record.final.ahead
+    assert (beyond["steps"], beyond["name"]) == (1, "ridge regression")
+    assert beyond["curve"][-1][1] > beyond["level"]  # from there on the lags are worse
+    assert f"more than 1 step ahead are predicted by {beyond['name']}" in str(record.verdict)
+    score = alone.final.table["rmse"]
+    assert beyond["score"]["estimate"] == pytest.approx(score.estimate, rel=0.1)
+    with pytest.warns(DataWarning, match="59 rows are more than 1 step ahead"):
+        said = record.predict(new)
+    assert_array_equal(said[1:], record.model.far_.predict(new[1:]))
+    truth = table["y"][240:].to_numpy()
+    assert np.sqrt(np.mean((said - truth) ** 2)) < beyond["score"]["high"]
+    path = tmp_path / "m.pellucid"
+    pellucid.save(record.model, path)
+    with pytest.warns(DataWarning, match="59 rows"):
+        again = Application(pellucid.load(path), Asked(interval=0.9)).answer(new)
+    assert_array_equal(again["prediction"], said)
+    width = (again["high"] - again["low"]).to_numpy()
+    assert width[0] < width[1] == pytest.approx(width[-1])  # intervals of the model that predicts
+    with pytest.warns(DataWarning, match="59 rows"):
+        shuffled = record.predict(new[::-1])
+    assert_allclose(shuffled[::-1], said, rtol=1e-12)
+    told = explain_model(record.model, new, row=40)
+    assert {one["name"] for one in told.contributions["parts"]} <= {"day", "x"}
+
+
+def test_where_nothing_without_lags_is_better_the_last_value_stands():
+    """A series that rises: the mean of the past is further off than the last value, always."""
+    table = momentum().with_columns(pl.col("y") + 10 * pl.int_range(240))
+    plan = Plan(time="day", candidates=("ridge_lags",))
+    record = pellucid.learn(table, "y", effort="quick", plan=plan)
+    assert (record.verdict.chosen, record.final.ahead) == ("ridge regression with lags", None)
+    assert "Further ahead the last y known stands for it" in str(record.verdict)
+    after = table.tail(3).with_columns(pl.col("day") + dt.timedelta(days=3)).drop("y")
+    with pytest.warns(DataWarning, match="2 rows are predicted without the y"):
+        assert np.isfinite(record.predict(after)).all()
 
 
 def test_the_script_makes_the_same_features(record):

@@ -7,11 +7,12 @@ made from the end of the training series and from the new rows before each row (
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.runtime.warn import warn
-from pellucid.data import DataWarning, load
+from pellucid.core.arrays.typing import Array
+from pellucid.data import load
 from pellucid.study.columns.lags import Lags, Tail, new_lags
 from pellucid.study.columns.table_features import TableFeatures
 
@@ -79,16 +80,12 @@ class LaggedFeatures(TableFeatures):
 
     def with_lags(self, X: pl.DataFrame) -> pl.DataFrame:
         """The table with the lags of its rows; as it is where it has them or none are used."""
+        return self.placed(X)[0]
+
+    def placed(self, X: pl.DataFrame) -> tuple[pl.DataFrame, Array]:
+        """The table with its lags, and how many steps each row is ahead of the last known target."""
         if self.lags is None or set(self.lags.names()) <= set(X.columns):
-            return X
+            return X, np.ones(X.height)
         assert self.tail is not None
-        found, unknown = new_lags(self.lags, self.tail, X)
-        if n := int(unknown.sum()):
-            one = "1 row is" if n == 1 else f"{n} rows are"
-            warn(
-                f"{one} predicted without the {self.lags.target} of the moment before: the last "
-                "one known, or a typical one where none is, stands for it, and the error is "
-                "larger than the study's",
-                DataWarning,
-            )
-        return pl.concat([found, X.drop(found.columns, strict=False)], how="horizontal")
+        found, ahead = new_lags(self.lags, self.tail, X)
+        return pl.concat([found, X.drop(found.columns, strict=False)], how="horizontal"), ahead

@@ -14,7 +14,7 @@ first rows have no past and empty cells. A series has one row per moment, and t 
 
 A saved model keeps the end of the series it learned from (``Tail``). New rows are put behind it in
 the order of their times; where the target of a moment is not known yet, the last known one stands
-for it, and such rows are counted: their error is larger than what a study measured one step ahead.
+for it, and it is counted how many steps ahead of that a row is (``series_model``).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.study.reading.profiles import Column, read_column
 
 DAY = 86_400e6  # microseconds
@@ -104,28 +104,48 @@ def find_lags(
     return Lags(times.name, target, tuple(sources[:MOST_SOURCES]), season, classes)
 
 
-def lag_columns(lags: Lags, series: pl.DataFrame) -> pl.DataFrame:
+def lag_columns(lags: Lags, series: pl.DataFrame, ahead: int = 1) -> pl.DataFrame:
     """The lags of every row of a series, in order of time.
+
+    Targets are known until ``ahead`` rows before each row; that one stands for those after it.
 
     >>> series = pl.DataFrame({"y": [1.0, 2.0, 4.0, 7.0]})
     >>> [round(v, 3) for v in lag_columns(Lags("day", "y", (), (), False), series).rows()[3]]
     [4.0, 2.0, 1.0, -1.667]
     """
     y, s = series[lags.target].forward_fill(), lags.seasons  # not known yet: the last that was
-    last = y.shift(1)
+
+    def back(k: int) -> pl.Series:
+        return y.shift(max(k, ahead))
+
+    last = back(1)
     if lags.classes:
-        found = [y.shift(k) for k in (1, 2, *s)]
+        found = [back(k) for k in (1, 2, *s)]
     else:
-        found = [last, *(y.shift(k) - y.shift(k + 1) for k in (1, 2, *s))]
-        found += [y.shift(k) - last for k in s]
-        found += [last.rolling_mean(w) - last for w in (WINDOW, *s)]
+        found = [last, *(back(k) - back(k + 1) for k in (1, 2, *s))]
+        found += [back(k) - last for k in s]
+        found += [_mean_back(y, w, ahead) - last for w in (WINDOW, *s)]
     found += [series[name] - series[name].shift(1) for name in lags.sources]
     return pl.DataFrame([one.rename(name) for name, one in zip(lags.names(), found, strict=True)])
 
 
-def table_lags(lags: Lags, cells: pl.DataFrame, y: Any, rows: IntArray) -> pl.DataFrame:
+def _mean_back(y: pl.Series, w: int, ahead: int) -> pl.Series:
+    """The mean of the last w values, of which ``ahead`` - 1 are not known yet.
+
+    >>> y = pl.Series([1.0, 2.0, 4.0, 7.0, 11.0])
+    >>> _mean_back(y, 3, 1)[4], _mean_back(y, 3, 2)[4], _mean_back(y, 3, 9)[4]
+    (4.333333333333333, 3.3333333333333335, None)
+    """
+    known = max(w - ahead + 1, 1)  # values; the last of them stands for the others
+    mean = y.shift(ahead).rolling_mean(known)
+    return (known * mean + (w - known) * y.shift(ahead)) / w if known < w else mean
+
+
+def table_lags(
+    lags: Lags, cells: pl.DataFrame, y: Any, rows: IntArray, *, ahead: int = 1
+) -> pl.DataFrame:
     """The lags of every row of a table; ``rows`` are those of the series, in order of time."""
-    found = lag_columns(lags, make_series(lags, cells, y, rows))
+    found = lag_columns(lags, make_series(lags, cells, y, rows), ahead)
     place = np.full(cells.height, len(rows), dtype=np.intp)
     place[rows] = np.arange(len(rows))
     empty = pl.DataFrame({name: [None] for name in found.columns}, schema=found.schema)
@@ -162,12 +182,12 @@ def make_tail(lags: Lags, cells: pl.DataFrame, y: Any, rows: IntArray) -> Tail:
     return Tail(np.asarray(moments[last], dtype=np.float64), np.asarray(y)[last], sources, gap)
 
 
-def new_lags(lags: Lags, tail: Tail, table: pl.DataFrame) -> tuple[pl.DataFrame, BoolArray]:
-    """The lags of new rows, and for which of them the target of the moment before is not known.
+def new_lags(lags: Lags, tail: Tail, table: pl.DataFrame) -> tuple[pl.DataFrame, Array]:
+    """The lags of new rows, and how many steps ahead of the last known target they are.
 
     ``table`` has the time and the sources; the target where it is known. Several rows of a moment
-    share their lags; a row without a time has none. Where more time has passed since the row
-    before than ever in the series, that row is not the moment before.
+    share their lags; a row without a time has none, and is infinitely far. Where more time has
+    passed since the row before than ever in the series, as many steps have as such times fit in.
     """
     moments = read_column(table[lags.time]).numbers
     if moments is None:
@@ -184,9 +204,19 @@ def new_lags(lags: Lags, tail: Tail, table: pl.DataFrame) -> tuple[pl.DataFrame,
     ).with_columns(pl.col(n).fill_nan(None) for n in lags.sources)
     first = [pl.col(name).drop_nulls().first() for name in new.columns if name != "at"]
     series = pl.concat([new.drop_nulls("at"), old]).group_by("at").agg(first).sort("at")
-    lost = series[lags.target].is_null().shift(1, fill_value=True)
-    lost |= (series["at"].diff() > tail.gap).fill_null(False)
-    found = lag_columns(lags, series).with_columns(series["at"], unknown=lost)
+    ahead = steps_ahead(series["at"].to_numpy(), series[lags.target].is_not_null(), tail.gap)
+    found = lag_columns(lags, series).with_columns(series["at"], ahead=ahead)
     joined = new.select("at").join(found, on="at", how="left", maintain_order="left")
-    unknown = joined["unknown"].fill_null(True).to_numpy()
-    return joined.select(lags.names()), unknown
+    return joined.select(lags.names()), joined["ahead"].fill_null(np.inf).to_numpy()
+
+
+def steps_ahead(at: Array, known: Any, gap: float) -> Array:
+    """Steps from the last known target before each row; a longer time than ``gap`` is several.
+
+    >>> steps_ahead(np.array([1.0, 2.0, 3.0, 9.0]), np.array([True, False, False, True]), 2.0)
+    array([inf,  1.,  2.,  5.])
+    """
+    time = np.concatenate([[0.0], np.cumsum(np.maximum(np.ceil(np.diff(at) / gap), 1.0))])
+    last = np.where(np.asarray(known), time, -np.inf)
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(last)[:-1]])
+    return np.asarray(time - before)

@@ -28,6 +28,7 @@ from pellucid.study.candidates.ordered import places
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.lags import make_tail
+from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.decision_rule import costs_among
@@ -42,6 +43,16 @@ WORST, POINTS, DRAWS = 10, 2000, 200
 STEPS = "mean_steps"  # by which ordered labels are missed
 
 
+class Far(NamedTuple):
+    """What predicts rows that are more than ``steps`` ahead of the last known target."""
+
+    steps: int
+    outcome: Outcome
+    params: dict[str, Any]
+    costs: ArrayLike | None
+    trust: float | None
+
+
 def build_model(
     shop: Workshop,
     outcome: Outcome,
@@ -49,11 +60,31 @@ def build_model(
     params: dict[str, Any],
     costs: ArrayLike | None,
     trust: float | None = None,
+    far: Far | None = None,
 ) -> Pipeline:
     """Features and chosen model, fitted on these rows.
 
-    With ``costs`` it decides by them, with ``trust`` its probabilities are calibrated.
+    With ``costs`` it decides by them, with ``trust`` its probabilities are calibrated; a model with
+    lags leaves what it cannot reach to ``far``.
     """
+    pipeline = unfitted(shop, outcome, rows, params, costs, trust)
+    lists = {f"model__{k}": v for k, v in shop.fit_options(pipeline[-1], rows).items()}
+    if outcome.tried.features.get("lags"):
+        beyond = None if far is None else unfitted(shop, far.outcome, rows, *far[2:])
+        reach = 1 if far is None else far.steps
+        pipeline = SeriesModel(pipeline.steps, far=beyond, reach=reach)
+    return pipeline.fit(shop.frame[rows], shop.y[rows], **lists)
+
+
+def unfitted(
+    shop: Workshop,
+    outcome: Outcome,
+    rows: IntArray,
+    params: dict[str, Any],
+    costs: ArrayLike | None,
+    trust: float | None,
+) -> Pipeline:
+    """Features and model that are to be fitted on these rows."""
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
     if shop.scorer.task.nature == "counts" and outcome.complexity > 0:
         model = NonNegativeRegressor(model)
@@ -63,9 +94,7 @@ def build_model(
         known = costs_among(costs, shop.scorer.task.classes, np.unique(shop.y[rows]))
         model = LossMatrixClassifier(model, known)
     features = final_features(shop, outcome.tried.features, rows)
-    lists = {f"model__{k}": v for k, v in shop.fit_options(model, rows).items()}
-    pipeline = Pipeline([("features", features), ("model", model)])
-    return pipeline.fit(shop.frame[rows], shop.y[rows], **lists)
+    return Pipeline([("features", features), ("model", model)])
 
 
 def final_features(shop: Workshop, options: dict[str, Any], rows: IntArray) -> TableFeatures:

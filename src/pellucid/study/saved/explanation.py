@@ -27,6 +27,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain
 from pellucid.ensemble.committees.voting import VotingClassifier, VotingRegressor
 from pellucid.study.columns.lagged_features import LaggedFeatures
+from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.rule_words import tree_rules
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import chunks
@@ -155,6 +156,7 @@ def explain_model(
     [('a', 3.0), ('b', 0.0)]
     """
     machine = machine_of(model)
+    teller = machine
     rng = np.random.default_rng(random_state)
     if row is not None and frame is None:
         raise ValueError("a row can be explained only with the table it stands in")
@@ -163,7 +165,8 @@ def explain_model(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a summary warns of what its notes say too
         if frame is not None and isinstance(machine.parts.features, LaggedFeatures):
-            frame = machine.parts.features.with_lags(frame)
+            frame, ahead = machine.parts.features.placed(frame)
+            teller = _teller(model, machine, ahead, row)
         X = None if frame is None else sampled(frame, SAMPLE, rng)
         found, metric, met = importances(machine, X, target, rng)
         Z = None if X is None else machine.features(X.select(machine.columns))
@@ -178,11 +181,19 @@ def explain_model(
             metric,
             own,
             curves,
-            None if row is None else contributions(machine, frame, row, rng),
+            None if row is None else contributions(teller, frame, row, rng),
             rules_of(machine),
             0 if frame is None else frame.height,
             met,
         )
+
+
+def _teller(model: Any, machine: Machine, ahead: Array, row: int | None) -> Machine:
+    """What predicts this row: beyond the reach of the lags it is another model."""
+    if row is None or not 0 <= row < len(ahead) or not isinstance(model, SeriesModel):
+        return machine
+    beyond = model.far is not None and ahead[row] > model.reach
+    return machine_of(model.far_) if beyond else machine
 
 
 def sampled(frame: pl.DataFrame, most: int, rng: np.random.Generator) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.data.block import table_blocks
 from pellucid.data.delimited import commas_as_text
 from pellucid.study.columns.lagged_features import LaggedFeatures
+from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import Drift, TableFeatures
 from pellucid.study.judging.conformal import label_sets, limits
 
@@ -203,6 +204,17 @@ class Application:
 
     def answer(self, X: pl.DataFrame) -> pl.DataFrame:
         """One row of answers for every row of X, which has the needed columns in their order."""
+        if not isinstance(self.model, SeriesModel):
+            return self._answer(X)
+        X, beyond = self.model.placed(X)
+        near = self._answer(X)
+        if not beyond.any():
+            return near
+        far = Application(self.model.far_, self.asked).answer(X.filter(pl.Series(beyond)))
+        place = np.argsort(np.concatenate([np.flatnonzero(~beyond), np.flatnonzero(beyond)]))
+        return pl.concat([near.filter(pl.Series(~beyond)), far])[place]
+
+    def _answer(self, X: pl.DataFrame) -> pl.DataFrame:
         Z = self.parts.numbers(self._rows(X))
         last, asked = self.parts.last, self.asked
         wants = asked.proba or asked.threshold is not None or asked.sets is not None

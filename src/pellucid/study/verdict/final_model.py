@@ -38,9 +38,11 @@ from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import balancing_costs, threshold_costs
 from pellucid.study.judging.final_score import (
     Evaluation,
+    Far,
     assess,
     build_model,
     metric_of,
+    say,
     with_metric,
 )
 from pellucid.study.judging.gain import (
@@ -52,6 +54,7 @@ from pellucid.study.judging.gain import (
 )
 from pellucid.study.judging.jackknife import make_blocks
 from pellucid.study.judging.measure import fold_interval
+from pellucid.study.judging.reach import Reach, find_reach
 from pellucid.study.judging.threshold_choice import Cut, find_cut
 from pellucid.study.judging.yardstick import (
     Yardstick,
@@ -129,7 +132,8 @@ def conclude(ground: Ground) -> Conclusion:
         ground.tell("fitting the chosen model")
         began = time.monotonic()
         fit = partial(build_model, shop, chosen, params=params, costs=_costs(ground, chosen, cut))
-        tested = fit(rows=split.train, trust=trust.beta)
+        reach, far = _far(ground)
+        tested = fit(rows=split.train, trust=trust.beta, far=far)
         seconds = time.monotonic() - began
         dull = build_model(shop, _guess(ground), split.train, {}, None)
         ground.tell("scoring the test rows")
@@ -137,6 +141,9 @@ def conclude(ground: Ground) -> Conclusion:
         bold = fit(rows=split.train, trust=trust.plain) if trust.shrunk else None
         final, score = _with_gain(ground, tested, dull, found, bold)
         found = found._replace(final=final)
+        beyond = None if reach is None else _beyond(ground, reach, tested.far_, found.y)
+        if beyond is not None:
+            found = found._replace(final=final._replace(ahead=beyond.told))
         skipped = [] if tuning is not None else ["tuning on all learning rows"]
         every = np.concatenate([split.train, split.test])
         model = tested
@@ -144,11 +151,14 @@ def conclude(ground: Ground) -> Conclusion:
             skipped.append(NOT_REFITTED)
         else:
             ground.tell("fitting the chosen model on all rows")
-            model = fit(rows=every, trust=trust.beta)
+            model = fit(rows=every, trust=trust.beta, far=far)
     about = _about(ground, tested, found, cut)
     tested.study_ = about | _of_rows(ground, split.train)
     if model is not tested:
         model.study_ = about | _of_rows(ground, every)
+    if beyond is not None:
+        tested.far_.study_ = about | beyond.about
+        model.far_.study_ = about | beyond.about
     ground.tell("explaining the model")
     return _explain(
         ground,
@@ -166,6 +176,44 @@ def conclude(ground: Ground) -> Conclusion:
         tuning,
         cut,
     )
+
+
+def _far(ground: Ground) -> tuple[Reach | None, Far | None]:
+    """What predicts rows that the lags of the chosen model do not reach."""
+    shop = ground.shop
+    reach = find_reach(
+        shop, ground.trained.outcomes, ground.chosen, ground.split.train, ground.plan.alpha
+    )
+    if reach is None:
+        return None, None
+    one = reach.far
+    trust = calibration(shop, one) if shop.scorer.task.kind in CLASSES else Trust()
+    costs = _costs(ground, one, None)
+    return reach, Far(reach.steps, one, usual_parameters(one.params), costs, trust.beta)
+
+
+class Beyond(NamedTuple):
+    """The model of rows beyond the reach: for the report, and for the model file."""
+
+    told: dict[str, Any]
+    about: dict[str, Any]
+
+
+def _beyond(ground: Ground, reach: Reach, model: Any, y: Any) -> Beyond:
+    """What that model is worth on the test rows: a description, no second claim."""
+    shop, split = ground.shop, ground.split
+    scorer, task, X = shop.scorer, shop.scorer.task, shop.frame[split.test]
+    said = say(model, X, task)
+    rows = Judged(y, make_blocks(len(y), None, ordered=True), None, apart=False)
+    known = metric_of(scorer, model, X, y)
+    guess = fold_interval(_guess(ground).scores, shop.ratio(), task.metric, len(y)).estimate
+    score = score_interval(scorer, rows, told_by(scorer, model, X), known, guess).to_dict()
+    classes = getattr(model, "classes_", None)
+    of_test = calibration_scores(task, classes, said.prediction, said.probability, y, split.kind)
+    told = {"steps": reach.steps, "name": reach.far.name, "score": score}
+    told |= {"curve": [list(one) for one in reach.curve], "level": reach.level}
+    about = {"name": reach.far.name, "score": score, "calibration": of_test, "lags": []}
+    return Beyond(told, about | {"threshold": None})
 
 
 def _last_tuning(ground: Ground) -> tuple[Tuning | None, dict[str, Any]]:

@@ -34,9 +34,18 @@ def notes(facts: Facts) -> tuple[str, ...]:
 def _lags(facts: Facts) -> str:
     if facts.lags is None:
         return ""
-    return (
+    text = (
         f"It starts from the {facts.lags.target} of the row before, in the order of "
         f"{facts.lags.time}: new rows are predicted one step ahead of what is known."
+    )
+    beyond = facts.final.ahead
+    if beyond is None:
+        return f"{text} Further ahead the last {facts.lags.target} known stands for it."
+    steps = "1 step" if beyond["steps"] == 1 else f"{beyond['steps']} steps"
+    measure = facts.task.metric.replace("_", " ")
+    return (
+        f"{text} Rows more than {steps} ahead are predicted by {beyond['name']}, which does not "
+        f"need it ({measure} {figure(beyond['score']['estimate'])} on the rows set aside)."
     )
 
 
