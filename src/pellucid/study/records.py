@@ -367,7 +367,7 @@ class Final(NamedTuple):
     gain: Gain | None = None  # over the yardstick
     slices: list[dict[str, Any]] | None = None  # where it is wrong most (``judging.slices``)
     roc: dict[str, Any] | None = None  # binary: {false, true} positive rates, area
-    ahead: dict[str, Any] | None = None  # lags: {steps, name, score, curve, level} of what is beyond
+    ahead: dict[str, Any] | None = None  # beyond the lags: {steps, name, score, curve, level}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -83,7 +83,7 @@ class LaggedFeatures(TableFeatures):
         return self.placed(X)[0]
 
     def placed(self, X: pl.DataFrame) -> tuple[pl.DataFrame, Array]:
-        """The table with its lags, and how many steps each row is ahead of the last known target."""
+        """The table with its lags, and how many steps a row is ahead of the last known target."""
         if self.lags is None or set(self.lags.names()) <= set(X.columns):
             return X, np.ones(X.height)
         assert self.tail is not None

@@ -62,7 +62,8 @@ def horizons(most: int) -> list[int]:
 
 def _ahead(shop: Workshop, chosen: Outcome, rows: IntArray, h: int) -> float:
     """The mean score in the folds when the target is known until h steps before."""
-    assert shop.lags is not None and shop.cells is not None
+    assert shop.lags is not None
+    assert shop.cells is not None
     lags = table_lags(shop.lags, shop.cells, shop.y, rows, ahead=h)
     frame: Any = shop.frame.with_columns(lags)
     scores = []

@@ -27,8 +27,8 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain
 from pellucid.ensemble.committees.voting import VotingClassifier, VotingRegressor
 from pellucid.study.columns.lagged_features import LaggedFeatures
-from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.rule_words import tree_rules
+from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.measure import chunks
 from pellucid.study.reading.cell_values import kind_of
