@@ -31,6 +31,7 @@ from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
 from pellucid.core.functions.kernels import Kernel, gamma_number, kernel_from
 from pellucid.core.loops.iterate import FitContext
@@ -294,7 +295,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _gram(self, X: Any, Z: Any) -> Array:
         """The kernel of all pairs of rows, a few rows of X at a time."""
         if self._precomputed:
-            return X.toarray() if issparse(X) else X
+            return to_dense(X)
         if callable(self.kernel) and not isinstance(self.kernel, Kernel):
             keywords = self.kernel_params or {}
             return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **keywords))

@@ -24,6 +24,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
+from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
 from pellucid.core.loops import statistics
@@ -264,7 +265,7 @@ default="auto"
             scatter = total.scatter / np.outer(scale, scale)
             return (spectrum.by_greed if solver == "greedy" else spectrum.by_eigen)(scatter, count)
         assert isinstance(rows, Rows)
-        table = Table(rows.X, total.mean, scale, rows.w)
+        table = Shifted(rows.X, total.mean, scale, rows.w)
         if solver == "full":
             return spectrum.by_svd(table, count)
         spread = float((total.scatter / scale**2).sum())

@@ -21,10 +21,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.gaps import by_pattern
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray, Map
 from pellucid.core.loops.statistics import Rows, Source, Statistic, add_records, reduce_rows
 from pellucid.decomposition.spectrum import by_eigen
@@ -136,7 +136,7 @@ def hidden_covariance(plane: Plane, found: Given, w: Array) -> Array:
 
 def leaf_expected(plane: Plane, rows: Rows) -> Expected:
     """The expected sums of one leaf."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     w = np.asarray(rows.w)
     found = given(plane, X)
     D = found.D

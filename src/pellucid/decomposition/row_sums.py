@@ -8,6 +8,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from pellucid.core.algebra import gram
+from pellucid.core.arrays.sparse import column_spread, to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
 from pellucid.core.runtime.threads import map_threads
@@ -43,7 +44,7 @@ def count_rows(rows: Source) -> int:
 
 def leaf_moments(rows: Rows) -> Moments:
     """Moments of one leaf, by tiles while they are faster than BLAS."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     with np.errstate(all="ignore"):  # what is not finite shows in the sums, and is refused there
         if X.shape[1] > gram.WIDEST:
             return moments(X, rows.w)
@@ -52,8 +53,9 @@ def leaf_moments(rows: Rows) -> Moments:
 
 def leaf_spread(rows: Rows) -> Moments:
     """Weight, mean and squares of the columns alone, for tables too wide for a p x p matrix."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
-    weight = float(rows.w.sum())
+    if issparse(rows.X):
+        return Moments(*column_spread(rows.X, rows.w))
+    X, weight = rows.X, float(rows.w.sum())
     if weight == 0:
         return Moments(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
     origin = X[np.argmax(rows.w)]
@@ -80,7 +82,7 @@ def by_leaves(X: Any, function: Callable[[Array], Array]) -> Array:
 
     def leaf(start: int) -> Array:
         rows = X[start : start + LEAF_ROWS]
-        return function(rows.toarray() if issparse(rows) else rows)
+        return function(to_dense(rows))
 
     return np.concatenate(list(map_threads(leaf, range(0, X.shape[0], LEAF_ROWS))))
 

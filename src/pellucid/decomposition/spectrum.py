@@ -23,6 +23,7 @@ from scipy.linalg import lu
 from scipy.sparse.linalg import LinearOperator, svds
 
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays.typing import Array, Rng
 from pellucid.core.loops.iterate import History, iterate
 from pellucid.core.loops.statistics import is_unit
@@ -38,32 +39,6 @@ class Spectrum(NamedTuple):
     squares: Array  # (r,) |Z v|^2, never negative
     total: float  # |Z|^2 over all directions
     history: History | None = None  # of the greedy solver
-
-
-class Table(NamedTuple):
-    """Z = diag(sqrt w) (X - mean) / scale as an operator; X is dense or sparse and not copied."""
-
-    X: Any  # (n, p)
-    mean: Array  # (p,)
-    scale: Array  # (p,)
-    w: Array  # (n,)
-
-    def times(self, M: Array) -> Array:
-        """Z M for M (p, m)."""
-        A = M / self.scale[:, None]
-        product = np.asarray(self.X @ A) - self.mean @ A
-        return product if is_unit(self.w) else product * np.sqrt(self.w)[:, None]
-
-    def transposed_times(self, M: Array) -> Array:
-        """Z'M for M (n, m)."""
-        B = M if is_unit(self.w) else M * np.sqrt(self.w)[:, None]
-        return (np.asarray(self.X.T @ B) - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None]
-
-    def dense(self) -> Array:
-        Z = (self.X - self.mean) / self.scale
-        if not is_unit(self.w):
-            Z *= np.sqrt(self.w)[:, None]
-        return Z
 
 
 def with_signs(V: Array) -> Array:
@@ -89,7 +64,7 @@ def by_eigen(scatter: Array, count: int) -> Spectrum:
     return Spectrum(V, squares, float(np.trace(scatter)))
 
 
-def by_svd(table: Table, count: int) -> Spectrum:
+def by_svd(table: Shifted, count: int) -> Spectrum:
     """From Z itself; rows of 0 stand for repetitions, so that there are ``count`` directions."""
     Z = table.dense()
     if len(Z) < count:
@@ -99,7 +74,7 @@ def by_svd(table: Table, count: int) -> Spectrum:
     return Spectrum(*found, float((s**2).sum()))
 
 
-def by_lanczos(table: Table, d: int, total: float, tol: float, rng: Rng) -> Spectrum:
+def by_lanczos(table: Shifted, d: int, total: float, tol: float, rng: Rng) -> Spectrum:
     """The d leading directions; needs d < min(n, p)."""
     n, p = table.X.shape
     Z = LinearOperator(
@@ -117,7 +92,7 @@ def by_lanczos(table: Table, d: int, total: float, tol: float, rng: Rng) -> Spec
 
 
 def by_random_range(
-    table: Table, d: int, total: float, *, extra: int, power: int, normalizer: str, rng: Rng
+    table: Shifted, d: int, total: float, *, extra: int, power: int, normalizer: str, rng: Rng
 ) -> Spectrum:
     """The d leading directions of the range that random combinations of the columns span."""
     n, p = table.X.shape

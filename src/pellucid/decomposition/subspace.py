@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from pellucid.base import find_nonfinite
+from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
@@ -62,7 +63,7 @@ def weighted_spectrum(X: Array, w: Array) -> Spectrum:
         total = reduce_rows(Statistic(leaf_moments, merge_moments), Rows(X, None, w), map)
         return by_eigen(total.scatter, p)
     mean = w @ X / w.sum()
-    return by_svd(Table(X, mean, np.ones(p), w), n)
+    return by_svd(Shifted(X, mean, np.ones(p), w), n)
 
 
 def draw_weights(n: int, resample: str, rng: Rng) -> Array:

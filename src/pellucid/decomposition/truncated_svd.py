@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
@@ -99,7 +100,7 @@ def by_full(X: Any, k: int) -> Svd:
     >>> by_full(np.array([[3.0, 0.0], [4.0, 5.0]]), 1).s.round(9)
     array([6.70820393])
     """
-    A = X.toarray() if issparse(X) else X
+    A = to_dense(X)
     A = triangle(A) if len(A) > 2 * A.shape[1] else A
     _, s, V = np.linalg.svd(A, full_matrices=False)
     return Svd(s[:k], with_signs(V[:k]), "full", float((s[k:] ** 2).sum()))

@@ -13,6 +13,8 @@ from scipy.sparse import issparse
 
 from pellucid.base import Regressor, fit_blocks
 from pellucid.core.algebra.least_squares import Compact, compact_rows, finite, joint_moments
+from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.tensors import like
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
@@ -44,7 +46,7 @@ class LinearModel(Regressor):
 
     def _dense_input(self, X: Any) -> Array:
         X = self._check_input(X)
-        return X.toarray() if issparse(X) else X
+        return to_dense(X)
 
     def _offset(self, small: Compact, coef: Array) -> float:
         """The intercept of the coefficients (p,) of one target."""

@@ -12,9 +12,9 @@ one after the other; with several, each row also names its ``target``.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext, History
@@ -108,7 +108,7 @@ def minimise_linear(
     >>> fit.history["parameters"][1].round(7)
     array([0.2333333, 0.3333333])
     """
-    X = np.ascontiguousarray(rows.X.toarray() if issparse(rows.X) else rows.X)
+    X = np.ascontiguousarray(to_dense(rows.X))
     Y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
     k, q = Y.shape[1], X.shape[1] + intercept
     W, found, slopes = np.zeros((q, k)), [], 0.0

@@ -17,13 +17,13 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.model_selection import check_cv
 
 from pellucid.core.algebra import least_squares
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, Folds, IntArray, Map
 from pellucid.core.loops import statistics
 from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
@@ -83,7 +83,7 @@ def folds(source: Source, map_: Map, p: int, cv: Folds, *, intercept: bool) -> l
 
 def deal(k: int, rows: Rows) -> tuple[Moments, ...]:
     """Moments of the rows of one leaf, dealt to k folds in turn."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     parts = [Rows(np.ascontiguousarray(X[j::k]), rows.y[j::k], rows.w[j::k]) for j in range(k)]
     d = X.shape[1] + (rows.y.shape[1] if rows.y.ndim == 2 else 1)
     nothing = Moments(0.0, np.zeros(d), np.zeros((d, d)))
@@ -152,6 +152,6 @@ def row_fold(
 def row_errors(test: Rows, coef: Array, intercept: Array) -> Array:
     """Mean squared errors of coefficients (p, k, M) on the rows held out."""
     y = test.y if test.y.ndim == 2 else test.y[:, None]
-    X = test.X.toarray() if issparse(test.X) else test.X
+    X = to_dense(test.X)
     error = y[:, :, None] - intercept - np.tensordot(X, coef, axes=1)
     return np.einsum("n,nkm->km", test.w, error**2) / test.w.sum()

@@ -27,6 +27,7 @@ from scipy.sparse import issparse
 
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
@@ -342,7 +343,7 @@ class CountNB(NaiveBayes):
         return partial(log_joint, linear_scores(self._tables()), self._threshold())
 
     def _contributions(self, X: Any) -> Array:
-        X = X.toarray() if issparse(X) else X
+        X = to_dense(X)
         threshold = self._threshold()
         B = X if np.isnan(threshold) else (threshold < X).astype(np.float64)
         return contributions(self._tables(), B, np.isnan(X))

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator
 from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.runtime.random import generator
 from pellucid.features.encoding.category_table import check_categories, open_codes
@@ -91,7 +91,7 @@ class CartTree(Estimator):
 
         def plain() -> Any:
             matrix = super(CartTree, self)._check_matrix(X, reset=reset, finite=finite)
-            return matrix.toarray() if issparse(matrix) else matrix
+            return to_dense(matrix)
 
         found, known = open_codes(self, X, plain, reset=reset)
         if reset:

@@ -27,6 +27,7 @@ from pellucid.cluster.kmeans.lloyd import Limits, run_lloyd
 from pellucid.cluster.kmeans.passes import Box
 from pellucid.cluster.kmeans.two_means import Halved, Halves, run_two_means
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import distance
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
@@ -363,7 +364,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def transform(self, X: ArrayLike) -> Array:
         """The distance of each row to each centre."""
         rows = self._check_input(X)
-        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        dense = to_dense(rows)
         return distance("euclidean").pairwise(dense, self.cluster_centers_)
 
     def score(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from pellucid.cluster.kmeans import kernels
 from pellucid.cluster.kmeans.kernels import LIMBS
 from pellucid.core.arrays.quantiles import weighted_median
+from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.tensors import host, like, namespace
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.functions.distances import Distance, unit_rows
 from pellucid.core.loops import statistics
@@ -70,7 +71,7 @@ class Space(NamedTuple):
 
 def dense_rows(space: Space, rows: Rows) -> tuple[Array, Array]:
     """Rows and weights as the kernels want them: dense, C-contiguous, writeable."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     X = unit_rows(X) if space.unit else plain_array(X)
     return X, np.ones(len(X)) if statistics.is_unit(rows.w) else plain_array(rows.w)
 

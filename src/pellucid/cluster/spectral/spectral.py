@@ -30,6 +30,7 @@ from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.algebra.graph import knn_weights, rbf_weights
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
 from pellucid.core.functions.kernels import kernel_from
 from pellucid.core.loops.iterate import FitContext
@@ -234,7 +235,7 @@ class SpectralClustering(ClusterMixin, Estimator):
                 k = self.n_neighbors
                 raise ValueError(f"n_neighbors must be at most n_samples={n}, got {k}")
             if name == "nearest_neighbors":
-                index = nearest_rows(X.toarray() if issparse(X) else X, self.n_neighbors)
+                index = nearest_rows(to_dense(X), self.n_neighbors)
             else:
                 index = known_neighbours(X, self.n_neighbors)
             C = knn_weights(index, n)

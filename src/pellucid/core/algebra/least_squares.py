@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.sparse import issparse
 
 from pellucid.core.algebra import gram, linalg
 from pellucid.core.algebra.linalg import Solved
+from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, IntArray, Map
 from pellucid.core.loops import statistics
 from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic
@@ -43,7 +44,7 @@ REFINE_CELLS = 2**23  # on more, Cholesky alone (10 digits at 1e3) saves reading
 
 def dense_leaf(rows: Rows) -> tuple[Array, Array]:
     """X and y of a leaf as two dense matrices."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     return X, rows.y if rows.y.ndim == 2 else rows.y[:, None]
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray, Map
 from pellucid.core.loops.statistics import Rows, Source, Span, Statistic, reduce_rows
 
@@ -24,7 +24,7 @@ class Observed(NamedTuple):
 
 def leaf_observed(rows: Rows) -> Observed:
     """The observed cells of one leaf."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     w = np.asarray(rows.w)
     seen = ~np.isnan(X)
     weight = np.einsum("i,it->t", w, seen)
@@ -49,7 +49,7 @@ def fill_columns(X: Any, values: Array) -> Array:
     >>> fill_columns(np.array([[np.nan, 2.0]]), np.array([5.0, 6.0]))
     array([[5., 2.]])
     """
-    X = X.toarray() if issparse(X) else X
+    X = to_dense(X)
     return np.where(np.isnan(X), values, X)
 
 

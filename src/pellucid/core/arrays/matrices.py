@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array
 
 
@@ -15,10 +15,7 @@ def numeric_matrix(X: Any, name: str) -> Array:
     >>> numeric_matrix([[1, 2]], "X")
     array([[1., 2.]])
     """
-    if is_frame(X):
-        matrix = frame_matrix(X)
-    else:
-        matrix = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    matrix = frame_matrix(X) if is_frame(X) else np.asarray(to_dense(X), dtype=np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} must be a table with rows and columns, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():

@@ -23,6 +23,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.distances import pairwise_manhattan
 from pellucid.core.runtime.threads import map_threads
@@ -565,7 +566,7 @@ def rows_of(X: Any) -> Any:
 
 
 def dense(X: Any) -> Array:
-    return X.toarray() if issparse(X) else np.asarray(X)
+    return np.asarray(to_dense(X))
 
 
 def products(X: np.ndarray, Z: Array | None) -> Array:

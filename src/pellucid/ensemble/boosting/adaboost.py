@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
@@ -32,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, encode_labels, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
@@ -267,7 +267,7 @@ class AdaBoostClassifier(Classifier):
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         X = super()._check_matrix(X, reset=reset, finite=finite)
-        return X.toarray() if issparse(X) and grows_here(self._template()) else X
+        return to_dense(X) if grows_here(self._template()) else X
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.compiled.trees.presort import presort
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import FitContext
@@ -179,7 +179,7 @@ class GradientBoosting(Estimator):
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         """Sparse tables become dense: the columns are sorted anyway."""
         X = super()._check_matrix(X, reset=reset, finite=finite)
-        return X.toarray() if issparse(X) else X
+        return to_dense(X)
 
     def _check_parameters(self) -> EarlyStopping | None:
         check.non_negative(learning_rate=self.learning_rate, tol=self.tol)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.meta import check_inner, fitted
 from pellucid.core.records import Card
@@ -135,7 +135,7 @@ class Bagging(Estimator):
         old_features: list[Any] = vars(self)["estimators_features_"] if keep else []
         refuse_fewer(self.n_estimators, len(old), "members")
         seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
-        dense = X.toarray() if issparse(X) else X
+        dense = to_dense(X)
         answers = y if codes is None else codes
         order = own_order(dense, answers)
         self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order, codes)

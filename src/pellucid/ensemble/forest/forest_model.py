@@ -8,11 +8,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -91,7 +92,7 @@ class ForestEstimator(Estimator):
 
         def plain() -> Any:
             matrix = super(ForestEstimator, self)._check_matrix(X, reset=reset, finite=finite)
-            return matrix.toarray() if issparse(matrix) else matrix
+            return to_dense(matrix)
 
         found, known = open_codes(self, X, plain, reset=reset)
         if reset:

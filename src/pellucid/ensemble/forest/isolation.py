@@ -14,7 +14,6 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from pellucid.base import Estimator, with_callbacks
 from pellucid.compiled.trees.growth import draw_column
 from pellucid.compiled.trees.search import mix, random_threshold
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -201,7 +201,7 @@ class IsolationForest(OutlierMixin, Estimator):
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         X = super()._check_matrix(X, reset=reset, finite=finite)
-        return X.toarray() if issparse(X) else X
+        return to_dense(X)
 
     @with_callbacks
     def fit(

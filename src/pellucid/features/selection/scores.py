@@ -25,6 +25,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.counts.moments import class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
@@ -46,7 +47,7 @@ class Relation(NamedTuple):
 
 def relation(rows: Rows) -> Relation:
     """Sums of one leaf; the first row is taken off, so that a constant column has squares 0."""
-    X = rows.X.toarray() if issparse(rows.X) else rows.X
+    X = to_dense(rows.X)
     origin, y_origin = X[0], rows.y[0]
     C, v = X - origin, rows.y - y_origin
     offset, y_offset = C.mean(axis=0), v.mean()
@@ -136,7 +137,7 @@ def f_classif(X: Any, y: Any) -> tuple[Array, Array]:
     classes, codes = encode_labels(column_or_1d(y))
     check_consistent_length(X, codes)
     K, n = len(classes), X.shape[0]
-    X = X.toarray() if issparse(X) else X
+    X = to_dense(X)
     summarise = partial(class_moments, n_classes=K)
     rows = Rows(X, codes, unit_weights(n))
     found = reduce_rows(Statistic(summarise, merge_class_moments), rows, map_threads)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from pellucid.base import _same_length
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array
 from pellucid.features.selection.selector import Selector
 
@@ -63,7 +64,7 @@ def importances(model: BaseEstimator, getter: str | Callable[[Any], Any]) -> Arr
         values = getter(model)
     else:
         raise ValueError(f"importance_getter must be a name or a function, got {getter!r}")
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+    return np.asarray(to_dense(values), dtype=np.float64)
 
 
 def _has(model: BaseEstimator, path: str) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier
 from pellucid.core.algebra.hyperplane import Hyperplane
+from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.tensors import labels_like, like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.threads import map_threads
@@ -88,7 +89,7 @@ class LinearClassifier(Classifier):
     def explain(self, X: ArrayLike) -> Explanation:
         """The score of each row split by feature; the parts and ``base`` sum to the score."""
         rows = self._check_input(X)
-        rows = rows.toarray() if issparse(rows) else rows
+        rows = to_dense(rows)
         parts = rows[:, None, :] * self.coef_  # (n, m, p)
         scores = parts.sum(axis=2) + self.intercept_
         return Explanation(self._feature_names(), self.intercept_.copy(), parts, scores)

@@ -16,9 +16,9 @@ L1-regularized linear classification.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from pellucid.compiled.epochs.logistic_coordinate import solve_model
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.runtime.threads import single_threaded_blas
@@ -140,7 +140,7 @@ def working_set(problem: Problem, point: Point) -> IntArray:
 def on_columns(problem: Problem, chosen: IntArray) -> Problem:
     """The problem with some of the columns."""
     X: Any = problem.X[:, chosen]
-    X = X.toarray() if issparse(X) else X
+    X = to_dense(X)
     ridge, shift = np.append(problem.ridge[:1], np.ones(len(chosen))), problem.shift[chosen]
     return problem._replace(X=np.ascontiguousarray(X), ridge=ridge, shift=shift, sparse=None)
 

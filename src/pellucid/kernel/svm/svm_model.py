@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions import kernels
 from pellucid.core.functions.kernels import Kernel, LinearKernel, PrecomputedKernel, is_precomputed
@@ -149,7 +150,7 @@ class SupportVectorMachine(Estimator):
     def _sums(self, X: Any, coef: Array) -> Array:
         """sum_s k(x, s) coef_s of every row, (n, m); coef (s, m)."""
         if self._precomputed:
-            K = X.toarray() if issparse(X) else X
+            K = to_dense(X)
             if len(self.support_) <= DENSE * K.shape[1]:
                 return K[:, self.support_] @ coef
             every = np.zeros((K.shape[1], coef.shape[1]))
@@ -177,7 +178,7 @@ class SupportVectorMachine(Estimator):
 
     def _dense_coef(self) -> Array:
         d = self.dual_coef_
-        return d.toarray() if issparse(d) else d
+        return to_dense(d)
 
     @abstractmethod
     def _pair_coef(self) -> Array:

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from pellucid.core.algebra.gram import WIDEST, cross_products
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.loops.statistics import (
     Rows,
@@ -125,7 +125,7 @@ def leaf_sums(
 
 def leaf_curvature(leaf: Leaf, shift: Array, ones: float, h: Array) -> Array:
     """sum h d d' of a leaf, for h of any sign."""
-    X = leaf.X.toarray() if issparse(leaf.X) else leaf.X
+    X = to_dense(leaf.X)
     if X.shape[1] < WIDEST and np.isfinite(h).all() and (h >= 0).all():
         H = cross_products(X - shift, np.ones(len(X)), h)
     else:

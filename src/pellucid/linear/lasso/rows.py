@@ -24,6 +24,7 @@ from scipy.sparse import csc_array, diags_array, issparse, vstack
 
 from pellucid.compiled.epochs.coordinate import extrapolate, solve_gram
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -290,7 +291,7 @@ class RowsProblem:
         """K = M X diag(1/b) X'M, (n, n)."""
         X, Q = self.design.X, self.design.Q
         K: Any = (X @ diags_array(1 / b)) @ X.T if issparse(X) else (X / b) @ X.T
-        K = K.toarray() if issparse(K) else K
+        K = to_dense(K)
         for _ in range(2):
             K = K - Q @ (Q.T @ K)
             K = K - (K @ Q) @ Q.T

@@ -23,6 +23,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, LinearFit, finish_wide, wide_system
 from pellucid.core.algebra.linalg import EPS, Solved, gram_schmidt, solve_svd
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, unit_weights
@@ -261,7 +262,7 @@ class LinearRegression(LinearInference):
             why = "weights are part of the covariance"
             raise ValueError(f"noise_covariance works with {settings} ({why})")
         X, n = rows.X, rows.n_rows
-        X = X if isinstance(X, np.ndarray) else X.toarray()
+        X = to_dense(X)
         self._refuse_nonfinite(X)
         S = check_array(S, dtype=np.float64)
         if S.shape != (n, n) or not np.allclose(S, S.T, rtol=1e-10, atol=1e-14 * np.abs(S).max()):

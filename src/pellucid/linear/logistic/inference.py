@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels, check_weights
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
@@ -247,7 +248,7 @@ class LogisticInference:
     def _design(self, X: Any) -> Array:
         model: Any = self
         X = model._check_input(X)
-        X = X.toarray() if hasattr(X, "toarray") else X
+        X = to_dense(X)
         return np.column_stack([np.ones(len(X)), X]) if model.fit_intercept else X
 
     def likelihood_ratio_test(self, smaller: Any) -> LikelihoodRatio:

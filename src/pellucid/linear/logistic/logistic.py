@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
@@ -387,7 +388,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     ) -> Outcome:
         K, (strength, ratio), m = len(self.classes_), self._strength(), problem.n_scores
         w = self._row_weights(rows, problem)
-        X = np.ascontiguousarray(rows.X.toarray() if issparse(rows.X) else rows.X)
+        X = np.ascontiguousarray(to_dense(rows.X))
         self._refuse_nonfinite(X)
         scale = strength / problem.total
         penalty = L1L2(scale * ratio, scale * (1 - ratio) / 2) if strength > 0 else None

@@ -21,6 +21,8 @@ from scipy.sparse import csr_array, issparse
 
 from pellucid.compiled.epochs import logistic as kernels
 from pellucid.core.algebra.gram import WIDEST
+from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
@@ -101,7 +103,7 @@ def leaf_sums(
     w, weighted = row_weights(rows, class_weight)
     if issparse(X) and not curved:
         return _sparse_leaf(theta, ones, X, y, w, weighted)
-    X = X.toarray() if issparse(X) else X
+    X = to_dense(X)
     if not (X.flags.writeable and X.flags.c_contiguous):
         X = np.array(X, order="C")  # a read-only array would compile anew
     if curved and len(theta) == 1 and X.shape[1] < WIDEST:

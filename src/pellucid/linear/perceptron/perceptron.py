@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, ClassWeight, IntArray, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Rows
@@ -362,7 +363,7 @@ class Perceptron(LinearClassifier, StochasticModel):
         self, rows: Rows, targets: Targets, start: States, max_iter: int, context: FitContext | None
     ) -> None:
         if issparse(rows.X) and (self.rule in ("batch", "pocket") or self.at_zero == "negative"):
-            rows = rows._replace(X=rows.X.toarray())
+            rows = rows._replace(X=to_dense(rows.X))
         super()._fit_epochs(rows, targets, start, max_iter, context)
         self.n_updates_ = getattr(self, "n_updates_", 0) + int(self.history_["updates"].sum())
         self.converged_ = all(state.steps == 0 for state in self._states)
@@ -438,7 +439,7 @@ class Perceptron(LinearClassifier, StochasticModel):
         rows, columns = _TRAINING.pop(self)
         live = rows.w > 0
         X = rows.X[live]
-        X = X.toarray() if issparse(X) else X
+        X = to_dense(X)
         bounds = [novikoff_bound(X, y[live], intercept=self.fit_intercept) for y in columns]
         self._mistake_bound: Any = bounds[0] if len(bounds) == 1 else np.array(bounds)
         return self._mistake_bound

@@ -9,9 +9,9 @@ As alpha grows, |w|^2 falls and RSS rises. Leave-one-out and gcv: ``leave_one_ou
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, Numbers
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.ridge.ridge_cv import RidgeCV, make_problem, rowwise_criterion
@@ -71,8 +71,8 @@ def ridge_path(
     rows = door._open(X, y, sample_weight)
     unknowns = "all" if shrink_intercept else ("centred" if fit_intercept else "slopes")
     total = None if rows.n_rows <= rows.X.shape[1] else door._sums(rows, map_threads)
-    if total is None and issparse(rows.X):
-        rows = rows._replace(X=rows.X.toarray())
+    if total is None:
+        rows = rows._replace(X=to_dense(rows.X))
     problem = make_problem(rows, map_threads, total, rows.X.shape[1], alphas, unknowns)
     both = (rowwise_criterion(problem, svd=False, gcv=g, separate=True) for g in (False, True))
     loocv, gcv = (found.mean for found in both)

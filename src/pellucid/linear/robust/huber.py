@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.algebra.least_squares import finite, joint_moments
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import FitContext
@@ -102,7 +102,7 @@ def inlier_gram(data: HuberData, inlier: BoolArray, old: BoolArray, gram: Array)
         for start in range(0, len(moved), 4096):
             index = moved[start : start + 4096]
             X = data.rows.X[index]
-            X = (X.toarray() if issparse(X) else X) - data.shift
+            X = to_dense(X) - data.shift
             Z = np.column_stack([np.full(len(X), float(data.intercept)), X])
             signed = np.where(inlier[index], 1.0, -1.0) * data.rows.w[index]
             gram += Z.T @ (signed[:, None] * Z)

@@ -22,11 +22,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import is_unit
@@ -125,7 +125,7 @@ class QuantileRegressor(Regressor):
         """Solve the linear programme of the quantile."""
         self._check_parameters()
         X, y, w = self._check_training(X, y, sample_weight)
-        X = X.toarray() if issparse(X) else X
+        X = to_dense(X)
         if not is_unit(w) and (w == 0).any():
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
         with single_threaded_blas():
@@ -308,7 +308,7 @@ class QuantileRegressor(Regressor):
         if self._reason:
             raise ValueError(f"no valid inference: {self._reason}")
         fit, rows = self.predict(X), self._check_input(X)
-        rows = rows.toarray() if issparse(rows) else rows
+        rows = to_dense(rows)
         y = check_number_target(y, len(rows), False, self)
         w = check_weights(sample_weight, rows)
         r = y - fit

@@ -17,6 +17,7 @@ from pellucid.base import Estimator
 from pellucid.compiled.epochs.epochs import STEP_PA1, STEP_PA2, STEP_RATE
 from pellucid.compiled.epochs.visits import plan_visits, visits_in_order
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import get_loss
 from pellucid.core.functions.penalties import L1L2
@@ -303,7 +304,7 @@ class StochasticModel(Estimator):
     def _fit_by_solver(
         self, rows: Rows, targets: Targets, start: States, context: FitContext | None
     ) -> None:
-        X = rows.X.toarray() if issparse(rows.X) else rows.X
+        X = to_dense(rows.X)
         found: list[Minimum] = []
         self._solved, self._wanted = [], len(start)
         for y, share, state in zip(targets.columns, targets.row_weights, start, strict=True):

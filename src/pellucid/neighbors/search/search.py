@@ -29,6 +29,7 @@ from scipy.sparse import csr_array, issparse
 from pellucid.compiled.distances import brute
 from pellucid.compiled.distances.kd_building import Tree, build_tree
 from pellucid.compiled.distances.kd_tree import WIDTH, leaves_of, tree_nearest, tree_within
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.metrics import Metric, warn_zero_rows
@@ -46,7 +47,7 @@ def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
     """
     plain = metric.order == 2.0 and metric.embed is None
     if not (plain or metric.name == "cosine"):
-        A, B = (np.ascontiguousarray(S.toarray() if issparse(S) else S) for S in (A, B))
+        A, B = (np.ascontiguousarray(to_dense(S)) for S in (A, B))
         return Index(B, metric, "brute").distances(A)
     A, B = csr_array(A), csr_array(B)
     products = (A @ B.T).toarray()

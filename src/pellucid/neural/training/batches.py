@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.compiled.epochs.visits import Visits, plan_visits, visits_in_order
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import is_unit
 
@@ -55,7 +56,7 @@ class Data(NamedTuple):
 
 def dense(X: Any) -> Array:
     """The rows as a plain array."""
-    return X.toarray() if issparse(X) else X
+    return to_dense(X)
 
 
 def plan_data(X: np.ndarray, T: Array, weight: Array, shuffle: bool, seed: int) -> Data:
