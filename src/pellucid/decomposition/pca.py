@@ -35,7 +35,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition import row_sums, spectrum
 from pellucid.decomposition.dimension import check_components, enough, most_probable
-from pellucid.decomposition.spectrum import Spectrum, Table
+from pellucid.decomposition.spectrum import Spectrum
 from pellucid.decomposition.subspace import hoeffding_bound, spectral_bound
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "greedy")

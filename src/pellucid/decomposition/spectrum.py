@@ -26,7 +26,6 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays.typing import Array, Rng
 from pellucid.core.loops.iterate import History, iterate
-from pellucid.core.loops.statistics import is_unit
 
 SQUARINGS = 120  # 2^120 power rounds: two doubles that differ at all have parted long before
 GREEDY_GAP = 1e-12

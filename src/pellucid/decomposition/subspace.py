@@ -29,7 +29,7 @@ from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduc
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.row_sums import leaf_moments
-from pellucid.decomposition.spectrum import Spectrum, Table, by_eigen, by_svd
+from pellucid.decomposition.spectrum import Spectrum, by_eigen, by_svd
 
 
 class Stability(NamedTuple):
