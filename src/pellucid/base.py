@@ -36,6 +36,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.answers import watch_answers
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
+from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import (
     CallbackSupportMixin,
@@ -51,6 +52,7 @@ from pellucid.core.loops.statistics import (
     reduce_rows,
     unit_weights,
 )
+from pellucid.core.loops.tensor_door import dispatched, takes_tensors
 from pellucid.core.no_errors import no_errors
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.backend import check_backend, default_backend
@@ -98,6 +100,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         for name in {"card", "summary"} & set(vars(cls)):
             setattr(cls, name, fitted_only(vars(cls)[name]))
         watch_answers(cls)
+        fit = getattr(cls, "fit", None)
+        if fit and hasattr(cls, "fit_blocks") and not hasattr(fit, "takes_tensors"):
+            cls.fit = takes_tensors(fit)  # type: ignore[attr-defined]
 
     @abstractmethod
     def card(self) -> Card:
@@ -139,6 +144,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             if reset:  # what validate_data would do, in a tenth of its time
                 self.__dict__.pop("feature_names_in_", None)
                 self.n_features_in_ = X.shape[1]
+        elif dispatched(X):
+            name = type(self).__name__
+            raise TypeError(f"X is {describe(X)}, and {name} takes no tensors: use NumPy arrays")
         elif is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             X = frame_matrix(X)

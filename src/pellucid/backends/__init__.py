@@ -10,6 +10,7 @@ every backend gives the same bits. ``serial.py`` is the shortest one.
 
 from pellucid._lazy import lazy_names
 
-_HOME = {"Dask": "dask_backend", "Joblib": "joblib_backend", "Serial": "serial", "use": "current"}
+_HOME = {"Dask": "dask_backend", "Joblib": "joblib_backend", "Serial": "serial"}
+_HOME |= {"Torch": "torch_backend", "use": "current"}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
+from pellucid.core.arrays.tensors import like
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
 from pellucid.core.loops import statistics
 from pellucid.core.loops.iterate import FitContext
@@ -324,6 +325,10 @@ default="auto"
         """``function`` of the rows in working units, leaf by leaf in threads."""
         rows, mean, scale = self._check_input(X), self.mean_, self.scale_
         return row_sums.by_leaves(rows, lambda part: function((part - mean) / scale))
+
+    def _transform_tensor(self, X: Any) -> Any:
+        A = self._projection / self._deviations() if self.whiten else self._projection
+        return ((X - like(self.mean_, X)) / like(self.scale_, X)) @ like(A, X)
 
     def transform(self, X: ArrayLike) -> Any:
         """Scores of the rows, shape (n, n_components_)."""

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from pellucid.core.algebra import gram
 from pellucid.core.arrays.sparse import column_spread, to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
+from pellucid.core.loops.device import DeviceRows, on_device, tensor_moments
 from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, Source, is_unit, moments
 from pellucid.core.runtime.threads import map_threads
 
@@ -49,6 +50,12 @@ def leaf_moments(rows: Rows) -> Moments:
         if X.shape[1] > gram.WIDEST:
             return moments(X, rows.w)
         return gram.joint_moments(X, np.empty((len(X), 0)), rows.w)
+
+
+@on_device(leaf_moments)
+def device_moments(rows: DeviceRows) -> Moments:
+    """Moments of tensors."""
+    return tensor_moments(rows.X, None, rows.w)
 
 
 def leaf_spread(rows: Rows) -> Moments:

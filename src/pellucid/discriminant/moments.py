@@ -18,8 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.compiled.counts.moments import tensor_class_moments
 from pellucid.core.algebra import gram
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import (
     Moments,
     Rows,
@@ -125,6 +128,20 @@ def _scatter_of_each(X: Array, c: Any, w: Array, weighted: bool, K: int) -> Clas
     return found
 
 
+@on_device(class_scatter)
+def device_class_scatter(rows: DeviceRows, n_classes: int, each: bool) -> ClassScatter:
+    """The statistic of tensors whose target holds class codes."""
+    X, y, w = rows.X, rows.y, rows.weights()
+    found = tensor_class_moments(X, y if n_classes > 1 else None, w, n_classes)
+    xp = namespace(X)
+    C = X - (xp.take(found.mean, y, axis=0) if n_classes > 1 else found.mean)
+    if not each:
+        V = C if rows.w is None else C * w[:, None]
+        return ClassScatter(found.total, found.mean, (V.T @ C)[None, ...])
+    own = [w * xp.astype(y == k, w.dtype) for k in range(n_classes)]
+    return ClassScatter(found.total, found.mean, xp.stack([C.T @ (C * o[:, None]) for o in own]))
+
+
 def merge_class_scatter(a: ClassScatter, b: ClassScatter) -> ClassScatter:
     """The statistic of two disjoint sets of rows taken together."""
     W = a.weight + b.weight
@@ -168,6 +185,17 @@ def norm_fourths(rows: Rows, mean: Array, scale: Array) -> Array:
     c = rows.y if K > 1 else np.zeros(len(rows.X), np.intp)
     squares = (((rows.X - mean[c]) / scale[c]) ** 2).sum(axis=1)
     return np.bincount(c, rows.w * squares**2, minlength=K).astype(np.float64)
+
+
+@on_device(norm_fourths)
+def device_norm_fourths(rows: DeviceRows, mean: Array, scale: Array) -> Any:
+    """``norm_fourths`` of tensors."""
+    X, xp, w = rows.X, namespace(rows.X), rows.weights()
+    K, m, s = len(mean), like(mean, X), like(scale, X)
+    codes = rows.y if K > 1 else xp.zeros(X.shape[0], dtype=xp.int64, device=X.device)
+    Z = (X - xp.take(m, codes, axis=0)) / xp.take(s, codes, axis=0)
+    fourth = w * xp.sum(Z * Z, axis=1) ** 2
+    return xp.stack([xp.sum(xp.where(codes == k, fourth, xp.zeros_like(fourth))) for k in range(K)])
 
 
 def sum_norm_fourths(rows: Source, map_: Map, mean: Array, scale: Array) -> Array:

@@ -44,6 +44,9 @@ class LinearModel(Regressor):
         rows = self._check_input(X)
         return rows @ self.coef_.T + self.intercept_
 
+    def _predict_tensor(self, X: Any) -> Any:
+        return X @ like(np.ascontiguousarray(self.coef_.T), X) + like(self.intercept_, X)
+
     def _dense_input(self, X: Any) -> Array:
         X = self._check_input(X)
         return to_dense(X)

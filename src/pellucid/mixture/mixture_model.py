@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import DensityMixin
 
 from pellucid.base import Estimator
+from pellucid.core.arrays.tensors import host, like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.warn import warn
@@ -78,6 +79,23 @@ class MixtureModel(DensityMixin, Estimator):
     def score_samples(self, X: ArrayLike) -> Array:
         """log p(x) of each row."""
         return log_sum(self._log_joint(self._check_input(X)))
+
+    def _joint_tensor(self, X: Any) -> Any:
+        """log pi_k f_k(x_i) of a tensor; by the host where the components have no other form."""
+        return like(self._log_joint(np.ascontiguousarray(host(X), dtype=np.float64)), X)
+
+    def _predict_tensor(self, X: Any) -> Any:
+        return namespace(X).argmax(self._joint_tensor(X), axis=1)
+
+    def _predict_proba_tensor(self, X: Any) -> Any:
+        xp, J = namespace(X), self._joint_tensor(X)
+        E = xp.exp(J - xp.max(J, axis=1, keepdims=True))
+        return E / xp.sum(E, axis=1, keepdims=True)
+
+    def _score_samples_tensor(self, X: Any) -> Any:
+        xp, J = namespace(X), self._joint_tensor(X)
+        top = xp.max(J, axis=1, keepdims=True)
+        return (top + xp.log(xp.sum(xp.exp(J - top), axis=1, keepdims=True)))[:, 0]
 
     def score(self, X: ArrayLike, y: MaybeArray = None) -> float:
         """The mean of log p(x)."""

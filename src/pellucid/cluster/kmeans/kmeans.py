@@ -32,9 +32,11 @@ from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
 from pellucid.cluster.kmeans.passes import Box, Passes, Space, dense_rows, nearest
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.core.arrays import check
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import Distance, distance, sqeuclidean, unit_rows
 from pellucid.core.loops import statistics
+from pellucid.core.loops.device import DeviceRows
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
 from pellucid.core.records import Card
@@ -320,6 +322,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
         self._fit_problem(rows, map_)
+
+    def _predict_tensor(self, X: Any) -> Any:
+        space = space_of(self.metric)
+        X = over_rows.tensor_rows(space, DeviceRows(X, None, None))
+        C = like(self.cluster_centers_, X)
+        return over_rows.tensor_labels(X, C, namespace(X).mean(C, axis=0))
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
         over_rows.enough_rows(self.n_clusters, source.n_rows)

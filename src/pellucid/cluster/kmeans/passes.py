@@ -27,6 +27,7 @@ from pellucid.core.arrays.tensors import host, like, namespace
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.functions.distances import Distance, unit_rows
 from pellucid.core.loops import statistics
+from pellucid.core.loops.device import DeviceRows, centred, on_device
 from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
 from pellucid.core.runtime.simd import TILE_ROWS
 from pellucid.core.runtime.threads import map_threads
@@ -121,6 +122,34 @@ def leaf_box(space: Space, rows: Rows) -> Box:
     scatter = np.einsum("i,it->t", w, (X - mean) ** 2)
     ends = inside.min(axis=0), inside.max(axis=0)
     return Box(len(X), weight, mean, scatter, *ends, reach, float(w.max()))
+
+
+def tensor_rows(space: Space, rows: DeviceRows) -> Any:
+    """Rows of a tensor as the distances want them."""
+    if not space.compiled:
+        what = f"distance {space.distance.name!r}, centre {space.center!r}"
+        raise TypeError(f"k-means of tensors needs Euclidean or cosine distances, got {what}")
+    xp, X = namespace(rows.X), rows.X
+    if not space.unit:
+        return X
+    norm = xp.linalg.vector_norm(X, axis=1, keepdims=True)
+    return X / xp.where(norm > 0, norm, xp.ones_like(norm))
+
+
+@on_device(leaf_box)
+def device_box(space: Space, rows: DeviceRows) -> Box:
+    """The box of tensors."""
+    X, w = tensor_rows(space, rows), rows.weights()
+    xp = namespace(X)
+    reach = xp.max(xp.abs(X))
+    if not bool(reach < LARGEST):
+        check_reach(np.array([float(reach)]))
+    mean, C = centred(X, rows.w)
+    live, far = (w > 0)[:, None], xp.full_like(X[:1, :], xp.inf)
+    scatter = xp.sum(w[:, None] * C**2, axis=0)
+    low, high = xp.min(xp.where(live, X, far), axis=0), xp.max(xp.where(live, X, -far), axis=0)
+    most = reach, xp.max(w)
+    return Box(X.shape[0], xp.sum(w), mean[0, :], scatter, low, high, *most)  # type: ignore[arg-type]
 
 
 def merge_boxes(a: Box, b: Box) -> Box:
@@ -346,16 +375,79 @@ def merge_assign(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
     return a[0] + b[0], a[1] + b[1], labels
 
 
+def tensor_labels(X: Any, C: Any, origin: Any) -> Any:
+    """The nearest centre of every row; distances are taken about ``origin``."""
+    xp, about = namespace(X), C - origin
+    D = xp.sum(about**2, axis=1) - 2.0 * ((X - origin) @ about.T)
+    return xp.argmin(D, axis=1)
+
+
+def tensor_terms(space: Space, X: Any, C: Any, labels: Any) -> Any:
+    """d(x_i, c of its label) for every row of a tensor."""
+    xp = namespace(X)
+    return space.scale * xp.sum((X - xp.take(C, labels, axis=0)) ** 2, axis=1)
+
+
+@on_device(leaf_assign)
+def device_assign(
+    space: Space, C: Array, origin: Array, grid: Array, keep: bool, rows: DeviceRows
+) -> tuple[Any, Any, Any]:
+    """Exact sums, J and, if kept, the labels of tensors: limbs add up exactly in any order."""
+    X, w = tensor_rows(space, rows), rows.w
+    xp, centers = namespace(X), like(C, X)
+    labels = tensor_labels(X, centers, like(origin, X))
+    terms = tensor_terms(space, X, centers, labels)
+    mine = xp.astype(labels[:, None] == xp.arange(len(C), device=X.device)[None, :], X.dtype)
+    ones = rows.weights()[:, None]
+    V = X if w is None else X * ones
+    total = []
+    for q in range(LIMBS):
+        big, small = float(grid[0, q]), float(grid[1, q])
+        limb, part = (V + big) - big, (ones + small) - small
+        total.append(xp.concat([mine.T @ limb, mine.T @ part], axis=1))
+        V, ones = V - limb, ones - part
+    value = xp.sum(terms if w is None else terms * w)
+    kept = xp.astype(labels, xp.int32) if keep else None
+    return xp.stack(total, axis=1), value, kept
+
+
 def leaf_far(space: Space, C: Array, grid: Array, count: int, rows: Rows) -> tuple[Far, ...]:
     """The farthest rows of one leaf."""
     X, w = dense_rows(space, rows)
     return far_rows(X, w, nearest(space, X, w, C), count, grid)
 
 
+@on_device(leaf_far)
+def device_far(
+    space: Space, C: Array, grid: Array, count: int, rows: DeviceRows
+) -> tuple[Far, ...]:
+    """The farthest rows of tensors: their terms are read, then the few rows that may count."""
+    X = tensor_rows(space, rows)
+    xp, centers = namespace(X), like(C, X)
+    labels = tensor_labels(X, centers, xp.mean(centers, axis=0))
+    terms, w = host(tensor_terms(space, X, centers, labels)), host(rows.weights())
+    inside = np.flatnonzero((w > 0) & (terms > 0))
+    distinct = np.unique(terms[inside])
+    if len(distinct) > count:
+        inside = inside[terms[inside] >= distinct[-count]]
+    few = like(inside, X, xp.int64)
+    near = Near(host(xp.take(labels, few)).astype(np.int32), terms[inside])
+    return far_rows(plain_array(host(xp.take(X, few, axis=0))), w[inside], near, count, grid)
+
+
 def leaf_value(space: Space, C: Array, new: Array, rows: Rows) -> float:
     """J of one leaf at the centres ``new``, labels from C."""
     X, w = dense_rows(space, rows)
     return float((w * own_terms(space, X, new, nearest(space, X, w, C).labels)).sum())
+
+
+@on_device(leaf_value)
+def device_value(space: Space, C: Array, new: Array, rows: DeviceRows) -> Any:
+    """J of tensors at the centres ``new``, labels from C."""
+    X = tensor_rows(space, rows)
+    xp, old = namespace(X), like(C, X)
+    labels = tensor_labels(X, old, xp.mean(old, axis=0))
+    return xp.sum(rows.weights() * tensor_terms(space, X, like(new, X), labels))
 
 
 def merge_sum(a: float, b: float) -> float:

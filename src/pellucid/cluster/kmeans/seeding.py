@@ -29,11 +29,13 @@ from sklearn.utils import check_array
 from pellucid.base import check_weights, find_nonfinite
 from pellucid.cluster.kmeans import kernels
 from pellucid.cluster.kmeans.kernels import BLOCK
-from pellucid.cluster.kmeans.passes import Space, check_reach, dense_rows
+from pellucid.cluster.kmeans.passes import Space, check_reach, dense_rows, tensor_rows
 from pellucid.cluster.kmeans.seed_kernels import TILES, seed_chain, seed_scratch
 from pellucid.core.arrays import check
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Span, Statistic, reduce_rows
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -297,6 +299,23 @@ def leaf_weight(rows: Rows) -> Array:
     return np.array([np.ascontiguousarray(rows.w).sum()])
 
 
+def by_leaf(values: Any, *, largest: bool = False) -> Any:
+    """The sum (or largest) of ``values`` (n, m) over each leaf, (leaves, m)."""
+    xp, n = namespace(values), values.shape[0]
+    short = -n % LEAF_ROWS
+    if short:
+        none = xp.zeros((short, values.shape[1]), dtype=values.dtype, device=values.device)
+        values = xp.concat([values, none], axis=0)
+    tiles = xp.reshape(values, (-1, LEAF_ROWS, values.shape[1]))
+    return xp.max(tiles, axis=1) if largest else xp.sum(tiles, axis=1)
+
+
+@on_device(leaf_weight)
+def device_weight(rows: DeviceRows) -> Any:
+    """Sums of the weights of the leaves of tensors."""
+    return by_leaf(rows.weights()[:, None])[:, 0]
+
+
 def merge_leaves(a: Array, b: Array) -> Array:
     """Leaves side by side."""
     return np.concatenate([a, b])
@@ -334,6 +353,34 @@ def leaf_masses(space: Space, power: float, chosen: Array, candidates: Array, ro
             far = power == np.inf
             out[0, r, j] = v[w > 0].max(initial=0.0) if far else row_masses(v, w, power).sum()
     return out
+
+
+@on_device(leaf_masses)
+def device_masses(
+    space: Space, power: float, chosen: Array, candidates: Array, rows: DeviceRows
+) -> Any:
+    """(leaves, starts, m): the masses of the leaves of tensors if candidate j were chosen next."""
+    X, w = tensor_rows(space, rows), rows.weights()[:, None]
+    xp = namespace(X)
+    parts = []
+    for r, C in enumerate(candidates):
+        D = tensor_distances(X, like(C, X))
+        if chosen.shape[1]:
+            near = xp.min(tensor_distances(X, like(chosen[r], X)), axis=1, keepdims=True)
+            D = xp.minimum(D, near)
+        if power == np.inf:
+            parts.append(by_leaf(xp.where(w > 0, D, xp.zeros_like(D)), largest=True))
+        elif power == 0:
+            parts.append(by_leaf(w * xp.astype(D > 0, X.dtype)))
+        else:
+            parts.append(by_leaf(w * (D if power == 2 else D ** (power / 2))))
+    return xp.stack(parts, axis=1)
+
+
+def tensor_distances(X: Any, C: Any) -> Any:
+    """Squared distances (n, m) of the rows of X to the rows of C, centre by centre: 0 is 0."""
+    xp = namespace(X)
+    return xp.stack([xp.sum((X - C[j, :]) ** 2, axis=1) for j in range(C.shape[0])], axis=1)
 
 
 def draw_in_span(

@@ -12,11 +12,13 @@ Only sums in a fixed order, never re-associated: the same bits on every machine.
 not finite, weighted or not, leaves a mean or a sum that is not finite.    O(n p), one read of X.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.arrays.tensors import namespace
 from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.runtime.jit import jit
 
@@ -142,6 +144,34 @@ def class_moments(rows: Rows, n_classes: int) -> ClassMoments:
     if not complete_moments(X, c, w, *found):
         incomplete_moments(X, c, w, *found[1:])
     return found
+
+
+@on_device(class_moments)
+def device_class_moments(rows: DeviceRows, n_classes: int) -> ClassMoments:
+    """Moments of tensors, which have no missing cells."""
+    codes = rows.y if n_classes > 1 else None
+    return tensor_class_moments(rows.X, codes, rows.weights(), n_classes)
+
+
+def tensor_class_moments(X: Any, codes: Any, w: Any, n_classes: int) -> ClassMoments:
+    """Moments of the columns of a tensor within each class; ``codes`` None: one class."""
+    xp = namespace(X)
+    origin = X[:1, :]
+    C = X - origin
+    if codes is None:
+        R = w[:, None]
+    else:
+        mine = codes[:, None] == xp.arange(n_classes, device=X.device)[None, :]
+        R = xp.where(mine, w[:, None], xp.zeros_like(w[:, None]))
+    total = xp.sum(R, axis=0)  # (K,)
+    safe = xp.where(total > 0, total, xp.ones_like(total))[:, None]
+    offset = (R.T @ C) / safe  # (K, p)
+    V = C - (offset if codes is None else xp.take(offset, codes, axis=0))
+    scatter = R.T @ (V * V)
+    empty = (total > 0)[:, None]
+    mean = xp.where(empty, origin + offset, xp.zeros_like(offset))
+    weight = xp.broadcast_to(total[:, None], mean.shape)
+    return ClassMoments(total, weight, mean, scatter)
 
 
 def merge_class_moments(a: ClassMoments, b: ClassMoments) -> ClassMoments:

@@ -20,7 +20,7 @@ communication-optimal QR; Björck (1987), corrected semi-normal equations.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -31,6 +31,7 @@ from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, IntArray, Map
 from pellucid.core.loops import statistics
+from pellucid.core.loops.device import DeviceRows, on_device, tensor_moments
 from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic
 from pellucid.core.runtime.threads import single_threaded_blas
 
@@ -61,6 +62,12 @@ def leaf_moments(rows: Rows) -> Moments:
         if X.shape[1] <= gram.WIDEST:
             return gram.joint_moments(X, Y, rows.w)
         return statistics.moments(np.hstack([X, Y]), rows.w)
+
+
+@on_device(leaf_moments)
+def device_moments(rows: DeviceRows) -> Moments:
+    """Moments of [X y] over tensors."""
+    return tensor_moments(*rows)
 
 
 def joint_moments(source: Source, map_: Map) -> Moments:
@@ -139,6 +146,19 @@ def leaf_triangle(at: Coordinates, rows: Rows) -> Array:
     return linalg.triangle(standard_rows(rows, at))
 
 
+@on_device(leaf_triangle)
+def device_triangle(at: Coordinates, rows: DeviceRows) -> Any:
+    """R of tensors, with no more rows than columns."""
+    X, xp = rows.X, namespace(rows.X)
+    keep = like(at.active, X, xp.int64)
+    shift, scale = like(at.shift[at.active], X), like(at.scale[at.active], X)
+    Y = xp.reshape(rows.y, (X.shape[0], -1)) - like(at.y_shift, X)
+    columns = [(xp.take(X, keep, axis=1) - shift) / scale, Y]
+    ones = xp.ones((X.shape[0], 1), dtype=X.dtype, device=X.device)
+    Z = xp.concat([ones, *columns] if at.intercept else columns, axis=1)
+    return xp.linalg.qr(Z if rows.w is None else Z * xp.sqrt(rows.w)[:, None], mode="reduced").R
+
+
 def merge_triangles(a: Array, b: Array) -> Array:
     """R of the rows of two leaves taken together."""
     return linalg.triangle(np.vstack([a, b]))
@@ -194,6 +214,19 @@ def leaf_residuals(
     E = (Y[:, targets] - centre) - C @ coef
     V = E if statistics.is_unit(rows.w) else E * rows.w[:, None]
     return Residuals(V.sum(axis=0), C.T @ V, E.T @ V)
+
+
+@on_device(leaf_residuals)
+def device_residuals(
+    shift: Array, targets: IntArray, centre: Array, coef: Array, rows: DeviceRows
+) -> Residuals:
+    """Residual sums of tensors."""
+    X, xp = rows.X, namespace(rows.X)
+    Y = xp.take(xp.reshape(rows.y, (X.shape[0], -1)), like(targets, X, xp.int64), axis=1)
+    C = X - like(shift, X)
+    E = (Y - like(centre, X)) - C @ like(coef, X)
+    V = E if rows.w is None else E * rows.w[:, None]
+    return Residuals(xp.sum(V, axis=0), C.T @ V, E.T @ V)
 
 
 def residual_sums(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from pellucid.core.loops.tensor_door import answer_tensor, dispatched
 from pellucid.core.runtime.warn import warn
 
 METHODS = (
@@ -42,10 +43,12 @@ def watch_answers(cls: type) -> None:
 def watched(method: Callable[..., Any]) -> Any:
     """The method, which warns when its answer is not a number and refuses to point outside."""
     name = method.__name__
-    numbers, log = name in METHODS, name == "score_samples"
+    numbers, log, fits = name in METHODS, name == "score_samples", name == "fit_transform"
 
     @wraps(method)
     def answer(self: Any, *args: Any, **options: Any) -> Any:
+        if args and not fits and dispatched(args[0]):
+            return answer_tensor(self, name, method, args[0])
         found = method(self, *args, **options)
         for matrix in found if isinstance(found, tuple) else (found,):
             if issparse(matrix):

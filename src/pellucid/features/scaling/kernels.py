@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from pellucid.compiled.counts.moments import ClassMoments, class_moments
+from pellucid.compiled.counts.moments import (
+    ClassMoments,
+    class_moments,
+    tensor_class_moments,
+)
+from pellucid.core.arrays.tensors import namespace
 from pellucid.core.arrays.typing import Array
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
@@ -160,6 +166,16 @@ def ranges(rows: Rows) -> Ranges:
     return Ranges(*found, rows.n_rows)
 
 
+@on_device(ranges)
+def device_ranges(rows: DeviceRows) -> Ranges:
+    """Smallest and largest values of tensors."""
+    X, xp = rows.X, namespace(rows.X)
+    live = (rows.weights() > 0)[:, None]
+    far = xp.full_like(X[:1, :], xp.inf)
+    low, high = xp.min(xp.where(live, X, far), axis=0), xp.max(xp.where(live, X, -far), axis=0)
+    return Ranges(low, high, xp.sum(rows.weights()) + xp.zeros_like(low), rows.n_rows)
+
+
 def merge_ranges(a: Ranges, b: Ranges) -> Ranges:
     """What the columns of two leaves span together."""
     low, high = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
@@ -182,6 +198,12 @@ def column_moments(rows: Rows) -> ClassMoments:
     csr = X.indptr.astype(np.int64), X.indices.astype(np.int64), writeable(X.data)
     sparse_moments(*csr, np.array(rows.w), weight[0], mean[0], scatter[0])
     return ClassMoments(np.array([total]), weight, mean, scatter)
+
+
+@on_device(column_moments)
+def device_column_moments(rows: DeviceRows) -> ClassMoments:
+    """Weight, mean and centred squares (1, p) of the columns of tensors."""
+    return tensor_class_moments(rows.X, None, rows.weights(), 1)
 
 
 def writeable(X: Array) -> Array:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import check_weights, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, merge_class_moments
 from pellucid.core.arrays import check
+from pellucid.core.arrays.tensors import like
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows
@@ -240,6 +241,11 @@ class StandardScaler(MomentScaler):
         """X with its columns centred and scaled."""
         self._refuse_sparse(X)
         return self._scale(X, self.copy if copy is None else copy)
+
+    def _transform_tensor(self, X: Any) -> Any:
+        c, s = self._offset(), self._divisor()
+        Z = X if c is None else X - like(c, X)
+        return Z if s is None else Z / like(s, X)
 
     def inverse_transform(self, X: ArrayLike, copy: bool | None = None) -> Any:
         """X in the original units."""

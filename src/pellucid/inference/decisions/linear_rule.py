@@ -53,6 +53,20 @@ class LinearClassifier(Classifier):
         codes = self._codes(self._scores(self._check_input(X)))
         return self.classes_[codes]
 
+    def _tensor_scores(self, X: Any) -> Any:
+        return X @ like(np.ascontiguousarray(self.coef_.T), X) + like(self.intercept_, X)
+
+    def _decision_function_tensor(self, X: Any) -> Any:
+        scores = self._tensor_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _predict_tensor(self, X: Any) -> Any:
+        xp, scores = namespace(X), self._tensor_scores(X)
+        if scores.shape[1] > 1:
+            return labels_like(self.classes_, xp.argmax(scores, axis=1))
+        positive = scores[:, 0] >= 0 if self._zero_is_positive else scores[:, 0] > 0
+        return labels_like(self.classes_, xp.astype(positive, xp.int64))
+
     def _scores(self, X: np.ndarray) -> Array:
         """w.x + w0 leaf by leaf: the same bits for any number of threads."""
 

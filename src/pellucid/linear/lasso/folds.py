@@ -26,6 +26,7 @@ import numpy as np
 from pellucid.core.algebra.least_squares import joint_moments, leaf_moments
 from pellucid.core.arrays.typing import Array, IntArray, Map
 from pellucid.core.loops import statistics
+from pellucid.core.loops.device import DeviceRows
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -80,6 +81,9 @@ def contiguous_moments(source: Source, map_: Map, k: int) -> list[Moments]:
     """Moments of k folds of neighbouring rows, in one pass over rows or blocks."""
     n = source.n_rows
     edges = np.concatenate([[0], np.cumsum(np.full(k, n // k) + (np.arange(k) < n % k))])
+    if isinstance(source, DeviceRows):
+        own = statistics.Statistic(leaf_moments, merge_moments)
+        return [source.slice(a, b).reduce(own) for a, b in pairwise(edges.tolist()) if b > a]
     statistic = statistics.Statistic(partial(leaf_folds, edges), merge_dealt)
     return list(statistics.reduce_rows(statistic, Numbered(source), map_))
 

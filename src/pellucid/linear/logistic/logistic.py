@@ -489,7 +489,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             self._covariance = outcome.covariance
 
     predict_log_proba = ending.predict_log_proba
-    predict_proba = ending.predict_proba
+    predict_proba, _predict_proba_tensor = ending.predict_proba, ending.predict_proba_tensor
 
     def latent(self, X: ArrayLike, random_state: Seed = None) -> tuple[Array, Any]:
         """Draw (y*, y): y* = b + w.x + Logistic(0, 1), y = classes_[1] where y* >= 0."""

@@ -13,10 +13,13 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import expit
 
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.iterate import History, Iteration
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows
 from pellucid.linear.logistic.newton import last_step, lift_null_space
+from pellucid.linear.logistic.rule import tensor_probabilities
 from pellucid.linear.logistic.sums import Problem
 from pellucid.linear.perceptron.separability import separate
 
@@ -128,6 +131,27 @@ def rival_margins(theta: Array, shift: Array, ones: float, rows: Rows) -> Array:
     return np.array([margins.min(), -margins.max(), -np.abs(Z).max()])
 
 
+@on_device(rival_margins)
+def device_margins(theta: Array, shift: Array, ones: float, rows: DeviceRows) -> Any:
+    """``rival_margins`` of tensors."""
+    X, y, xp = rows.X, rows.y, namespace(rows.X)
+    T = like(theta, X)
+    Z = (X - like(shift, X)) @ T[:, 1:].T + ones * T[:, 0]
+    if Z.shape[1] == 1:
+        gaps = xp.where(y == 1, Z[:, 0], -Z[:, 0])[:, None]
+        rivals = xp.ones_like(gaps, dtype=xp.bool)
+    else:
+        hit = xp.arange(Z.shape[1], device=X.device)[None, :] == y[:, None]
+        gaps = xp.sum(xp.where(hit, Z, xp.zeros_like(Z)), axis=1, keepdims=True) - Z
+        rivals = ~hit
+    live = (rows.weights() > 0)[:, None]
+    far = xp.full_like(gaps, xp.inf)
+    least = xp.min(xp.where(rivals & live, gaps, far))
+    most = xp.max(xp.where(rivals & live, gaps, -far))
+    score = xp.max(xp.where(live, xp.abs(Z), xp.zeros_like(Z)))
+    return xp.stack([least, -most, -score])
+
+
 def extreme_margins(problem: Problem, theta: Array) -> Array:
     """[least margin, largest margin, largest |score|] over all rows."""
     leaf = partial(rival_margins, theta, problem.shift, float(problem.intercept))
@@ -174,6 +198,11 @@ def predict_proba(self: Any, X: ArrayLike) -> Array:
         return np.hstack([expit(-scores), expit(scores)])
     P = np.exp(scores - scores.max(axis=1, keepdims=True))
     return P / P.sum(axis=1, keepdims=True)
+
+
+def predict_proba_tensor(self: Any, X: Any) -> Any:
+    """P(k | x) of a tensor, shape (n, K)."""
+    return tensor_probabilities(self._tensor_scores(X))
 
 
 def log_softmax(scores: Array) -> Array:

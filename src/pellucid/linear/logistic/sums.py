@@ -24,6 +24,7 @@ from pellucid.core.algebra.gram import WIDEST
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads
@@ -179,6 +180,61 @@ def _sparse_leaf(theta: Array, ones: float, X: Any, y: Array, w: Array, weighted
     return Sums(loss, wrong, np.column_stack([ones * Z.sum(axis=0), G.T]), np.zeros((0, 0)))
 
 
+@on_device(leaf_sums)
+def device_sums(
+    theta: Array, shift: Array, ones: float, class_weight: Array | None, curved: bool, rows: Any
+) -> Sums:
+    """The sums of tensors."""
+    X, y, xp = rows.X, rows.y, namespace(rows.X)
+    T, s = like(theta, X), like(shift, X)
+    w = rows.weights()
+    if class_weight is not None:
+        w = w * xp.take(like(class_weight, X), y)
+    D = X - s
+    Z = D @ T[:, 1:].T + ones * T[:, 0]  # (n, K')
+    if len(theta) == 1:
+        z, t = Z[:, 0], xp.astype(y, X.dtype)
+        tail = xp.exp(-xp.abs(z))
+        loss = xp.log1p(tail) + xp.where(z > 0, z, xp.zeros_like(z)) - t * z
+        p = xp.where(z > 0, 1.0 / (1.0 + tail), tail / (1.0 + tail))
+        wrong = xp.where(t > 0, z <= 0, z >= 0)
+        P, R = p[:, None], (p - t)[:, None]
+    else:
+        top = xp.max(Z, axis=1, keepdims=True)
+        E = xp.exp(Z - top)
+        total = xp.sum(E, axis=1, keepdims=True)
+        hit = xp.arange(Z.shape[1], device=X.device)[None, :] == y[:, None]
+        own = xp.sum(xp.where(hit, Z, xp.zeros_like(Z)), axis=1, keepdims=True)
+        loss = (xp.log(total) + top - own)[:, 0]
+        low = xp.full_like(Z, -xp.inf)
+        wrong = xp.max(xp.where(hit, low, Z), axis=1) >= own[:, 0]
+        P, R = E / total, E / total - xp.astype(hit, X.dtype)
+    R = R * w[:, None]
+    first = xp.sum(R, axis=0)[:, None]
+    slope = xp.concat([ones * first, R.T @ D], axis=1)
+    wrong = xp.count_nonzero(wrong & (w > 0))
+    loss = xp.sum(w * loss)
+    if not curved:
+        return Sums(loss, wrong, slope, np.zeros((0, 0)))
+    D = xp.concat([xp.full((X.shape[0], 1), ones, dtype=X.dtype, device=X.device), D], axis=1)
+    return Sums(loss, wrong, slope, device_curvature(D, P, w))
+
+
+def device_curvature(D: Any, P: Any, w: Any) -> Any:
+    """sum_i w_i (diag(p_i) - p_i p_i') x d_i d_i' of tensors; one column of P: two classes."""
+    xp, K = namespace(D), P.shape[1]
+    if K == 1:
+        U = D * xp.sqrt(w * P[:, 0] * (1 - P[:, 0]))[:, None]
+        return U.T @ U
+    blocks = []
+    for k in range(K):
+        V = D * (w * P[:, k])[:, None]
+        line = [-(V.T @ (D * P[:, m : m + 1])) for m in range(K)]
+        line[k] = line[k] + V.T @ D
+        blocks.append(xp.concat(line, axis=1))
+    return xp.concat(blocks, axis=0)
+
+
 def evaluate(problem: Problem, theta: Array, *, curved: bool) -> Point:
     """The objective and its derivatives: one pass over the data."""
     at = theta, problem.shift, float(problem.intercept)
@@ -246,6 +302,16 @@ def class_counts(n_classes: int, rows: Rows) -> Array:
     """The weight of each class in a leaf."""
     w = None if is_unit(rows.w) else rows.w
     return np.bincount(rows.y, weights=w, minlength=n_classes).astype(np.float64)
+
+
+@on_device(class_counts)
+def device_counts(n_classes: int, rows: DeviceRows) -> Any:
+    """The weight of each class of tensors."""
+    xp = namespace(rows.X)
+    codes = xp.arange(n_classes, device=rows.X.device)
+    return xp.stack(
+        [xp.sum(xp.where(rows.y == codes[k], rows.weights(), 0.0)) for k in range(n_classes)]
+    )
 
 
 def plain_problem(rows: Rows, n_classes: int, shift: Array, intercept: bool) -> Problem:

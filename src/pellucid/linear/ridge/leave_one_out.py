@@ -16,13 +16,15 @@ References: Golub, Heath & Wahba (1979); Hastie, Tibshirani & Friedman, ESL, eq.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.least_squares import Engine, Wide, dense_leaf
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.least_squares.smoother import own_fit
@@ -132,6 +134,32 @@ def leaf_errors(at: RidgeMap, room: Array | None, separate: bool, rows: Rows) ->
         squares += (w @ flat).reshape(shape)
         fourths += (w @ np.square(flat)).reshape(shape)
     return Errors(squares, fourths, bad, len(X))
+
+
+@on_device(leaf_errors)
+def device_errors(at: RidgeMap, room: Array | None, separate: bool, rows: DeviceRows) -> Errors:
+    """Error sums of tensors."""
+    X, xp, w = rows.X, namespace(rows.X), rows.weights()
+    r, k, A = at.weights.shape
+    Q = (X - like(at.mean, X)) @ like(at.V, X) + like(at.offset, X)
+    flat = Q @ like(at.weights.reshape(r, k * A), X)
+    fit = xp.reshape(flat, (-1, k, A)) + like(at.y_mean, X)[:, None]
+    E = xp.reshape(rows.y, (X.shape[0], -1))[:, :, None] - fit
+    bad: Any = -1
+    if room is None:
+        H = (Q * Q) @ like(at.gains, X) + like(at.base, X)
+        one = xp.ones_like(w)
+        left = 1.0 - xp.where(w < 1.0, w, one)[:, None] * H
+        tight = xp.any(left <= TIGHT, axis=1)
+        first = xp.argmax(xp.astype(tight, xp.int8))
+        bad = xp.where(xp.any(tight), first, -xp.ones_like(first))
+        E = E / left[:, None, :]
+    else:
+        E = E / like(room, X)
+    E = E * E
+    e = E if separate else xp.mean(E, axis=1)
+    V = xp.reshape(w, (-1, *([1] * (e.ndim - 1))))
+    return Errors(xp.sum(V * e, axis=0), xp.sum(V * e * e, axis=0), bad, X.shape[0])
 
 
 def merge_errors(a: Errors, b: Errors) -> Errors:

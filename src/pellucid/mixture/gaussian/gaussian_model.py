@@ -200,6 +200,9 @@ class GaussianModel(MixtureModel):
         known = self.weights_, self.means_, self.precisions_cholesky_
         return gaussians.make_factors(*known, self.covariance_type)
 
+    def _joint_tensor(self, X: Any) -> Any:
+        return gaussians.tensor_joint(X, self._factors())
+
     def _log_joint(self, X: Any) -> Array:
         return missing_cells.log_joint_observed(X, self._factors())
 

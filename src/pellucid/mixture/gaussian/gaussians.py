@@ -17,7 +17,7 @@ subtracts little when a component moves little, however far it lies from zero.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -25,8 +25,10 @@ from scipy.linalg import lapack, solve_triangular
 from pellucid.cluster.kmeans.kmeans import RAW
 from pellucid.cluster.kmeans.passes import dense_rows
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
 from pellucid.core.loops import statistics
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -182,6 +184,43 @@ def leaf_sums(factors: Factors, rows: Rows) -> Sums:
     value = kernels.sums_full(X, w, *factors[:3], N, M, S)
     low = np.tril(S[:, :p, :p])
     return Sums(N[:, 0], M, low + np.tril(low, -1).transpose(0, 2, 1), value)
+
+
+def tensor_joint(X: Any, factors: Factors) -> Any:
+    """log pi_k N_k(x_i) of the rows of a tensor, shape (n, k)."""
+    xp, p = namespace(X), X.shape[1]
+    means, const = like(factors.means, X), like(factors.const, X)
+    root = like(np.ascontiguousarray(factors.root[..., :p]), X)
+    columns = []
+    for j in range(means.shape[0]):
+        C = X - means[j, :]
+        if factors.dense:
+            A = C @ root[j if root.shape[0] > 1 else 0, :, :]
+            columns.append(const[j] - 0.5 * xp.sum(A * A, axis=1))
+        else:
+            columns.append(const[j] - 0.5 * ((C * C) @ root[j, :]))
+    return xp.stack(columns, axis=1)
+
+
+@on_device(leaf_sums)
+def device_sums(factors: Factors, rows: DeviceRows) -> Sums:
+    """The sums of tensors."""
+    X, xp = rows.X, namespace(rows.X)
+    J = tensor_joint(X, factors)
+    top = xp.max(J, axis=1, keepdims=True)
+    E = xp.exp(J - top)
+    total = xp.sum(E, axis=1, keepdims=True)
+    weight = rows.weights()
+    value = xp.sum(weight * (top + xp.log(total))[:, 0])
+    R = E / total if rows.w is None else E / total * weight[:, None]
+    means = like(factors.means, X)
+    first, second = [], []
+    for j in range(means.shape[0]):
+        C = X - means[j, :]
+        V = C * R[:, j : j + 1]
+        first.append(xp.sum(V, axis=0))
+        second.append(C.T @ V if factors.dense else xp.sum(C * V, axis=0))
+    return Sums(xp.sum(R, axis=0), xp.stack(first), xp.stack(second), value)  # type: ignore[arg-type]
 
 
 def expectation(source: Source, map_: Map, factors: Factors) -> Sums:
