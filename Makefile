@@ -5,6 +5,7 @@
 #   make test-all  the same with the slow tests and with fresh random examples
 #   make test-deep the tests of the deep models; installs PyTorch first
 #   make bench     ours against the peers, as ratios
+#   make site      the documentation as HTML in build/site/html; nothing is fetched
 #   make lint      ruff, stubs, mypy, import-linter
 #   make mutants   wrong changes of the source at random, and whether the tests see them
 #   make check     lint, and the tests that the change at hand can affect
@@ -42,7 +43,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 NEEDS_TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
-.PHONY: demo test test-all test-deep ready bench check mutants stubs audit estimator lint warm clean
+.PHONY: demo test test-all test-deep ready bench site check mutants stubs audit estimator lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -66,6 +67,11 @@ ready: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/pellucid warm --quiet
 	$(BIN)/python -m benchmarks
+
+# Pages, pictures and the lab's pages are made here; Sphinx turns a warning into an error.
+site: $(VENV)/.site
+	$(BIN)/pellucid warm --quiet
+	PELLUCID_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.website.build
 
 # Lint, types, layers and the tests that the change at hand can affect.
 check: $(VENV)/.test
@@ -126,6 +132,10 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 $(VENV)/.deep: $(VENV)/.test
 	$(PIP) $(PIP_TORCH) $(TORCH)
 	@touch $@
+
+$(VENV)/.site: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[site]'
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[bench]'

@@ -1,0 +1,195 @@
+"""The API reference: a page for every public name, from its docstring, with a link to its source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools.website import names
+from tools.website.names import ROOT, Public
+from tools.website.staging import write
+
+SECTIONS = ("Parameters", "Attributes", "Returns", "Other Parameters", "Yields", "Raises")
+
+
+def write_all(folder: Path) -> set[str]:
+    """Write all pages; the source files they link to."""
+    used = set()
+    about = pages_about()
+    for thing in names.public().values():
+        used.add(thing.source)
+        write(folder / f"{thing.package}.{thing.name}.md", page(thing, about))
+    groups = []
+    for package, table in names.tables().items():
+        groups.append(f"{package}-index")
+        write(folder / f"{package}-index.md", package_page(package, table))
+    listing = "\n".join(groups)
+    head = (
+        "# Reference\n\nEvery public name, from its docstring. Estimators can be imported from "
+        "`pellucid` itself.\n\n"
+    )
+    write(folder / "index.md", f"{head}```{{toctree}}\n:maxdepth: 1\n\n{listing}\n```\n")
+    return used
+
+
+def pages_about() -> dict[str, str]:
+    """Name -> page of the algorithm that it belongs to."""
+    found: dict[str, str] = {}
+    for page in names.pages():
+        for name in names.names_of(page):
+            found.setdefault(name, page)
+    return found
+
+
+def package_page(package: str, table: dict[str, str]) -> str:
+    """The names of one package with a line each, and the pages that are first reached from it."""
+    things = names.public()
+    homes = {(thing.module, thing.name): thing for thing in things.values()}
+    doc = module_docstring(package).split("\n\n")[0].replace("``", "`").replace("\n", " ")
+    rows, own = [], []
+    for name in sorted(table, key=str.lower):
+        thing = homes[(table[name], name)]
+        rows.append(f"| [{name}]({package_file(thing)}.md) | {first_line(thing)} |")
+        if thing.package == package:
+            own.append(package_file(thing))
+    listing = "\n".join(own)
+    toctree = f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{listing}\n```\n" if own else ""
+    body = "\n".join(rows)
+    return f"# {package}\n\n{doc}\n\n| name | |\n|---|---|\n{body}\n\n{toctree}"
+
+
+def package_file(thing: Public) -> str:
+    """The file of a page within the folder of the reference."""
+    return f"{thing.package}.{thing.name}"
+
+
+def module_docstring(package: str) -> str:
+    """The docstring of a package, read and not imported."""
+    path = ROOT / "src" / package.replace(".", "/") / "__init__.py"
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+
+@cache
+def tree_of(source: str) -> ast.Module:
+    """A file as a tree."""
+    return ast.parse((ROOT / "src" / source).read_text(encoding="utf-8"))
+
+
+def node_of(thing: Public) -> Any:
+    """Where a name is defined in its file; None where it is only assigned."""
+    for node in tree_of(thing.source).body:
+        named = getattr(node, "name", None)
+        if named == thing.name and isinstance(node, ast.ClassDef | ast.FunctionDef):
+            return node
+    return None
+
+
+def first_line(thing: Public) -> str:
+    """The first sentence of a docstring, for a cell of a table."""
+    node = node_of(thing)
+    doc = (ast.get_docstring(node) if node is not None else inspect.getdoc(names.load(thing))) or ""
+    line = " ".join(doc.split("\n\n")[0].split())
+    return line.replace("``", "`").replace("|", "\\|").replace("$", "\\$")
+
+
+def page(thing: Public, about: dict[str, str]) -> str:
+    """The page of one name."""
+    node = node_of(thing)
+    line = f"#L{node.lineno}" if node is not None else ""
+    links = [f"[source: {thing.source}](source:{thing.source}{line})"]
+    if thing.name in about:
+        links.append(f"[what it is for](../algorithms/{about[thing.name]}.md)")
+    if thing.package == "pellucid.plots" and thing.name != "svg":
+        links.append(f"[in the gallery](#gallery-{thing.name})")
+    body = directive(thing, node)
+    head = f"# {thing.name}\n\n{' · '.join(links)}\n\n"
+    return f"{head}````{{eval-rst}}\n.. currentmodule:: {thing.package}\n\n{body}\n````\n"
+
+
+def directive(thing: Public, node: Any) -> str:
+    """The autodoc directive of one name; of a deep model, which needs PyTorch, its text."""
+    path = f"{thing.package}.{thing.name}"
+    if thing.module.startswith("pellucid.deep.") and node is not None:
+        return static_text(path, node)
+    value = names.load(thing)
+    if not inspect.isclass(value):
+        return f".. autofunction:: {path}" if callable(value) else f".. autodata:: {path}"
+    members = [
+        name
+        for name in sorted(dir(value))
+        if not name.startswith("_") and is_ours(inspect.getattr_static(value, name, None))
+    ]
+    text = f".. autoclass:: {path}\n"
+    for name in members:
+        kind = inspect.getattr_static(value, name)
+        word = "autoattribute" if isinstance(kind, property) else "automethod"
+        text += f"\n   .. {word}:: {path}.{name}\n"
+    return text
+
+
+def is_ours(value: Any) -> bool:
+    """Whether a member is a method or property that a class of ours defines."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    if isinstance(value, property):
+        value = value.fget
+    return inspect.isfunction(value) and value.__module__.startswith("pellucid")
+
+
+def static_text(path: str, node: Any) -> str:
+    """What autodoc would write, from the text of the file."""
+    from numpydoc.docscrape_sphinx import SphinxDocString
+
+    doc = "\n".join(plain(inspect.cleandoc(ast.get_docstring(node) or "").split("\n")))
+    kind, signature = "function", ""
+    if isinstance(node, ast.ClassDef):
+        kind = "class"
+        inits = [n for n in node.body if getattr(n, "name", "") == "__init__"]
+        signature = ast.unparse(inits[0].args) if inits else ""
+        signature = re.sub(r": [^,=]+(?= = |,|$)", "", signature.removeprefix("self, "))
+    text = str(SphinxDocString(doc)).replace("\n", "\n   ")
+    return f".. py:{kind}:: {path}({signature})\n   :no-index:\n\n   {text}"
+
+
+def plain(lines: list[str]) -> list[str]:
+    """A docstring as text: what reStructuredText would take for markup is escaped.
+
+    Our docstrings know ``literals``, sections of numpydoc, doctests and blocks after ``::``; a bar, a
+    star or a name that ends in an underscore is what it looks like.
+
+    >>> plain(["The sum |w| of ``coef_`` and coef_."])
+    ['The sum \\\\|w\\\\| of ``coef_`` and coef\\\\_.']
+    """
+    out, section, code = [], "", False
+    for i, line in enumerate(lines):
+        following = lines[i + 1] if i + 1 < len(lines) else ""
+        if following.strip() and not following.strip("- \t"):
+            section = line.strip()
+        header = section in SECTIONS and line and not line.startswith(" ")
+        code = line.lstrip().startswith((">>>", "...")) or (code and bool(line.strip()))
+        out.append(line if code or header or not line.strip("- \t") else escaped(line))
+    return out
+
+
+def escaped(line: str) -> str:
+    """One line with its markup escaped, literals left alone."""
+    parts = re.split(r"(``.+?``)", line)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(r"([|*`])", r"\\\1", parts[i])
+        parts[i] = re.sub(r"(?<=\w)_(?!\w)", r"\\_", parts[i])
+    return "".join(parts)
+
+
+def on_docstring(app: Any, what: str, name: str, value: Any, options: Any, lines: list) -> None:
+    """Escape a docstring before numpydoc reads it."""
+    lines[:] = plain(lines)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Come before numpydoc, whose priority is 500."""
+    app.connect("autodoc-process-docstring", on_docstring, priority=400)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,191 @@
+"""Copy ``docs/`` to the folder that Sphinx reads, and fill in what is made.
+
+The copy stands in ``build/site/docs`` beside links to ``src``, ``benchmarks`` and the files of the
+root, so that a relative path means the same in both places. On the way a page gets
+
+- the output and the picture of each Python block (``blocks.py``);
+- the frames of the lab (``labs.py``);
+- links into ``src/`` that lead to pages of the site (``sources.py``);
+- on a page of an algorithm, the parts of the template that can be derived: the source of its method,
+  the machine, exercises, where it is taught.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from tools.website import blocks, labs, names, textbook, topics
+from tools.website.names import ROOT
+
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+BOOK_LINE = re.compile(r"^In the textbook: .*$", re.MULTILINE)
+ELSEWHERE = {  # files of the repository that are pages of the site
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "SECURITY.md": "security.md",
+    "benchmarks/RESULTS.md": "benchmarks.md",
+    "docs/algorithms": "algorithms/index.md",
+    "src/pellucid/textbook": "textbook/index.md",
+}
+BESIDE = ("src", "benchmarks", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+
+
+def sources() -> dict[str, Path]:
+    """Page, relative to ``docs/``, -> its file."""
+    docs = ROOT / "docs"
+    return {str(p.relative_to(docs)): p for p in sorted(docs.rglob("*.md"))}
+
+
+def up(page: str) -> str:
+    """What leads from a page to the root of the site: ``../`` for each folder."""
+    return "../" * page.count("/")
+
+
+def stage(target: Path, state: str, results: Path) -> set[str]:
+    """Write every page of ``docs/`` below ``target``; the source files that pages link to."""
+    linked: set[str] = set()
+    for page, path in sources().items():
+        text = path.read_text(encoding="utf-8")
+        if page.startswith("algorithms/") and page != "algorithms/index.md":
+            text = with_template(page.removesuffix(".md"), text)
+        text = with_made_parts(page, text)
+        text = with_results(page, text, state, results)
+        text = labs.FENCE.sub(lambda match, page=page: labs.frame(match, up(page)), text)
+        text = with_links(page, text, linked)
+        write(target / "docs" / page, text)
+    for name in BESIDE:
+        link = target / name
+        if not link.exists():
+            link.symlink_to(ROOT / name)
+    return linked
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file unless it already says so: what did not change is not built again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def with_results(page: str, text: str, state: str, results: Path) -> str:
+    """The page with the output and the picture of each block under it."""
+
+    def shown(match: re.Match[str]) -> str:
+        code = match[1]
+        if ">>>" in code:
+            return match[0]
+        result = blocks.kept(code, state, results)
+        parts = [match[0]]
+        if result["printed"]:
+            parts.append(f"```{{code-block}} text\n:class: output\n\n{result['printed']}\n```")
+        if result["image"]:
+            alt = " ".join(result["alt"].split()) or names.title_of(text)
+            image = f"{up(page)}_static/pictures/{result['image']}"
+            parts.append(f"```{{image}} {image}\n:alt: {alt}\n:class: picture\n```")
+        return "\n\n".join(parts)
+
+    return blocks.BLOCK.sub(shown, text)
+
+
+def with_links(page: str, text: str, linked: set[str]) -> str:
+    """The page with links to files of the repository turned into links within the site."""
+
+    def mapped(match: re.Match[str]) -> str:
+        words, target, tail = match[1], match[2], match[3] or ""
+        if "://" in target or target.startswith(("mailto:", "source:")):
+            return match[0]
+        path = Path(os.path.normpath(ROOT / "docs" / page / ".." / target))
+        if not path.is_relative_to(ROOT):
+            return match[0]
+        inside = path.relative_to(ROOT).as_posix()
+        if inside in ELSEWHERE:
+            return f"[{words}]({up(page)}{ELSEWHERE[inside]}{tail})"
+        if inside.startswith("src/pellucid/textbook/") and inside.endswith(".py"):
+            book = inside.removeprefix("src/pellucid/textbook/").removesuffix(".py")
+            return f"[{words}](#{textbook.anchor(book)})"
+        if inside.startswith("src/"):
+            file = f"{inside}/__init__.py" if path.is_dir() else inside
+            linked.add(file.removeprefix("src/"))
+            return f"[{words}](source:{file.removeprefix('src/')})"
+        return match[0]
+
+    return outside_fences(text, lambda part: LINK.sub(mapped, part))
+
+
+def outside_fences(text: str, change: object) -> str:
+    """Apply a change to what is not code."""
+    parts = re.split(r"(^(?:```+|~~~+).*?^(?:```+|~~~+)[ \t]*$)", text, flags=re.M | re.S)
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))  # type: ignore[operator]
+
+
+def with_made_parts(page: str, text: str) -> str:
+    """Fill in ```` ```{made} name ```` fences."""
+    from tools.website import charts
+
+    makers = {
+        "topics": topics.listing,
+        "benchmarks": charts.listing,
+        "families": families,
+    }
+    return re.sub(
+        r"^```\{made\} (\w+)\n```[ \t]*$", lambda m: makers[m[1]](up(page)), text, flags=re.M
+    )
+
+
+def families(up: str) -> str:
+    """The list of all pages of algorithms, a heading and a toctree for each family."""
+    order: dict[str, list[str]] = {}
+    for page in names.pages():
+        order.setdefault(page.split("/")[0], []).append(page)
+    words = {"naive_bayes": "Naive Bayes", "neural": "Neural networks", "deep": "Deep models"}
+    text = []
+    for family, pages in order.items():
+        title = words.get(family, family.replace("_", " ").capitalize())
+        entries = "\n".join(pages)
+        text.append(f"## {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n")
+    return "\n".join(text)
+
+
+def with_template(page: str, text: str) -> str:
+    """A page of an algorithm with the parts of the template that are derived."""
+    name = page.removeprefix("algorithms/")
+    to_root = up(page)
+    parts = [BOOK_LINE.sub("", text).rstrip() + "\n"]
+    parts += method_part(name, to_root)
+    parts += machine_part(name, to_root)
+    parts += topics.exercises_part(name, to_root)
+    parts += topics.taught_part(name, to_root)
+    return "\n".join(parts) + "\n"
+
+
+def method_part(name: str, to_root: str) -> list[str]:
+    """The method: the textbook's own source, the first file open, the others folded."""
+    paths = names.methods_of(name)
+    if not paths:
+        reasons = names.methods()[1]
+        why = [f"`{n}` {reasons[n]}" for n in names.names_of(name) if n in reasons]
+        said = "; ".join(why) + "." if why else "What is here has no file in the textbook."
+        return [f"## The method\n\n{said}\n"]
+    text = ["## The method", "", f"{textbook.title(paths[0])}, as the textbook writes it:", ""]
+    text.append(textbook.include(paths[0], f"{to_root}../"))
+    for path in paths[1:]:
+        text.append(f"````{{dropdown}} {textbook.title(path)}\n")
+        text.append(textbook.include(path, f"{to_root}../") + "````\n")
+    return text
+
+
+def machine_part(name: str, to_root: str) -> list[str]:
+    """The machine: the public names of the page, their reference and their source."""
+    text = ["## The machine", "", "| name | reference | source |", "|---|---|---|"]
+    rows = []
+    for n in names.names_of(name):
+        thing = names.by_name(n)
+        if thing is None:
+            continue
+        path = f"`{thing.package}.{n}`"
+        reference = f"[parameters, attributes, methods]({to_root}{thing.page}.md)"
+        rows.append(f"| {path} | {reference} | [{thing.source}]({to_root}../src/{thing.source}) |")
+    return [*text, *rows, ""] if rows else []

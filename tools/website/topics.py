@@ -1,0 +1,72 @@
+"""Where lectures lead: ``docs/topics.yml`` lists the titles of courses with a page for each."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import yaml
+
+from tools.website.names import ROOT, title_of
+
+FILE = ROOT / "docs/topics.yml"
+
+
+class Lecture(NamedTuple):
+    """One lecture of a course and the pages that it leads to, the first one first."""
+
+    course: str
+    title: str
+    pages: tuple[str, ...]  # below docs/, without .md
+
+
+@cache
+def lectures() -> tuple[Lecture, ...]:
+    """All lectures of all courses."""
+    if not FILE.exists():
+        return ()
+    courses = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return tuple(
+        Lecture(course["course"], title, tuple(pages.split()))
+        for course in courses
+        for title, pages in course["lectures"].items()
+    )
+
+
+def listing(up: str) -> str:
+    """Every course as a table of its lectures."""
+    text: list[str] = []
+    course = None
+    for lecture in lectures():
+        if lecture.course != course:
+            course = lecture.course
+            text += ["", f"## {course}", "", "| lecture | here |", "|---|---|"]
+        links = ", ".join(f"[{page_title(page)}]({up}{page}.md)" for page in lecture.pages)
+        text.append(f"| {lecture.title} | {links} |")
+    return "\n".join(text) + "\n"
+
+
+@cache
+def page_title(page: str) -> str:
+    """The title of a page of ``docs/``."""
+    path = ROOT / "docs" / f"{page}.md"
+    if not path.exists():  # a page that is made: the textbook's, the gallery's
+        return page.rpartition("/")[2].replace("_", " ")
+    return title_of(path.read_text(encoding="utf-8")).split(":")[0]
+
+
+def taught_part(name: str, up: str) -> list[str]:
+    """Where an algorithm is taught: the lectures that lead to its page, by course."""
+    found: dict[str, list[str]] = {}
+    for lecture in lectures():
+        if f"algorithms/{name}" in lecture.pages:
+            found.setdefault(lecture.course, []).append(lecture.title)
+    if not found:
+        return []
+    rows = [f"- {course}: {'; '.join(titles)}" for course, titles in found.items()]
+    return ["## Where it is taught", "", *rows, "", f"All of them: [lectures]({up}topics.md).", ""]
+
+
+def exercises_part(name: str, up: str) -> list[str]:
+    """Exercises of the topics that belong to the page."""
+    return []
