@@ -7,12 +7,13 @@ Algorithm    one pass for the moments of [X y], Cholesky of the centred cross-pr
              unit-norm columns have condition > 1e2 one residual pass refines the answer, and above
              1e3 the rows are factored instead (TSQR), so the condition is never squared.
              O(n p^2 + p^3); memory O(p^2), whatever n. More columns than rows: SVD, least norm.
+             A large sparse X stays sparse: LSQR (``large_sparse.py``), without inference.
 
 References: Björck, Numerical Methods for Least Squares Problems; Aitken (1935) for known S;
 Lawson & Hanson (1974) for non-negative coefficients; ESL, section 3.2 and algorithm 3.1.
 """
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.linalg import LinAlgWarning, solve_triangular
@@ -30,6 +31,7 @@ from pellucid.core.loops.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
+from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares.inference import log_likelihood
 from pellucid.linear.least_squares.smoother import Smoother
 from pellucid.linear.least_squares.summary import LinearInference, bare, standard_errors
@@ -138,7 +140,8 @@ class LinearRegression(LinearInference):
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     tol : float, default=1e-6
-        Accepted for scikit-learn's sake; the solution is exact.
+        Where the steps on a large sparse X end (see ``core.algebra.lsqr``); every other solution
+        is exact.
     n_jobs : int or None, default=None
         Accepted for scikit-learn's sake; all cores are used.
     positive : bool, default=False
@@ -197,7 +200,8 @@ class LinearRegression(LinearInference):
         if is_solver(self.solver):
             context: FitContext = SolverContext(self, rows, sample_weight)
         else:
-            context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+            steps = large_sparse.STEPS if self._is_large(rows) else 0
+            context = FitContext.of_rows(self, rows, sample_weight, steps)
         if noise_covariance is None:
             self._fit_rows(rows, map_threads, context)
         else:
@@ -216,9 +220,15 @@ class LinearRegression(LinearInference):
             own = "positive=True has its own solver: use solver='auto'"
             raise ValueError(f"{own}, got {self.solver!r}")
 
+    def _is_large(self, rows: Source) -> bool:
+        return not self.positive and self.solver == "auto" and large_sparse.is_large(rows)
+
     def _fit_rows(self, rows: Source, map_: Map, context: FitContext | None = None) -> None:
         self._check_parameters()
         p = self.n_features_in_
+        if self._is_large(rows):
+            self._fit_large(cast("Rows", rows), context)
+            return
         method = "auto" if is_solver(self.solver) else self.solver
         unknowns = "centred" if self.fit_intercept else "slopes"
         if method == "pinv" and self.fit_intercept:
@@ -243,6 +253,24 @@ class LinearRegression(LinearInference):
         if is_solver(self.solver):
             fit = self._follow(rows, fit, context)
         self._set(rows, fit, unknowns, tss, log_determinant=0.0)
+
+    def _fit_large(self, rows: Rows, context: FitContext | None) -> None:
+        """LSQR: everything but the inference."""
+        k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
+        how = {"intercept": self.fit_intercept, "tol": self.tol, "max_iter": large_sparse.STEPS}
+        name = type(self).__name__
+        fit = large_sparse.fit_large(rows, np.zeros(k), **how, name=name, context=context)
+        for attribute, value in large_sparse.shared_attributes(self, rows, fit).items():
+            setattr(self, attribute, value)
+        squares = np.maximum(np.diag(fit.rss), 0.0)
+        found = log_likelihood(squares, fit.weight)
+        errors = np.full((k, self.n_features_in_ + self.fit_intercept), np.nan)
+        single = rows.y.ndim == 1
+        self.standard_errors_ = errors[0] if single else errors
+        self.log_likelihood_ = float(found[0]) if single else found
+        self.noise_covariance_, self._tss = np.full((k, k), np.nan), fit.tss
+        self.__dict__.pop("rank_", None)
+        self._generalised, self._unconverged = False, large_sparse.why_not(self.n_features_in_)
 
     def _follow(self, rows: Source, fit: LinearFit, context: FitContext | None) -> LinearFit:
         """The closed form's record with the point where the solver ended."""
@@ -340,6 +368,7 @@ class LinearRegression(LinearInference):
     @property
     def singular_(self) -> Array:
         """Singular values of the centred X (of D where the intercept is part of the unknowns)."""
+        self._refuse_large("singular_")
         T = self._smoother.basis
         if self.fit_intercept and not T[0, 1:].any():
             T = T[1:, 1:]
@@ -350,14 +379,18 @@ class LinearRegression(LinearInference):
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         names, notes = self._feature_names(), []
+        large = self.solver_ == large_sparse.ROUTE
         slopes = self._smoother.basis[1:] if self.fit_intercept else self._smoother.basis
         zero = np.flatnonzero(np.linalg.norm(slopes, axis=1) == 0)
-        if len(zero) and not self.positive:
+        if large:
+            notes.append(f"no inference: {self._unconverged}")
+        elif len(zero) and not self.positive:
             constant = ", ".join(names[j] for j in zero)
             notes.append(f"constant columns have coefficient 0: {constant}")
         if self._dependent:
             notes.append(dependent_sentence(names, self._dependent, self._shape))
-        numbers = {"n": self.n_observations_, "df": self.df_, "rank": self.rank_}
+        numbers = {"n": self.n_observations_}
+        numbers |= {} if large else {"df": self.df_, "rank": self.rank_}
         numbers |= {"rss": bare(self.rss_), "sigma2": bare(self.sigma2_)}
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
@@ -369,6 +402,8 @@ class LinearRegression(LinearInference):
         )
 
     def _uniqueness(self) -> str:
+        if self.solver_ == large_sparse.ROUTE:
+            return "convex: the minimiser of least norm, from a start at 0"
         if self._unconverged:
             return "strictly convex: there is one minimiser, and it was not reached"
         return "strictly convex: the only minimiser"

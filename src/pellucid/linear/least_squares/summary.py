@@ -82,10 +82,17 @@ class LinearInference(LinearModel):
     @property
     def covariance_(self) -> Array:
         """Cov(b) = sigma2 (D'D)^-1, intercept first: (q, q), or (k, q, q) for k targets."""
+        self._refuse_large("covariance_")
         T = parameter_root(self._smoother)
         C = T @ T.T if self._estimable() else np.full((len(T), len(T)), np.nan)
         sigma2 = np.asarray(self.sigma2_)
         return sigma2[..., None, None] * C
+
+    def _refuse_large(self, attribute: str) -> None:
+        """Refuse what would be p x p where the fit did not form it."""
+        check_is_fitted(self)
+        if self.solver_ == "lsqr":
+            raise AttributeError(f"there is no {attribute}: {self._smoother.reason}")
 
     def _names(self) -> tuple[str, ...]:
         return (("intercept",) if self.fit_intercept else ()) + self._feature_names()

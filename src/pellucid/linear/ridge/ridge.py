@@ -7,6 +7,7 @@ Estimator    w = argmin |y - b - X w|^2 + alpha |w|^2,  the intercept free
              penalty_weights v: alpha sum_j v_j w_j^2 in the place of alpha |w|^2
 Algorithm    the moments of [X y], then Cholesky of Xc'Xc + alpha I; refinement and TSQR of
              [X; sqrt(alpha) I] as its condition asks; SVD of X when p >= n.   O(n p min(n, p))
+             A large sparse X stays sparse: LSQR (``least_squares/large_sparse.py``).
 Shrinkage    along the right singular vectors: d_j^2 / (d_j^2 + alpha); their sum is df - 1
 
 References: Hoerl & Kennard (1970); ESL, section 3.4.1.
@@ -14,7 +15,7 @@ References: Hoerl & Kennard (1970); ESL, section 3.4.1.
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -31,6 +32,7 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.budget import Budget, ridge_multiplier
+from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares.least_squares import fit_positive, positive_record
 from pellucid.linear.ridge.penalty_weights import check_penalty_weights, weighted_spectrum
 from pellucid.linear.ridge.ridge_model import RidgeFit, RidgeModel, Spectrum
@@ -201,8 +203,11 @@ class Ridge(RidgeModel):
         Whether to fit an intercept.
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
-    max_iter, tol, random_state
-        Accepted for scikit-learn's sake; the solution is exact.
+    max_iter, tol
+        Of the steps on a large sparse X (at most 10,000, and to 1e-10 unless ``tol`` is smaller);
+        every other solution is exact.
+    random_state : ignored
+        Accepted for scikit-learn's sake.
     solver : {"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
         "cholesky" and "svd" say how; every other name gives the same exact solution. A solver
         object of ``pellucid.solvers`` iterates from 0 on (RSS + penalty)/(2n).
@@ -265,7 +270,8 @@ class Ridge(RidgeModel):
         if is_solver(self.solver):
             context: FitContext = SolverContext(self, rows, sample_weight)
         else:
-            context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+            steps = self._steps() if self._is_large(rows, weights) else 0
+            context = FitContext.of_rows(self, rows, sample_weight, steps)
         self._solve(rows, map_threads, weights, context)
         context.end()
         return self
@@ -325,10 +331,31 @@ class Ridge(RidgeModel):
         fit = fit._replace(parts=parts, rss=rss, iterative=found.sentence)
         return fit._replace(coef=found.coef, intercept=found.intercept)
 
+    def _steps(self) -> int:
+        return large_sparse.STEPS if self.max_iter is None else int(self.max_iter)
+
+    def _is_large(self, rows: Source, weights: Array | None) -> bool:
+        """Whether the steps on a sparse X take the place of the exact solution."""
+        special = self.positive or self.shrink_intercept or weights is not None
+        if special or isinstance(self.alpha, Budget) or is_solver(self.solver):
+            return False
+        return self.solver != "svd" and large_sparse.is_large(rows)
+
+    def _fit_large(self, rows: Rows, context: FitContext | None) -> None:
+        k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
+        alphas = self._alphas(k)
+        assert not isinstance(alphas, Budget)
+        how = {"intercept": self.fit_intercept, "tol": min(self.tol, 1e-10)}
+        how |= {"max_iter": self._steps(), "name": type(self).__name__, "context": context}
+        self._set_large(rows, large_sparse.fit_large(rows, alphas, **how), alphas)
+
     def _solve(
         self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None
     ) -> None:
         p = self.n_features_in_
+        if self._is_large(rows, weights):
+            self._fit_large(cast("Rows", rows), context)
+            return
         unknowns = "centred" if self.fit_intercept else "slopes"
         if self.shrink_intercept:
             unknowns = "all"

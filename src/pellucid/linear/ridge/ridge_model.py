@@ -13,13 +13,15 @@ import numpy as np
 from pellucid.core.algebra.least_squares import LinearFit
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.statistics import Source
+from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear import linear_model
 from pellucid.linear.budget import Budget
+from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares import smoother as smoothing
 from pellucid.linear.least_squares.inference import cut, estimate_table
+from pellucid.linear.least_squares.large_sparse import LargeFit, shared_attributes
 from pellucid.linear.least_squares.least_squares import REASONS
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first
 from pellucid.linear.least_squares.summary import bare, parameter_root
@@ -119,6 +121,19 @@ class RidgeModel(LinearModel):
         self._smoother = ridge_smoother(fit.spectrum, alpha, first, unknowns, self.positive)
         self._warn(room)
 
+    def _set_large(self, rows: Rows, fit: LargeFit, alphas: Array) -> None:
+        """The attributes of a fit by LSQR; what hangs on the whole spectrum is not known."""
+        for name, value in shared_attributes(self, rows, fit).items():
+            setattr(self, name, value)
+        single = rows.y.ndim == 1
+        spent = (fit.coef**2).sum(axis=0)
+        unknown = np.nan if single else np.full(len(alphas), np.nan)
+        self.alpha_ = float(alphas[0]) if single or (alphas == alphas[0]).all() else alphas
+        self.budget_ = float(spent[0]) if single else spent
+        self.budget_ols_, self.shrinkage_, self._weighted = unknown, unknown, False
+        for name in ("singular_", "shrinkage_factors_"):
+            self.__dict__.pop(name, None)
+
     def _warn(self, room: Array) -> None:
         if self._dependent:
             warn_free_of_penalty(self, self._dependent, self._shape)
@@ -185,13 +200,18 @@ class RidgeModel(LinearModel):
         if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
             notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
         unique = "one of many minimisers" if self._dependent else "the only minimiser"
+        if self.solver_ == large_sparse.ROUTE and not np.all(alpha):
+            unique = "the minimiser of least norm"
         gradient = f"; largest |x_j'r - alpha w_j|/(|x_j||y|) = {self.gradient_:.1e}"
         certificate = "" if self.positive else gradient
         if self._weighted:
             notes.append("the columns have penalty weights v_j of their own; 0 is no penalty")
         how = "sum (y - b - x'w)^2" if self.fit_intercept else "sum (y - x'w)^2"
         numbers = {"alpha": bare(alpha), "n": n}
-        shown = ("df", "rss", "sigma2", "budget", "budget_ols", "shrinkage")
+        shown: tuple[str, ...] = ("df", "rss", "sigma2", "budget", "budget_ols", "shrinkage")
+        if self.solver_ == large_sparse.ROUTE:
+            notes.append(f"no degrees of freedom: {self._smoother.reason}")
+            shown = ("rss", "budget")
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
