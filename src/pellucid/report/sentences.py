@@ -209,7 +209,8 @@ def board_lead(r: dict[str, Any], metric: str) -> str:
         f"Mean {metric} in {folds} folds of the learning rows; parameters are tuned inside each "
         "fold, or once inside the first where rows are many. Dot and bar: mean with its 95 % "
         "interval; tick: the rows it learned from; dashed line: guessing. “p” asks whether a model "
-        f"is worse than the best (corrected t-test, one-sided, Holm). {CHOSEN[prefer]}"
+        "differs from the best (corrected t-test, two-sided, Holm over all pairs, as in the table "
+        f"of pairs). {CHOSEN[prefer]}"
     )
 
 

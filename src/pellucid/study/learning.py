@@ -22,6 +22,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data.loader import known_columns, name_list
+from pellucid.evaluation.metrics.metrics import resolve_metric
 from pellucid.study.candidates.blend import blend
 from pellucid.study.candidates.candidates import (
     AVERAGE,
@@ -47,6 +48,7 @@ from pellucid.study.reading.refusals import (
     extreme_cell,
     nothing_left,
     one_class_before,
+    one_class_judges,
     one_role,
     only_names,
 )
@@ -251,6 +253,10 @@ class Study:
             folds = tuple(fold for fold in folds if label.gather(fold[0]).n_unique() > 1)
             if not folds:
                 raise TaskError(one_class_before(label.gather(keep(split.train)), split.time))
+            if task.kind == "binary" and self._scorer_needs() == "scores":
+                folds = tuple(fold for fold in folds if label.gather(fold[1]).n_unique() > 1)
+                if len(folds) < 2 or label.gather(keep(split.test)).n_unique() < 2:
+                    raise TaskError(one_class_judges(task, split.time))
         return split._replace(train=keep(split.train), test=keep(split.test), folds=folds)
 
     def audit(self) -> Audit:
@@ -338,6 +344,9 @@ class Study:
         )
         taken = found is not None and set(found.names()) & set(self.frame.columns)
         return None if taken else found
+
+    def _scorer_needs(self) -> str:
+        return resolve_metric(self.metric, self.task.kind).needs
 
     def _scorer(self) -> Scorer:
         task = self.formalise()

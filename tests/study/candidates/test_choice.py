@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
+import pellucid
 from pellucid.study.candidates.candidates import Tried
 from pellucid.study.candidates.choice import choose_outcome, log_losses
 from pellucid.study.candidates.guessing import GuessClassifier
@@ -148,3 +149,17 @@ def test_losses_are_turned_round():
     found = [outcome(9 + SPREAD, 0, "guess"), outcome(3 + SPREAD, 1, "linear")]
     choice = choose_outcome(shop_of(NUMBER), found, 0.05)
     assert (choice.best, choice.chosen) == (1, 1)
+
+
+def test_the_leaderboard_and_the_table_of_pairs_have_the_same_p_values():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 3))
+    y = x[:, 0] + 0.5 * x[:, 1] ** 2 + rng.normal(size=200)
+    table = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y}
+    record = pellucid.learn(table, "y", effort="quick")
+    pairs, best = record.comparison, next(row for row in record.leaderboard if row.best)
+    assert set(pairs.names) == {row.name for row in record.leaderboard}
+    one = pairs.names.index(best.name)
+    for row in record.leaderboard:
+        if not row.best:
+            assert row.p_value == pytest.approx(pairs.adjusted[one, pairs.names.index(row.name)])

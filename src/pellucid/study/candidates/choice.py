@@ -20,6 +20,7 @@ Bengio. "Not shown to be worse" alone says little with five folds, so it is not 
 References: Nadeau & Bengio (2003); Holm (1979); Breiman et al. (1984) for the standard error.
 """
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class Choice(NamedTuple):
 
     best: int
     chosen: int
-    p_worse: Array  # Holm: is it worse than the best? nan for the best
+    p_worse: Array  # against the best, Holm over all pairs (``compare_outcomes``); nan for the best
     signal: bool  # is any model better than guessing in the folds?
     challenger: int  # the model whose gain over the yardstick is tested; the chosen one if any
     why: str = "best"  # best, level, probabilities, simple or explainable
@@ -80,10 +81,7 @@ def choose_outcome(
     )
     every = list(range(len(outcomes)))
     best, guess = race.best_of(every), race.complexity.index(0)
-    others = [i for i in every if i != best]
-    p_worse = np.full(len(every), np.nan)
-    raw = [race.behind(best, i).p_value for i in others]
-    p_worse[others] = np.asarray(adjust_p_values(raw, "holm")) if raw else np.empty(0)
+    p_worse = _against(race, best)
     models = [i for i in every if i != guess]
     table, mean = race.table, race.mean
     better = [i for i in models if mean[i] > mean[guess] and _mostly(table[i] > table[guess])]
@@ -95,6 +93,20 @@ def choose_outcome(
     else:
         chosen, why = _strong(shop, outcomes, race, better, prefer == "explainable")
     return Choice(best, chosen, p_worse, True, chosen, why)
+
+
+def _against(race: Race, best: int) -> Array:
+    """p-values of the best against each, of the table of all pairs: one family, one correction."""
+    pairs = list(combinations(range(len(race.table)), 2))
+    raw = [
+        corrected_t_test(race.table[i], race.table[j], test_ratio=race.ratio).p_value
+        for i, j in pairs
+    ]
+    found = np.full(len(race.table), np.nan)
+    for pair, p in zip(pairs, adjust_p_values(raw, "holm") if raw else (), strict=True):
+        if best in pair:
+            found[pair[0] if pair[1] == best else pair[1]] = p
+    return found
 
 
 def _mostly(wins: BoolArray) -> bool:

@@ -19,7 +19,7 @@ References: Varma & Simon (2006).
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -189,8 +189,19 @@ class Workshop:
             splitter = StratifiedKFold(k, shuffle=True, random_state=self.seed)
         else:
             splitter = KFold(k, shuffle=True, random_state=self.seed)
-        split = splitter.split(np.zeros((len(rows), 1)), y, groups)
-        return [(rows[a], rows[b]) for a, b in split]
+        found = self._several_classes(splitter.split(np.zeros((len(rows), 1)), y, groups), rows)
+        if found:
+            return found
+        # a class comes so late that no stretch before the last has it: parts of all rows tune
+        mixed = KFold(k, shuffle=True, random_state=self.seed)
+        return self._several_classes(mixed.split(rows), rows)
+
+    def _several_classes(self, folds: Iterable[Fold], rows: IntArray) -> list[Fold]:
+        """The folds with more than one class to learn from; all of them where numbers are told."""
+        found = [(rows[a], rows[b]) for a, b in folds]
+        if self.scorer.task.kind not in ("binary", "multiclass"):
+            return found
+        return [(a, b) for a, b in found if (self.y[a] != self.y[a[0]]).any()]
 
     def outer_part(self, i: int, options: dict[str, Any]) -> Part:
         learn, judge = self.folds[i]

@@ -5,8 +5,11 @@ r"""Probabilities that mean what they say, from the learning rows alone.
 One number beta says how far a model is trusted: 1 leaves it as it is, less draws its probabilities
 towards the shares of the classes, more sharpens them, 0 is guessing. It minimises the log loss of
 the learning rows, each judged by a model of its fold that had not seen it; so there no model
-is worse than guessing. It is used where that loss, with the beta of the other folds, falls by one
-hundredth or more.
+is worse than guessing. One row of each class that looks like the usual row is added, which says
+nothing of a model that gives the classes their shares on the whole, and keeps one from being
+sharpened that was never asked about a class. It is used where that loss, with the beta of the other
+folds, falls by one hundredth or more, or where a class was said to be impossible: no class ever is,
+its probability is at least that of half a row.
 
 Few rows can make a useless model look better than guessing. With d the mean gain of those rows over
 guessing and s its standard error (blocks of rows left out in turn, its variance doubled, since the
@@ -52,7 +55,15 @@ def tempered(P: Array, share: Array, beta: float, floor: float) -> Array:
 
 
 def find_beta(P: Array, codes: Array, share: Array, floor: float) -> float:
-    """The trust of least log loss."""
+    """The trust of least log loss; one usual row of each class is added.
+
+    >>> P, share = np.tile([0.99, 0.01], (50, 1)), np.array([0.9, 0.1])
+    >>> bool(find_beta(P, np.zeros(50, dtype=int), share, 1e-3) < 2)
+    True
+    """
+    K = len(share)
+    P = np.vstack([P, np.repeat(P.mean(axis=0, keepdims=True), K, axis=0)])
+    codes = np.concatenate([codes, np.arange(K)])
     rows = np.arange(len(codes))
 
     def loss(beta: float) -> float:
@@ -95,6 +106,8 @@ def calibration(shop: "Workshop", outcome: "Outcome") -> Trust:
         parts_after.append(tempered(P[i], share, one, floor))
     after = np.vstack(parts_after)
     used = _losses(after, all_codes).mean() < (1 - WORTH) * _losses(every, all_codes).mean()
+    if not used and (every < floor).any():
+        used, beta, after = True, 1.0, tempered(every, share, 1.0, floor)
     factor = _factor(after if used else every, all_codes, share, _blocks(shop, len(P)), len(P) > 1)
     plain = beta if used else None
     return Trust(plain if factor > SURE else factor * (beta if used else 1.0), plain)

@@ -69,7 +69,7 @@ def find_cut(
     asked: bool = True,
     trust: float | None = None,
 ) -> Cut | None:
-    """The threshold of a binary task; None without probabilities.
+    """The threshold of a binary task; None without probabilities, or rows of both classes.
 
     It is 0.5, the likelier class, unless costs were given or the measure was ``asked`` for;
     ``trust`` is the calibration of the saved model.
@@ -77,6 +77,8 @@ def find_cut(
     if task.kind != "binary" or not hasattr(outcome.models[0], "predict_proba"):
         return None
     y, p = out_of_fold_probability(shop, outcome, task.positive)
+    if (y == y[0]).all():  # no row held out says where to cut
+        return None
     if trust is not None:
         share = float((y == task.positive).mean())
         both = np.column_stack([1 - p, p])

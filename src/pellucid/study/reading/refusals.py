@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from pellucid.study.records import Plan
+from pellucid.study.records import Plan, Task
 
 LARGEST = 1e150
 LEAST_OF_A_CLASS = 3  # rows of the largest class: one to learn, one to validate, one to test
@@ -101,3 +101,13 @@ def nothing_left(left_out: dict[str, str]) -> str:
     named = next((name for name, why in left_out.items() if "(PEL" in why), None)
     keep = "" if named is None else f"; keep it (--keep {shlex.quote(named)})"
     return f"no column is left to learn from; left out: {shown}{more}{keep}"
+
+
+def one_class_judges(task: Task, time: str | None) -> str:
+    """Why a measure of two classes is undefined on most stretches of rows."""
+    order = "" if time is None else f" in the order of {time}"
+    return (
+        f"{task.metric} of {task.target[0]!r} needs both classes wherever a model is judged, "
+        f"and {task.positive!r} is missing in nearly all parts of the rows{order}; "
+        "metric='log_loss' (--metric log_loss) is defined on any rows"
+    )

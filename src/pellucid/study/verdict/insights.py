@@ -323,7 +323,7 @@ def full_rank(Z: Array, names: Sequence[str]) -> tuple[Array, list[str]]:
         rest = Z[:, j] - basis @ (basis.T @ Z[:, j])
         rest -= basis @ (basis.T @ rest)
         size = float(np.linalg.norm(rest))
-        if size > 1e-8 * max(1.0, float(np.linalg.norm(Z[:, j]))):
+        if size > 1e-8 * float(np.linalg.norm(Z[:, j])):
             keep.append(j)
             basis = np.column_stack([basis, rest / size])
     return np.ascontiguousarray(Z[:, keep]), [str(names[j]) for j in keep]
