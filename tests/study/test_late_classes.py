@@ -29,7 +29,7 @@ def test_every_candidate_is_scored_where_inner_stretches_have_one_class():
 def test_a_measure_that_most_stretches_cannot_have_is_refused_with_one_that_they_can():
     labels = np.full(200, "a")
     labels[5:12] = labels[190:199] = "b"
-    with pytest.raises(TaskError, match="average_precision of 'y' needs both classes.*log_loss"):
+    with pytest.raises(TaskError, match=r"average_precision of 'y' needs both classes.*log_loss"):
         study(labels)
     record = study(labels, metric="log_loss")
     assert record.verdict.kind != "shown" or record.final.gain.low > 0
