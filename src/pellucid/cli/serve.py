@@ -47,6 +47,7 @@ def serve(
     POST /predict takes JSON or an Arrow stream; /schema, /card, /drift, /openapi.json and /health
     tell the rest. Where the variable PELLUCID_TOKEN is set, clients must send it.
     """
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # for few rows more threads only cost switches
     from pellucid.cli.shared.start import start_sklearn
 
     start_sklearn()

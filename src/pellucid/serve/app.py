@@ -14,7 +14,9 @@ fails inside is told to the log, not to the client.
 import asyncio
 import logging
 import secrets
+import shutil
 import tempfile
+import weakref
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -277,9 +279,7 @@ def make_app(
     except ImportError:
         raise ImportError(NEEDS) from None
     limits = (limits or Limits()).checked()
-    keep = None if folder is not None else tempfile.TemporaryDirectory(prefix="pellucid-serve-")
-    where = Path(keep.name) if keep is not None else folder
-    assert where is not None
+    where = folder or Path(tempfile.mkdtemp(prefix="pellucid-serve-"))
     office = Office(model, limits, Door(token, hosts), where)
     office.desk.warm()
     get = {
@@ -301,5 +301,7 @@ def make_app(
         routes=routes, exception_handlers={404: nowhere, 405: nowhere, 400: nowhere, 500: broken}
     )
     app.router.redirect_slashes = False
-    app.state.office, app.state.keep = office, keep
+    app.state.office = office
+    if folder is None:
+        weakref.finalize(app, shutil.rmtree, where, ignore_errors=True)
     return app

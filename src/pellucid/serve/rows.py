@@ -15,7 +15,6 @@ import polars as pl
 from pellucid.core.records import plain
 from pellucid.core.runtime.apart import Apart
 from pellucid.core.runtime.json_text import read_json
-from pellucid.data.jsonlines import json_column
 from pellucid.serve.records import Limits, RefusalError, Schema
 from pellucid.study.saved.prediction import Asked
 
@@ -35,7 +34,7 @@ try:
 except (ImportError, ValueError):
     pass
 def answer_to(question):
-    frame = pl.read_ipc_stream(io.BytesIO(base64.b64decode(question["body"])), rechunk=True)
+    frame = pl.read_ipc_stream(io.BytesIO(base64.b64decode(question["body"])))
     if frame.height > question["rows"]:
         return {{"height": frame.height}}
     out = io.BytesIO()
@@ -134,9 +133,11 @@ def column(name: str, cells: list[Any], schema: Schema) -> pl.Series:
         if type(cell) is int and not -(2**63) <= cell < 2**63:
             refuse(f"column {name!r} holds a whole number of more than 64 bits")
     try:
-        found = json_column(name, cells, WHERE)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        refuse(f"column {name!r} mixes values of different kinds")
+        found = pl.Series(name, cells, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):  # numbers and words mixed are words
+        found = pl.Series(name, cells, strict=False)
+    if found.dtype == pl.Null:
+        return found.cast(pl.Float64)
     return found.cast(pl.Float64) if found.dtype == pl.Int64 and not schema.named else found
 
 
