@@ -248,6 +248,7 @@ _PACKAGES = (
     "report",
     "solvers",
     "study",
+    "teach",
 )
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME, _PACKAGES)

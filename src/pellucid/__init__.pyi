@@ -25,6 +25,7 @@ from pellucid import reinforcement as reinforcement
 from pellucid import report as report
 from pellucid import solvers as solvers
 from pellucid import study as study
+from pellucid import teach as teach
 from pellucid.cluster.choosing.number_search import ClusterNumberSearch as ClusterNumberSearch
 from pellucid.cluster.density.dbscan import DBSCAN as DBSCAN
 from pellucid.cluster.density.hdbscan import HDBSCAN as HDBSCAN

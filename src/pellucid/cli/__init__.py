@@ -49,6 +49,7 @@ COMMANDS = {
     "serve": Entry("cli.serve:serve", "Answer rows over HTTP with a saved model."),
     "solve": Entry("cli.solve:solve", "Solve a Markov decision process that is written down."),
     "sweep": Entry("cli.sweep:sweep", "Score a model along one of its parameters."),
+    "teach": Entry("cli.course.teach:teach", "List, write and grade sheets of exercises."),
     "warm": Entry(
         "cli.installation.warm:warm", "Compile every kernel ahead, for a fast first use."
     ),

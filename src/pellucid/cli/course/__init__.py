@@ -1,0 +1,1 @@
+"""Commands of the course; ``teach`` writes and grades exercise sheets."""

@@ -1,0 +1,1 @@
+"""Exercises on predicting a target, a file per topic; begin with ``regression``."""
