@@ -31,7 +31,17 @@ from pellucid.cluster.kmeans import passes as over_rows
 from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
 from pellucid.cluster.kmeans.passes import Box, Passes, Space, dense_rows, nearest
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
+from pellucid.cluster.kmeans.sparse_rows import (
+    SparseField,
+    SparseRows,
+    canonical,
+    nearest_sparse,
+    sparse_box,
+    squared_distances,
+    squared_norms,
+)
 from pellucid.core.arrays import check
+from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import Distance, distance, sqeuclidean, unit_rows
@@ -44,7 +54,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 
-DENSE_VALUES = 20_000_000  # a sparse X with fewer values is made dense at once, else by leaves
+DENSE_VALUES = 20_000_000  # a sparse X with no more cells is written out at once
 TOGETHER = 10  # starts that are drawn in the same passes over the rows
 Init: TypeAlias = str | ArrayLike | Callable[..., ArrayLike]  # a rule, centres, or a function
 STOPS = ("shift", "each", "labels")
@@ -94,10 +104,13 @@ class Problem(NamedTuple):
     space: Space
     box: Box
     dense: tuple[Array, Array] | None  # rows and weights in memory, where the fast passes apply
+    sparse: Rows | None = None  # rows that are too many to be written out
 
     def passes(self) -> Passes:
         if self.dense is not None:
             return over_rows.MemoryRows(*self.dense, self.space, self.box)
+        if self.sparse is not None:
+            return SparseRows(self.sparse, self.space, self.box)
         keep = isinstance(self.source, Rows)
         return over_rows.SourceRows(self.source, self.map_, self.space, self.box, keep_labels=keep)
 
@@ -121,6 +134,8 @@ class Problem(NamedTuple):
         field: Any = SourceField(self.source, self.map_, self.space, power)
         if self.dense is not None:
             field = MemoryField(*self.dense, power)
+        elif self.sparse is not None:
+            field = SparseField(self.sparse, power)
         for i in range(0, len(rngs), TOGETHER):
             for start in choose_centers(field, k, trials, rngs[i : i + TOGETHER]):
                 yield start.centers
@@ -148,8 +163,8 @@ class Problem(NamedTuple):
 
 def problem_of(source: Source, map_: Map, space: Space) -> Problem:
     """Measure the rows, and bring them into the form the passes want."""
-    if isinstance(source, Rows) and issparse(source.X) and np.prod(source.X.shape) <= DENSE_VALUES:
-        source = source._replace(X=source.X.toarray())
+    if isinstance(source, Rows) and issparse(source.X) and not stays_sparse(source.X, space):
+        source = source._replace(X=to_dense(source.X))
     if space.center == "median" and not isinstance(source, Rows):
         why = "a median is no sum over blocks"
         raise ValueError(f"fit_blocks needs center 'mean' or 'direction': {why}; use fit")
@@ -157,11 +172,20 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
     if isinstance(source, Rows) and not issparse(source.X) and space.compiled:
         dense = dense_rows(space, source)
         source = Rows(dense[0], None, dense[1])
+    if isinstance(source, Rows) and issparse(source.X) and space.compiled:
+        source = source._replace(X=canonical(source.X, unit=space.unit))
+        box = sparse_box(source.X, source.w)
+        return Problem(source, map_, space, box, None, source)
     leaf = partial(over_rows.leaf_box, space if dense is None else RAW)
     box = statistics.reduce_rows(Statistic(leaf, over_rows.merge_boxes), source, map_)
     if not box.weight > 0:
         raise ValueError("the weights are zero for every row; at least one must be positive")
     return Problem(source, map_, space, box, dense)
+
+
+def stays_sparse(X: Any, space: Space) -> bool:
+    """Whether X is sparse and too large to be written out."""
+    return issparse(X) and X.shape[0] * X.shape[1] > DENSE_VALUES and space.compiled
 
 
 RAW = Space(sqeuclidean, "mean")  # rows as they are
@@ -419,11 +443,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """The nearest centre of each row."""
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
+        if stays_sparse(rows, space):
+            return nearest_sparse(space, rows, C).labels
         return np.concatenate(self._near(rows, lambda x, w: nearest(space, x, w, C).labels))
 
     def transform(self, X: ArrayLike) -> Array:
         """The distance of each row to each centre (Euclidean distances are not squared here)."""
         rows, space = self._check_input(X), space_of(self.metric)
+        if stays_sparse(rows, space):
+            rows = canonical(rows, unit=space.unit)
+            D = squared_distances(rows, squared_norms(rows), self.cluster_centers_)
+            return 0.5 * D if space.unit else np.sqrt(D)
         d = distance("euclidean") if space.distance.name == "sqeuclidean" else space.distance
         return np.vstack(self._near(rows, lambda x, w: d.pairwise(x, self.cluster_centers_)))
 
@@ -432,6 +462,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
         w = check_weights(sample_weight, rows)
+        if stays_sparse(rows, space):
+            return -float((w * nearest_sparse(space, rows, C).terms).sum())
         parts = self._near(rows, lambda x, v: float((v * nearest(space, x, v, C).terms).sum()), w)
         nodes = [Node(0, i, v) for i, v in enumerate(parts)]
         return -float(statistics.merge_nodes(nodes, over_rows.merge_sum))
