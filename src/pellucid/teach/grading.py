@@ -79,8 +79,10 @@ def grade_notebook(path: Path, seconds: float = 60.0) -> Graded:
 
     Parameters
     ----------
-    path : notebook that ``write_sheet`` wrote and a student filled in
-    seconds : time that its cells may take
+    path : Path
+        Notebook that ``write_sheet`` wrote and a student filled in.
+    seconds : float, default=60.0
+        Time that its cells may take.
 
     Examples
     --------

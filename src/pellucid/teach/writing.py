@@ -29,9 +29,12 @@ def write_sheet(topic: str, seed: int, out: str | Path) -> tuple[Path, ...]:
 
     Parameters
     ----------
-    topic : a topic such as "regression", or one exercise such as "regression/line"
-    seed : whole number of at least 0; another one gives other numbers
-    out : folder, made if it is not there; files of the same name are replaced
+    topic : str
+        A topic such as "regression", or one exercise such as "regression/line".
+    seed : int
+        At least 0; another one gives other numbers.
+    out : str or Path
+        Folder, made if it is not there; files of the same name are replaced.
 
     Examples
     --------
