@@ -29,7 +29,7 @@ def listing(up: str) -> str:
 
 
 def chart(case: dict[str, Any]) -> str:
-    """One case: a bar for each contender, its seconds, and its words where they are not the same."""
+    """One case: a bar for each contender with its seconds."""
     rows = [row for row in case["rows"] if row.get("seconds")]
     if not rows:
         return ""

@@ -1,7 +1,8 @@
 """Pages of the lab inside the site: written by ``pellucid.lab.export``, shown in a frame.
 
-In a page of the documentation a fence ```` ```{lab} clusters ```` becomes the frame; its text is the
-caption. ```` ```{lab} clusters?preset=2 ```` begins with another preset, ``&step=end`` at its end.
+In a page of the documentation a fence ```` ```{lab} clusters ```` becomes the frame; its text is
+the caption. ```` ```{lab} clusters?preset=2 ```` begins with another preset, ``&step=end`` at its
+end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The API reference: a page for every public name, from its docstring, with a link to its source."""
+"""The API reference: a page for every public name, from its docstring, with its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tools.website import names
 from tools.website.names import ROOT, Public
 from tools.website.staging import write
 
-SECTIONS = ("Parameters", "Attributes", "Returns", "Other Parameters", "Yields", "Raises")
+NAMED = ("Parameters", "Attributes", "Other Parameters")  # lists of ``name : kind``
 
 
 def write_all(folder: Path) -> set[str]:
@@ -116,19 +116,31 @@ def directive(thing: Public, node: Any) -> str:
     if thing.module.startswith("pellucid.deep.") and node is not None:
         return static_text(path, node)
     value = names.load(thing)
+    again = "\n   :no-index:" if is_described(value, path) else ""
     if not inspect.isclass(value):
-        return f".. autofunction:: {path}" if callable(value) else f".. autodata:: {path}"
+        return (f".. autofunction:: {path}" if callable(value) else f".. autodata:: {path}") + again
     members = [
         name
         for name in sorted(dir(value))
         if not name.startswith("_") and is_ours(inspect.getattr_static(value, name, None))
     ]
-    text = f".. autoclass:: {path}\n"
+    text = f".. autoclass:: {path}{again}\n"
     for name in members:
         kind = inspect.getattr_static(value, name)
         word = "autoattribute" if isinstance(kind, property) else "automethod"
-        text += f"\n   .. {word}:: {path}.{name}\n"
+        text += f"\n   .. {word}:: {path}.{name}\n" + again.replace("\n", "\n   ")
     return text
+
+
+@cache
+def described() -> dict[int, str]:
+    """The first path under which each object is described."""
+    return {}
+
+
+def is_described(value: Any, path: str) -> bool:
+    """Whether an object already has a page: some are offered by several packages."""
+    return described().setdefault(id(value), path) != path
 
 
 def is_ours(value: Any) -> bool:
@@ -158,20 +170,49 @@ def static_text(path: str, node: Any) -> str:
 def plain(lines: list[str]) -> list[str]:
     """A docstring as text: what reStructuredText would take for markup is escaped.
 
-    Our docstrings know ``literals``, sections of numpydoc, doctests and blocks after ``::``; a bar, a
-    star or a name that ends in an underscore is what it looks like.
+    Our docstrings know ``literals``, sections of numpydoc, doctests and blocks after ``::``; a bar,
+    a star or a name that ends in an underscore is what it looks like.
 
     >>> plain(["The sum |w| of ``coef_`` and coef_."])
     ['The sum \\\\|w\\\\| of ``coef_`` and coef\\\\_.']
     """
-    out, section, code = [], "", False
+    out, section, code, literal = [], "", False, False
+    lines = with_tables(lines)
     for i, line in enumerate(lines):
         following = lines[i + 1] if i + 1 < len(lines) else ""
         if following.strip() and not following.strip("- \t"):
             section = line.strip()
-        header = section in SECTIONS and line and not line.startswith(" ")
+        header = line and not line.startswith(" ")
+        literal = line == "::" or (literal and (not line or line.startswith("    ")))
         code = line.lstrip().startswith((">>>", "...")) or (code and bool(line.strip()))
-        out.append(line if code or header or not line.strip("- \t") else escaped(line))
+        if code or literal or not line.strip("- \t"):
+            out.append(line)
+        elif header and section in NAMED:
+            name, colon, kind = line.partition(" : ")
+            out.append(name + colon + escaped(kind))
+        else:
+            out.append(escaped(line))
+    return out
+
+
+def with_tables(lines: list[str]) -> list[str]:
+    """Paragraphs that are set in columns become blocks that keep their spaces.
+
+    >>> with_tables(["One.", "", "a   first", "b   second", ""])
+    ['One.', '', '::', '', '    a   first', '    b   second', '']
+    """
+    out: list[str] = []
+    paragraphs = re.split(r"\n[ ]*\n", "\n".join(lines))
+    for i, text in enumerate(paragraphs):
+        rows = text.split("\n")
+        inside = any(re.match(r"-{3,}$", row.strip()) for row in rows) or ">>>" in text
+        columns = any(re.search(r"\S {3,}\S", row) for row in rows)
+        if columns and not inside and not text.startswith(" "):
+            out += ["::", "", *("    " + row for row in rows)]
+        else:
+            out += rows
+        if i < len(paragraphs) - 1:
+            out.append("")
     return out
 
 

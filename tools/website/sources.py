@@ -1,7 +1,7 @@
-"""Sphinx extension: a link ``source:pellucid/a/b.py#L7`` leads to a page of the site with that file.
+"""Sphinx extension: a link ``source:pellucid/a/b.py#L7`` leads to a page with that file.
 
-The pages are written from ``src/`` when the HTML is collected; ``source_files`` of ``conf.py`` lists
-them.
+The pages are written from ``src/`` when the HTML is collected; ``source_files`` of ``conf.py``
+lists them.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ root, so that a relative path means the same in both places. On the way a page g
 - the output and the picture of each Python block (``blocks.py``);
 - the frames of the lab (``labs.py``);
 - links into ``src/`` that lead to pages of the site (``sources.py``);
-- on a page of an algorithm, the parts of the template that can be derived: the source of its method,
-  the machine, exercises, where it is taught.
+- on a page of an algorithm, the parts of the template that can be derived: the source of its
+  method, the machine, exercises, where it is taught.
 """
 
 from __future__ import annotations

@@ -133,8 +133,8 @@ def stability_selection(
 
     Returns
     -------
-    StabilitySelection with ``share support threshold mean_chosen n_pairs error_bound
-    unimodal_bound names note`` and ``chosen``, the names of the columns.
+    StabilitySelection with ``share``, ``support``, ``threshold``, ``mean_chosen``, ``n_pairs``,
+    ``error_bound``, ``unimodal_bound``, ``names``, ``note`` and ``chosen``, the chosen names.
 
     Examples
     --------
