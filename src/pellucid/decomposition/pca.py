@@ -109,6 +109,7 @@ default="auto"
     """
 
     _accepts_sparse = True
+    _keeps_single = True
 
     fit_blocks, score = fit_blocks, row_sums.mean_log_density
 
@@ -206,6 +207,8 @@ default="auto"
             raise ValueError(f"ddof={self.ddof} needs more than {self.ddof} row(s), got {given}")
         squares = np.diag(total.scatter) if from_sums else total.scatter
         scale = self._scale(squares, total.weight)
+        if not from_sums and isinstance(rows, Rows):
+            rows = rows.double()
         with single_threaded_blas():
             found = self._directions(rows, total, scale, solver, min(n, p))
         self.n_samples_, self._solved_by = rows.n_rows, solver

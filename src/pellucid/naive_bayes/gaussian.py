@@ -260,6 +260,8 @@ class GaussianNB(NaiveBayes):
 
     fit_blocks = fit_blocks
 
+    _keeps_single = True
+
     def __init__(
         self,
         *,

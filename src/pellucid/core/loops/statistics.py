@@ -35,7 +35,10 @@ LEAF_ROWS = 4096  # a leaf of 50 columns is 1.6 MB: it stays in cache between tw
 
 
 class Rows(NamedTuple):
-    """Checked rows in memory: a C-contiguous float64 X, the target if any, the weights."""
+    """Checked rows in memory: a C-contiguous float64 X, the target if any, the weights.
+
+    A float32 X is kept as it is by estimators that read it leaf by leaf: every leaf is float64.
+    """
 
     X: Any  # (n, p), dense or CSR
     y: Any  # (n,), (n, k) or None
@@ -47,7 +50,13 @@ class Rows(NamedTuple):
 
     def slice(self, start: int, stop: int) -> "Rows":
         y = None if self.y is None else self.y[start:stop]
-        return Rows(self.X[start:stop], y, self.w[start:stop])
+        X = self.X[start:stop]
+        X = X.astype(np.float64) if X.dtype == np.float32 else X
+        return Rows(X, y, self.w[start:stop])
+
+    def double(self) -> "Rows":
+        """The rows with X in float64, for what needs all of it at once."""
+        return self._replace(X=self.X.astype(np.float64, copy=False))
 
     def spans(self) -> list["MemorySpan"]:
         """Cut the rows into spans of whole leaves, about 32 for the thread pool to share."""

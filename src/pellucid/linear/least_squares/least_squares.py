@@ -172,6 +172,8 @@ class LinearRegression(LinearInference):
     array([[-3.18,  9.35]])
     """
 
+    _keeps_single = True
+
     def __init__(
         self,
         *,
@@ -196,6 +198,9 @@ class LinearRegression(LinearInference):
         """Solve the least-squares problem; ``noise_covariance`` (n, n) of correlated noise."""
         self._check_parameters()
         rows = self._open(X, y, sample_weight)
+        by_leaves = rows.n_rows > self.n_features_in_ and noise_covariance is None
+        if not by_leaves or is_solver(self.solver):
+            rows = rows.double()
         self.__dict__.pop("history_", None)
         if is_solver(self.solver):
             context: FitContext = SolverContext(self, rows, sample_weight)

@@ -124,6 +124,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     """
 
     _accepts_sparse = True
+    _keeps_single = True
 
     fit_blocks = fit_blocks
 
@@ -205,6 +206,8 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         deferred = sample_weight is None and not issparse(X)  # NaN shows in the loss
         rows = self._check_training(X, y, sample_weight, defer_finite=deferred)
         rows = self._present_classes(rows)
+        if is_solver(self.solver) or self._strength()[1] > 0:  # not by sums over leaves
+            rows = rows.double()
         problem = self._problem(rows, map_threads)
         start = self._start(problem, last, coef_init, intercept_init)
         by_object = is_solver(self.solver)

@@ -152,7 +152,7 @@ def sample_problem(problem: Problem, n_parameters: int) -> Problem | None:
     some = Rows(rows.X[taken], np.ascontiguousarray(rows.y[taken]), rows.w[taken])
     if not isinstance(some.X, np.ndarray):
         return None
-    some = some._replace(X=np.ascontiguousarray(some.X))
+    some = some._replace(X=np.ascontiguousarray(some.X, dtype=np.float64))
     weight = np.bincount(some.y, weights=some.w, minlength=problem.n_classes).astype(np.float64)
     if problem.class_weight is not None:
         weight = weight * problem.class_weight

@@ -177,7 +177,8 @@ def separation_status(problem: Problem, outcome: Outcome) -> str:
         live = np.asarray(rows.w > 0)
         if problem.class_weight is not None:
             live &= problem.class_weight[rows.y] > 0
-        data = rows.X[live], rows.y[live], problem.n_classes
+        X = rows.double().X
+        data = X[live], rows.y[live], problem.n_classes
         status, _ = separate(*data, intercept=problem.intercept)
         return {"separable": "complete", "quasi": "quasi"}.get(status, "none")
     if outcome.direction is None:

@@ -24,7 +24,7 @@ from pellucid.core.algebra.gram import WIDEST
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
-from pellucid.core.loops.device import DeviceRows, on_device
+from pellucid.core.loops.device import DeviceRows, cross, far_off, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads
@@ -185,18 +185,15 @@ def device_sums(
     theta: Array, shift: Array, ones: float, class_weight: Array | None, curved: bool, rows: Any
 ) -> Sums:
     """The sums of tensors."""
-    X, y, xp = rows.X, rows.y, namespace(rows.X)
-    T, s = like(theta, X), like(shift, X)
-    w = rows.weights()
+    X, y, w, xp = rows.X, rows.y, rows.w, namespace(rows.X)
     if class_weight is not None:
-        w = w * xp.take(like(class_weight, X), y)
-    D = X - s
-    Z = D @ T[:, 1:].T + ones * T[:, 0]  # (n, K')
+        w = rows.weights() * xp.take(like(class_weight, X), y)
+    T = like(np.ascontiguousarray(theta[:, 1:].T), X)
+    Z = X @ T + like(ones * theta[:, 0] - theta[:, 1:] @ shift, X)  # (n, K')
     if len(theta) == 1:
         z, t = Z[:, 0], xp.astype(y, X.dtype)
-        tail = xp.exp(-xp.abs(z))
-        loss = xp.log1p(tail) + xp.where(z > 0, z, xp.zeros_like(z)) - t * z
-        p = xp.where(z > 0, 1.0 / (1.0 + tail), tail / (1.0 + tail))
+        loss = xp.logaddexp(xp.zeros_like(z), z) - t * z
+        p = 1.0 / (1.0 + xp.exp(-z))
         wrong = xp.where(t > 0, z <= 0, z >= 0)
         P, R = p[:, None], (p - t)[:, None]
     else:
@@ -209,30 +206,48 @@ def device_sums(
         low = xp.full_like(Z, -xp.inf)
         wrong = xp.max(xp.where(hit, low, Z), axis=1) >= own[:, 0]
         P, R = E / total, E / total - xp.astype(hit, X.dtype)
-    R = R * w[:, None]
+    if w is not None:
+        R, loss, wrong = R * w[:, None], w * loss, wrong & (w > 0)
     first = xp.sum(R, axis=0)[:, None]
-    slope = xp.concat([ones * first, R.T @ D], axis=1)
-    wrong = xp.count_nonzero(wrong & (w > 0))
-    loss = xp.sum(w * loss)
-    if not curved:
-        return Sums(loss, wrong, slope, np.zeros((0, 0)))
-    D = xp.concat([xp.full((X.shape[0], 1), ones, dtype=X.dtype, device=X.device), D], axis=1)
-    return Sums(loss, wrong, slope, device_curvature(D, P, w))
+    s = like(shift, X)[None, :]
+    slope = xp.concat([ones * first, cross(R, X) - first * s], axis=1)
+    sums = Sums(xp.sum(loss), xp.count_nonzero(wrong), slope, np.zeros((0, 0)))
+    return sums if not curved else sums._replace(curvature=device_curvature(X, s, ones, P, w))
 
 
-def device_curvature(D: Any, P: Any, w: Any) -> Any:
-    """sum_i w_i (diag(p_i) - p_i p_i') x d_i d_i' of tensors; one column of P: two classes."""
-    xp, K = namespace(D), P.shape[1]
+def device_curvature(X: Any, s: Any, ones: float, P: Any, w: Any) -> Any:
+    """sum_i w_i (diag(p_i) - p_i p_i') x d_i d_i' of tensors, d = (ones, x - s).
+
+    One column of P: two classes. The shift s is taken off the sums, or off the rows where that
+    would cost digits.
+    """
+    xp, K = namespace(X), P.shape[1]
     if K == 1:
-        U = D * xp.sqrt(w * P[:, 0] * (1 - P[:, 0]))[:, None]
-        return U.T @ U
-    blocks = []
+        h = P[:, 0] * (1 - P[:, 0])
+        return weighted_products(X, s, ones, h if w is None else w * h)
+    own = [P[:, k] if w is None else w * P[:, k] for k in range(K)]
+    blocks = [
+        [-weighted_products(X, s, ones, own[k] * P[:, m]) for m in range(K)] for k in range(K)
+    ]
     for k in range(K):
-        V = D * (w * P[:, k])[:, None]
-        line = [-(V.T @ (D * P[:, m : m + 1])) for m in range(K)]
-        line[k] = line[k] + V.T @ D
-        blocks.append(xp.concat(line, axis=1))
-    return xp.concat(blocks, axis=0)
+        blocks[k][k] = blocks[k][k] + weighted_products(X, s, ones, own[k])
+    return xp.concat([xp.concat(line, axis=1) for line in blocks], axis=0)
+
+
+def weighted_products(X: Any, s: Any, ones: float, h: Any) -> Any:
+    """sum_i h_i d_i d_i', d = (ones, x - s), h >= 0."""
+    xp = namespace(X)
+    V = X * h[:, None]
+    G, first, total = cross(X, V), xp.sum(V, axis=0)[None, :], xp.sum(h)
+    M = first - total * s  # sum h (x - s)
+    S = G - s.T @ first - first.T @ s + total * (s.T @ s)
+    if far_off(total * (s * s)[0, :], xp.linalg.diagonal(S)):
+        D = X - s
+        V = D * h[:, None]
+        S, M = cross(D, V), xp.sum(V, axis=0)[None, :]
+    corner = xp.reshape(ones * ones * total, (1, 1))
+    top = xp.concat([corner, ones * M], axis=1)
+    return xp.concat([top, xp.concat([ones * M.T, S], axis=1)], axis=0)
 
 
 def evaluate(problem: Problem, theta: Array, *, curved: bool) -> Point:
@@ -292,7 +307,7 @@ def typical_row(X: np.ndarray, w: Array) -> Array:
     array([5., 1.])
     """
     live = np.flatnonzero(w > 0)
-    sample = X[live[:: max(1, len(live) // 1000)]]
+    sample = np.asarray(X[live[:: max(1, len(live) // 1000)]], dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # cells are checked by the loss
         shift = sample[0] + (sample - sample[0]).mean(axis=0)
     return np.where(np.isfinite(shift), shift, 0.0)
