@@ -91,6 +91,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _accepts_nan = False
     _accepts_sparse = False
     _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
+    _keeps_single = False  # a float32 X is read by leaves, each in float64, and never copied whole
     _squares_x = False  # distances or powers of X: numbers whose squares overflow are refused
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
@@ -144,9 +145,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             if reset:  # what validate_data would do, in a tenth of its time
                 self.__dict__.pop("feature_names_in_", None)
                 self.n_features_in_ = X.shape[1]
-        elif dispatched(X):
-            name = type(self).__name__
-            raise TypeError(f"X is {describe(X)}, and {name} takes no tensors: use NumPy arrays")
+        elif reset and self._keeps_single and is_plain(X, np.float32):
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = X.shape[1]
         elif is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             X = frame_matrix(X)
@@ -590,7 +591,7 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstim
     return np.ascontiguousarray(y, dtype=np.float64)
 
 
-def is_plain(X: ArrayLike) -> bool:
+def is_plain(X: ArrayLike, dtype: type = np.float64) -> bool:
     """A table that scikit-learn's checks would pass on as it is (but for NaN and inf).
 
     >>> is_plain(np.ones((2, 2))), is_plain(np.ones((2, 2), np.float32)), is_plain([[1.0]])
@@ -598,7 +599,7 @@ def is_plain(X: ArrayLike) -> bool:
     """
     return (
         type(X) is np.ndarray
-        and X.dtype == np.float64
+        and X.dtype == dtype
         and X.ndim == 2
         and X.size > 0
         and X.flags.c_contiguous
