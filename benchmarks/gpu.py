@@ -42,6 +42,7 @@ def cases(scale: float) -> list[Case]:
     rng = np.random.default_rng(0)
     start = rng.normal(size=(50, 50))
     few = rng.normal(size=(8, 50))
+    rounds = {"means_init": few, "max_iter": 10, "tol": 0.0, "random_state": 0}
     return [
         Case(
             "LinearRegression", n, 50, ours.LinearRegression, linear_model.LinearRegression,
@@ -65,8 +66,8 @@ def cases(scale: float) -> list[Case]:
         ),
         Case(
             "GaussianMixture(8), 10 rounds", n // 5, 50,
-            lambda: ours.GaussianMixture(8, means_init=few, max_iter=10, tol=0.0),
-            lambda: mixture.GaussianMixture(8, means_init=few, max_iter=10, tol=0.0),
+            lambda: ours.GaussianMixture(8, **rounds),
+            lambda: mixture.GaussianMixture(8, **rounds),
             "", lambda m: 10.0, lambda m: np.sort(m.means_, axis=0),
         ),
     ]  # fmt: skip

@@ -140,7 +140,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return self._check_matrix(X, reset=False, finite=True)
 
+    def _refuse_tensor(self, X: Any) -> None:
+        """A tensor that was to stay where it is, in a class without a form for tensors."""
+        if dispatched(X):
+            name = type(self).__name__
+            raise TypeError(f"X is {describe(X)}, and {name} takes no tensors: use NumPy arrays")
+
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
+        self._refuse_tensor(X)
         if is_plain(X) and (reset or self._fits_plain(X)):
             if reset:  # what validate_data would do, in a tenth of its time
                 self.__dict__.pop("feature_names_in_", None)
@@ -182,6 +189,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
         Missing cells are accepted, infinite ones are refused by column and row.
         """
+        self._refuse_tensor(X)
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             columns = frame_columns(X)
@@ -205,6 +213,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
         float32 and, with ``text``, whole numbers keep their type; sparse stays sparse (CSC).
         """
+        self._refuse_tensor(X)
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             check_rows_and_columns(X.shape, self)

@@ -22,7 +22,7 @@ from pellucid.compiled.counts.moments import tensor_class_moments
 from pellucid.core.algebra import gram
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, Map
-from pellucid.core.loops.device import DeviceRows, on_device
+from pellucid.core.loops.device import DeviceRows, cross, on_device
 from pellucid.core.loops.statistics import (
     Moments,
     Rows,
@@ -137,9 +137,9 @@ def device_class_scatter(rows: DeviceRows, n_classes: int, each: bool) -> ClassS
     C = X - (xp.take(found.mean, y, axis=0) if n_classes > 1 else found.mean)
     if not each:
         V = C if rows.w is None else C * w[:, None]
-        return ClassScatter(found.total, found.mean, (V.T @ C)[None, ...])
+        return ClassScatter(found.total, found.mean, cross(V, C)[None, ...])
     own = [w * xp.astype(y == k, w.dtype) for k in range(n_classes)]
-    return ClassScatter(found.total, found.mean, xp.stack([C.T @ (C * o[:, None]) for o in own]))
+    return ClassScatter(found.total, found.mean, xp.stack([cross(C, C * o[:, None]) for o in own]))
 
 
 def merge_class_scatter(a: ClassScatter, b: ClassScatter) -> ClassScatter:

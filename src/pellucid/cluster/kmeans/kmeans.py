@@ -351,7 +351,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         space = space_of(self.metric)
         X = over_rows.tensor_rows(space, DeviceRows(X, None, None))
         C = like(self.cluster_centers_, X)
-        return over_rows.tensor_labels(X, C, namespace(X).mean(C, axis=0))
+        return over_rows.tensor_nearest(X, C, namespace(X).mean(C, axis=0)).labels
 
     def _fit_problem(self, source: Source, map_: Map, **data: Any) -> None:
         over_rows.enough_rows(self.n_clusters, source.n_rows)

@@ -27,7 +27,7 @@ from pellucid.core.arrays.tensors import host, like, namespace
 from pellucid.core.arrays.typing import Array, Map
 from pellucid.core.functions.distances import Distance, unit_rows
 from pellucid.core.loops import statistics
-from pellucid.core.loops.device import DeviceRows, centred, on_device
+from pellucid.core.loops.device import DeviceRows, centred, cross, on_device
 from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
 from pellucid.core.runtime.simd import TILE_ROWS
 from pellucid.core.runtime.threads import map_threads
@@ -375,11 +375,29 @@ def merge_assign(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
     return a[0] + b[0], a[1] + b[1], labels
 
 
-def tensor_labels(X: Any, C: Any, origin: Any) -> Any:
-    """The nearest centre of every row; distances are taken about ``origin``."""
+class TensorNear(NamedTuple):
+    """The nearest centre of the rows of a tensor and their squared distances to it."""
+
+    labels: Any
+    squares: Any
+
+
+def tensor_nearest(X: Any, C: Any, origin: Any) -> TensorNear:
+    """Nearest centres, with distances about ``origin``: |x-o|^2 - 2 (x-o)(c-o) + |c-o|^2.
+
+    One product of matrices gives all of them; where the origin is far from 0 (in units of the
+    centres' spread) the rows are moved first, so that no digits are lost.
+    """
     xp, about = namespace(X), C - origin
-    D = xp.sum(about**2, axis=1) - 2.0 * ((X - origin) @ about.T)
-    return xp.argmin(D, axis=1)
+    if bool(xp.max(xp.abs(origin)) > 100.0 * xp.max(xp.abs(about))):
+        X, origin = X - origin, xp.zeros_like(origin)
+    k = about.shape[0]
+    products = X @ xp.concat([about, xp.reshape(origin, (1, -1))], axis=0).T  # (n, k + 1)
+    constant = xp.sum(about**2, axis=1) + 2.0 * (about @ origin)
+    D = constant - 2.0 * products[:, :k]
+    own = xp.linalg.vector_norm(X, axis=1) ** 2 - 2.0 * products[:, k] + xp.sum(origin**2)
+    squares = xp.min(D, axis=1) + own
+    return TensorNear(xp.argmin(D, axis=1), xp.where(squares > 0, squares, xp.zeros_like(squares)))
 
 
 def tensor_terms(space: Space, X: Any, C: Any, labels: Any) -> Any:
@@ -392,23 +410,17 @@ def tensor_terms(space: Space, X: Any, C: Any, labels: Any) -> Any:
 def device_assign(
     space: Space, C: Array, origin: Array, grid: Array, keep: bool, rows: DeviceRows
 ) -> tuple[Any, Any, Any]:
-    """Exact sums, J and, if kept, the labels of tensors: limbs add up exactly in any order."""
+    """Sums, J and, if kept, the labels of tensors; the sums are plain ones, in the first limb."""
     X, w = tensor_rows(space, rows), rows.w
-    xp, centers = namespace(X), like(C, X)
-    labels = tensor_labels(X, centers, like(origin, X))
-    terms = tensor_terms(space, X, centers, labels)
+    xp = namespace(X)
+    labels, squares = tensor_nearest(X, like(C, X), like(origin, X))
     mine = xp.astype(labels[:, None] == xp.arange(len(C), device=X.device)[None, :], X.dtype)
-    ones = rows.weights()[:, None]
-    V = X if w is None else X * ones
-    total = []
-    for q in range(LIMBS):
-        big, small = float(grid[0, q]), float(grid[1, q])
-        limb, part = (V + big) - big, (ones + small) - small
-        total.append(xp.concat([mine.T @ limb, mine.T @ part], axis=1))
-        V, ones = V - limb, ones - part
-    value = xp.sum(terms if w is None else terms * w)
+    mine = mine if w is None else mine * w[:, None]
+    sums = xp.concat([cross(mine, X), xp.sum(mine, axis=0)[:, None]], axis=1)
+    none = xp.zeros_like(sums)
+    value = space.scale * xp.sum(squares if w is None else squares * w)
     kept = xp.astype(labels, xp.int32) if keep else None
-    return xp.stack(total, axis=1), value, kept
+    return xp.stack([sums] + [none] * (LIMBS - 1), axis=1), value, kept
 
 
 def leaf_far(space: Space, C: Array, grid: Array, count: int, rows: Rows) -> tuple[Far, ...]:
@@ -424,7 +436,7 @@ def device_far(
     """The farthest rows of tensors: their terms are read, then the few rows that may count."""
     X = tensor_rows(space, rows)
     xp, centers = namespace(X), like(C, X)
-    labels = tensor_labels(X, centers, xp.mean(centers, axis=0))
+    labels = tensor_nearest(X, centers, xp.mean(centers, axis=0)).labels
     terms, w = host(tensor_terms(space, X, centers, labels)), host(rows.weights())
     inside = np.flatnonzero((w > 0) & (terms > 0))
     distinct = np.unique(terms[inside])
@@ -446,7 +458,7 @@ def device_value(space: Space, C: Array, new: Array, rows: DeviceRows) -> Any:
     """J of tensors at the centres ``new``, labels from C."""
     X = tensor_rows(space, rows)
     xp, old = namespace(X), like(C, X)
-    labels = tensor_labels(X, old, xp.mean(old, axis=0))
+    labels = tensor_nearest(X, old, xp.mean(old, axis=0)).labels
     return xp.sum(rows.weights() * tensor_terms(space, X, like(new, X), labels))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays.tensors import namespace
 from pellucid.core.arrays.typing import Array
-from pellucid.core.loops.device import DeviceRows, on_device
+from pellucid.core.loops.device import DeviceRows, cross, on_device
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.runtime.jit import jit
 
@@ -165,9 +165,9 @@ def tensor_class_moments(X: Any, codes: Any, w: Any, n_classes: int) -> ClassMom
         R = xp.where(mine, w[:, None], xp.zeros_like(w[:, None]))
     total = xp.sum(R, axis=0)  # (K,)
     safe = xp.where(total > 0, total, xp.ones_like(total))[:, None]
-    offset = (R.T @ C) / safe  # (K, p)
+    offset = cross(R, C) / safe  # (K, p)
     V = C - (offset if codes is None else xp.take(offset, codes, axis=0))
-    scatter = R.T @ (V * V)
+    scatter = cross(R, V * V)
     empty = (total > 0)[:, None]
     mean = xp.where(empty, origin + offset, xp.zeros_like(offset))
     weight = xp.broadcast_to(total[:, None], mean.shape)

@@ -14,7 +14,6 @@ a form for tensors is refused, never computed elsewhere in silence.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -139,31 +138,50 @@ def centred(Z: Any, w: Any) -> tuple[Any, Any]:
     return origin + offset, C - offset
 
 
+def cross(A: Any, B: Any) -> Any:
+    """A'B of tensors with many rows: leaf by leaf side by side, so that a device is kept busy."""
+    xp, n = namespace(A), A.shape[0]
+    whole = n - n % LEAF_ROWS
+    if whole <= LEAF_ROWS:
+        return A.T @ B
+    a, b = (xp.reshape(V[:whole, :], (-1, LEAF_ROWS, V.shape[1])) for V in (A, B))
+    total = xp.sum(xp.matmul(xp.matrix_transpose(a), b), axis=0)
+    return total if whole == n else total + A[whole:, :].T @ B[whole:, :]
+
+
+def far_off(square: Any, kept: Any) -> bool:
+    """Whether taking ``square`` off lost more than two digits of what is ``kept``."""
+    return bool(namespace(square).any(square > 100.0 * kept))
+
+
 def tensor_moments(X: Any, y: Any, w: Any) -> Moments:
     """Weight, mean and scatter of the columns of [X y], y None for those of X alone.
 
-    Rows are centred by the mean of a sample first and the small rest is taken off the
-    cross-products; where the sample was no guide (its mean is far off) the rows are centred again.
+    The cross-products are those of the raw columns, with the means taken off afterwards; where that
+    would cost digits (a mean far from 0, a constant column) the rows are centred first.
     """
     xp = namespace(X)
     Y = None if y is None else xp.reshape(xp.astype(y, xp.float64, copy=False), (X.shape[0], -1))
-    blocks = [X] if Y is None else [X, Y]
-    few = min(LEAF_ROWS, X.shape[0])
-    shift = [centred(B[:few, :], None if w is None else w[:few])[0] for B in blocks]
-    if w is not None and not bool(xp.sum(w[:few]) > 0):
-        shift = [B[:1, :] for B in blocks]
     total = xp.asarray(float(X.shape[0]), dtype=xp.float64) if w is None else xp.sum(w)
-    for _ in range(2):
-        parts = [B - s for B, s in zip(blocks, shift, strict=True)]
-        weighted = parts if w is None else [C * w[:, None] for C in parts]
-        sums = xp.concat([xp.sum(V, axis=0) for V in weighted])
-        grid = [[C.T @ V for V in weighted] for C in parts]
-        scatter = xp.concat([xp.concat(line, axis=1) for line in grid], axis=0)
+    ones = xp.ones((X.shape[0], 1), dtype=X.dtype, device=X.device) if w is None else w[:, None]
+    shift = None
+    for attempt in range(2):
+        if attempt:
+            shift, X = centred(X, w)
+            if Y is not None:
+                own, Y = centred(Y, w)
+                shift = xp.concat([shift, own], axis=1)
+        weighted = X if w is None else X * w[:, None]
+        side = ones if Y is None else xp.concat([Y if w is None else Y * w[:, None], ones], axis=1)
+        right = cross(X, side)  # [X'WY, X'w]
+        scatter, sums = cross(X, weighted), right[:, -1]
+        if Y is not None:
+            below = cross(Y, side)
+            top = xp.concat([scatter, right[:, :-1]], axis=1)
+            bottom = xp.concat([right[:, :-1].T, below[:, :-1]], axis=1)
+            scatter, sums = xp.concat([top, bottom], axis=0), xp.concat([sums, below[:, -1]])
         off = sums / total
-        lost = xp.any(off * sums > 100.0 * (xp.linalg.diagonal(scatter) - off * sums))
-        mean = xp.concat([xp.reshape(s, (-1,)) for s in shift]) + off
-        if not bool(lost):
+        if not far_off(off * sums, xp.linalg.diagonal(scatter) - off * sums):
             break
-        ends = [0, X.shape[1], X.shape[1] + (0 if Y is None else Y.shape[1])]
-        shift = [mean[None, a:b] for a, b in pairwise(ends)][: len(blocks)]
+    mean = off if shift is None else shift[0, :] + off
     return Moments(total, mean, scatter - off[:, None] * sums[None, :])  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
 from pellucid.core.loops import statistics
-from pellucid.core.loops.device import DeviceRows, on_device
+from pellucid.core.loops.device import DeviceRows, cross, far_off, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
 from pellucid.core.runtime.simd import LANES
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -187,18 +187,25 @@ def leaf_sums(factors: Factors, rows: Rows) -> Sums:
 
 
 def tensor_joint(X: Any, factors: Factors) -> Any:
-    """log pi_k N_k(x_i) of the rows of a tensor, shape (n, k)."""
-    xp, p = namespace(X), X.shape[1]
-    means, const = like(factors.means, X), like(factors.const, X)
-    root = like(np.ascontiguousarray(factors.root[..., :p]), X)
+    """log pi_k N_k(x_i) of the rows of a tensor, shape (n, k).
+
+    (x - mu) U is x U - mu U where the means lie near 0 (in units of the components), else the rows
+    are moved first.
+    """
+    xp, (k, p) = namespace(X), factors.means.shape
+    root, const = np.ascontiguousarray(factors.root[..., :p]), like(factors.const, X)
     columns = []
-    for j in range(means.shape[0]):
-        C = X - means[j, :]
+    for j in range(k):
+        mean = factors.means[j]
         if factors.dense:
-            A = C @ root[j if root.shape[0] > 1 else 0, :, :]
-            columns.append(const[j] - 0.5 * xp.sum(A * A, axis=1))
+            U = root[j if len(root) > 1 else 0]
+            near = np.abs(mean @ U).max(initial=0.0) < 1e4
+            A = X @ like(U, X) - like(mean @ U, X) if near else (X - like(mean, X)) @ like(U, X)
+            quadratic = xp.linalg.vector_norm(A, axis=1) ** 2
         else:
-            columns.append(const[j] - 0.5 * ((C * C) @ root[j, :]))
+            C = (X - like(mean, X)) * like(np.sqrt(root[j]), X)
+            quadratic = xp.linalg.vector_norm(C, axis=1) ** 2
+        columns.append(const[j] - 0.5 * quadratic)
     return xp.stack(columns, axis=1)
 
 
@@ -210,17 +217,32 @@ def device_sums(factors: Factors, rows: DeviceRows) -> Sums:
     top = xp.max(J, axis=1, keepdims=True)
     E = xp.exp(J - top)
     total = xp.sum(E, axis=1, keepdims=True)
-    weight = rows.weights()
-    value = xp.sum(weight * (top + xp.log(total))[:, 0])
-    R = E / total if rows.w is None else E / total * weight[:, None]
+    value = (top + xp.log(total))[:, 0]
+    R = E / total
+    if rows.w is not None:
+        value, R = value * rows.w, R * rows.w[:, None]
+    weight = xp.sum(R, axis=0)
     means = like(factors.means, X)
-    first, second = [], []
-    for j in range(means.shape[0]):
-        C = X - means[j, :]
-        V = C * R[:, j : j + 1]
-        first.append(xp.sum(V, axis=0))
-        second.append(C.T @ V if factors.dense else xp.sum(C * V, axis=0))
-    return Sums(xp.sum(R, axis=0), xp.stack(first), xp.stack(second), value)  # type: ignore[arg-type]
+    first = cross(R, X) - weight[:, None] * means
+    if factors.dense:
+        second = [scatter_about(X, R[:, j], means[j : j + 1, :]) for j in range(means.shape[0])]
+    else:
+        second = [
+            xp.sum((X - means[j, :]) ** 2 * R[:, j : j + 1], axis=0) for j in range(means.shape[0])
+        ]
+    return Sums(weight, first, xp.stack(second), xp.sum(value))  # type: ignore[arg-type]
+
+
+def scatter_about(X: Any, r: Any, mean: Any) -> Any:
+    """sum r (x - mean)(x - mean)' of a tensor; the mean is taken off the sums if that is safe."""
+    xp = namespace(X)
+    V = X * r[:, None]
+    G, M, N = cross(X, V), xp.sum(V, axis=0)[None, :], xp.sum(r)
+    S = G - mean.T @ M - M.T @ mean + N * (mean.T @ mean)
+    if far_off(N * (mean * mean)[0, :], xp.linalg.diagonal(S)):
+        C = X - mean
+        return cross(C, C * r[:, None])
+    return S
 
 
 def expectation(source: Source, map_: Map, factors: Factors) -> Sums:

@@ -18,12 +18,12 @@ import numpy as np
 
 from pellucid.cluster.kmeans.kmeans import RAW, Problem
 from pellucid.cluster.kmeans.lloyd import Limits, run_lloyd
-from pellucid.cluster.kmeans.passes import Box, dense_rows, nearest, tensor_labels
+from pellucid.cluster.kmeans.passes import Box, dense_rows, nearest, tensor_nearest
 from pellucid.core.arrays import check
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
 from pellucid.core.loops import statistics
-from pellucid.core.loops.device import DeviceRows, on_device, tensor_moments
+from pellucid.core.loops.device import DeviceRows, cross, on_device, tensor_moments
 from pellucid.core.loops.statistics import Moments, Rows, Statistic
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.mixture.gaussian import gaussians
@@ -121,7 +121,7 @@ def device_groups(C: Array, rows: DeviceRows) -> list[Moments]:
     """The moments of the tensors' rows nearest to each centre; last those of all rows."""
     X, w = rows.X, rows.weights()
     xp, centers = namespace(X), like(C, X)
-    labels = tensor_labels(X, centers, xp.mean(centers, axis=0))
+    labels = tensor_nearest(X, centers, xp.mean(centers, axis=0)).labels
     groups = []
     for j in range(len(C)):
         own = w * xp.astype(labels == j, w.dtype)
@@ -130,7 +130,7 @@ def device_groups(C: Array, rows: DeviceRows) -> list[Moments]:
         offset = (own[None, :] @ (X - centers[j, :])) / safe
         V = X - (centers[j, :] + offset)
         mean = xp.where(weight > 0, (centers[j, :] + offset)[0, :], xp.zeros_like(offset[0, :]))
-        groups.append(Moments(weight, mean, V.T @ (V * own[:, None])))
+        groups.append(Moments(weight, mean, cross(V, V * own[:, None])))
     return [*groups, tensor_moments(X, None, rows.w)]
 
 
