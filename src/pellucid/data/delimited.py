@@ -349,14 +349,16 @@ def parse(
 
 def convert(frame: pl.DataFrame, kinds: dict[str, str]) -> pl.DataFrame:
     """Text columns as their kinds; columns that are numbers already stay."""
-    expressions, types = [], frame.schema
+    types, alike = frame.schema, dict[tuple[str, bool], list[str]]()
     for name, kind in kinds.items():
-        column = pl.col(name)
-        if types[name] == pl.String:
-            expressions.append(converted(column, kind).alias(name))
-        else:
-            expressions.append(column.fill_nan(None) if kind != "int" else column)
-    return frame.select(expressions)
+        alike.setdefault((kind, types[name] == pl.String), []).append(name)
+    expressions = []
+    for (kind, text), names in alike.items():  # one expression for all columns of a kind
+        if text:
+            expressions.append(converted(pl.col(names), kind).name.keep())
+        elif kind != "int":
+            expressions.append(pl.col(names).fill_nan(None))
+    return frame.with_columns(expressions).select(list(kinds))
 
 
 def read_native(

@@ -13,7 +13,6 @@ import polars as pl
 from pellucid.core.arrays.columns import Coded, Text, plain_column
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.data.cells import converted, stripped
-from pellucid.features.encoding.categories import find_values
 from pellucid.study.reading.dates import dates_of_form, read_dates
 from pellucid.study.reading.number_forms import PLAIN, find_form, read_amounts
 
@@ -52,6 +51,8 @@ def levels(column: np.ndarray) -> tuple[list[str | None], IntArray]:
         cells = column.series.cast(pl.String).to_list()
         numbered = np.array([place.setdefault(cell, len(place)) for cell in cells], np.intp)
         return list(place), numbered
+    from pellucid.features.encoding.categories import find_values  # compiled: slow to import
+
     found = find_values([column])
     names = [label(value) for value in found.values[0].tolist()]
     number = np.array([place.setdefault(name, len(place)) for name in names], np.intp)

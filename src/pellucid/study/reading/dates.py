@@ -49,6 +49,11 @@ class Dates(NamedTuple):
     form: str
 
 
+def is_date_like(cell: pl.Expr) -> pl.Expr:
+    """Whether a cell has the shape of a date; no other text is read as one."""
+    return cell.str.contains(_DATE_LIKE)
+
+
 def read_dates(series: pl.Series, probes: pl.Series) -> Dates | None:
     """The dates in a column of text, or None if it is something else.
 

@@ -23,6 +23,8 @@ from pellucid.study.reading.profiles import SAFE, Column
 SAMPLE = 100_000
 COARSE = 20  # values: a table whose columns all have at most so many repeats rows naturally
 
+SHORT = 1000  # cells that are joined one by one: a plan of Polars would cost more
+
 
 def comparable(columns: Iterable[Column]) -> pl.DataFrame:
     """The cells of columns side by side, under neutral names, lists as text."""
@@ -157,6 +159,10 @@ def _little(values: np.ndarray) -> memoryview:
 
 
 def _text_bytes(cells: pl.Series) -> list[bytes | memoryview]:
+    if len(cells) <= SHORT:
+        parts = [None if cell is None else cell.encode() for cell in cells.to_list()]
+        lengths = np.array([-1 if part is None else len(part) for part in parts], dtype=np.int64)
+        return [_little(lengths), b"".join(part for part in parts if part is not None)]
     lengths = cells.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy()
     joined = cells.drop_nulls().str.join("").item() or ""
     return [_little(lengths), joined.encode()]

@@ -133,6 +133,17 @@ def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
     return Found(str(marks), doubt)
 
 
+def is_readable(cells: pl.Series) -> pl.Series:
+    """Whether a cell is a number in any form; a column with none of them has no form.
+
+    >>> is_readable(pl.Series(["w3", "5 kg", "1e3", "red"])).to_list()
+    [False, True, True, False]
+    """
+    frame = cells.alias("cell").to_frame()
+    plain = frame.select(_plain(pl.col("cell")).is_not_null()).to_series()
+    return plain | _parts(frame)["number"].is_not_null()
+
+
 def look_like_amounts(counts: pl.DataFrame, share: float, least: int) -> bool:
     """Whether so large a share of the cells are numbers of few units, more than ``least`` of them.
 

@@ -32,6 +32,7 @@ from pellucid.study.reading.number_forms import (
     read_amounts,
 )
 from pellucid.study.reading.number_summary import Ordered, ordered
+from pellucid.study.reading.word_columns import Words, word_columns
 from pellucid.study.records import ColumnProfile
 
 PROBES = 20_000  # distinct cells that decide the kind of a text column
@@ -83,9 +84,13 @@ def read_columns(frame: pl.DataFrame) -> dict[str, Column]:
     Where the cells of a column leave open what a comma means, the other columns decide.
     """
     series = frame.rechunk().get_columns()
-    few = frame.width * frame.height < 100_000
-    found = map(read_column, series) if few else map_threads(read_column, series)
-    columns = dict(zip(frame.columns, found, strict=True))
+    words = {name: _of_words(frame[name], w) for name, w in word_columns(series).items()}
+    words = {name: column for name, column in words.items() if column is not None}
+    rest = [one for one in series if one.name not in words]
+    few = len(rest) * frame.height < 100_000
+    found = map(read_column, rest) if few else map_threads(read_column, rest)
+    read = words | dict(zip([one.name for one in rest], found, strict=True))
+    columns = {name: read[name] for name in frame.columns}
     shown = {marks_of(c.form).decimal for c in columns.values() if _is_clear(c)}
     if len(shown) == 1:
         (decimal,) = shown
@@ -295,6 +300,15 @@ def _text(series: pl.Series, coded: bool = False, decimal: str = "") -> Column:
         strays=strays,
         words=words,
     )
+
+
+def _of_words(series: pl.Series, words: Words) -> Column | None:
+    """The column that ``_text`` makes of plain words; None where they may be sentences."""
+    if words.words >= TEXT_WORDS:
+        return None
+    counts = words.counts
+    ends = (series.name, "category", series, words.missing, len(counts))
+    return Column(*ends, counts=counts[:COMMONEST], words=words.words)
 
 
 def _some(series: pl.Series) -> pl.DataFrame:
