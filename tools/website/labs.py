@@ -1,8 +1,7 @@
 """Pages of the lab inside the site: written by ``pellucid.lab.export``, shown in a frame.
 
-In a page of the documentation a fence ```` ```{lab} clusters ```` becomes the frame; its text is
-the caption. ```` ```{lab} clusters?preset=2 ```` begins with another preset, ``&step=end`` at its
-end.
+In a page of the documentation a fence ```` ```{lab} clusters ```` becomes the frame; its text names
+the preset to begin with, as the lab's own list does.
 """
 
 from __future__ import annotations
@@ -10,9 +9,19 @@ from __future__ import annotations
 import re
 from html import escape
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
-FENCE = re.compile(r"^```\{lab\} ([a-z_]+)(?:\?(\S*))?\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```\{lab\} ([a-z_]+)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+def number_of(name: str, preset: str) -> int:
+    """The number of a preset of a page, by its title; the first where none is named."""
+    from pellucid.lab.pages import page_of
+
+    titles = [found.name for found in page_of(name).presets]
+    if preset and preset not in titles:
+        raise ValueError(f"the lab's page {name} has no preset {preset!r}; it has {titles}")
+    return titles.index(preset) if preset else 0
 
 
 def wanted(text: str) -> set[str]:
@@ -36,14 +45,14 @@ def frame(match: re.Match[str], up: str) -> str:
     """The frame of one page; ``up`` leads from the page to the root of the site."""
     from pellucid.lab.pages import PAGES
 
-    name, query, words = match.groups()
-    words = " ".join(words.split())
+    name, preset = match[1], " ".join(match[2].split())
     title = PAGES[name]
-    hash_ = "#" + urlencode({"page": name, **dict(parse_qsl(query))}) if query else ""
-    address = escape(f"{up}_static/lab/{name}.html{hash_}")
+    hash_ = urlencode({"step": 0, "page": name, "preset": number_of(name, preset)})
+    address = escape(f"{up}_static/lab/{name}.html#{hash_}")
     return (
         '```{raw} html\n<figure class="lab">'
         f'<iframe src="{address}" title="Lab: {escape(title)}" loading="lazy"></iframe>\n'
-        f'<figcaption>{escape(words or title)}: <a href="{address}">open it on its own page</a>; '
-        f"with your own data: <code>pellucid lab {name}</code></figcaption></figure>\n```"
+        f"<figcaption>{escape(preset or title)}, step by step. "
+        f'<a href="{address}">Open it alone</a>, or with your own data: '
+        f"<code>pellucid lab {name}</code></figcaption></figure>\n```"
     )

@@ -208,7 +208,7 @@ def with_tables(lines: list[str]) -> list[str]:
         inside = any(re.match(r"-{3,}$", row.strip()) for row in rows) or ">>>" in text
         columns = any(re.search(r"\S {3,}\S", row) for row in rows)
         if columns and not inside and not text.startswith(" "):
-            out += ["::", "", *("    " + row for row in rows)]
+            out += ["::", "", *(("    " + row).rstrip() for row in rows)]
         else:
             out += rows
         if i < len(paragraphs) - 1:

@@ -154,11 +154,25 @@ def with_template(page: str, text: str) -> str:
     name = page.removeprefix("algorithms/")
     to_root = up(page)
     parts = [BOOK_LINE.sub("", text).rstrip() + "\n"]
+    parts += lab_part(name, text, to_root)
     parts += method_part(name, to_root)
     parts += machine_part(name, to_root)
     parts += topics.exercises_part(name, to_root)
     parts += topics.taught_part(name, to_root)
     return "\n".join(parts) + "\n"
+
+
+def lab_part(name: str, text: str, to_root: str) -> list[str]:
+    """Try it: the page of the lab that shows a name of this page; else how to watch a fit."""
+    from pellucid.lab.pages import named
+
+    if labs.FENCE.search(text):
+        return []
+    shown = next((page for n in names.names_of(name) if (page := named(n))), None)
+    if shown:
+        return [f"## Try it\n\n```{{lab}} {shown}\n```\n"]
+    words = "The lab has no page for this method; `pellucid.lab.record` replays a fit of your own"
+    return [f"## Try it\n\n{words}: [the lab]({to_root}lab.md).\n"]
 
 
 def method_part(name: str, to_root: str) -> list[str]:
