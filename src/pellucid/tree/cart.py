@@ -185,6 +185,12 @@ class CartTree(Estimator):
         X = self._check_input(X)
         return self.tree_.apply(X)
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
+        """What ``sklearn.inspection.partial_dependence`` asks for: the mean answers (n,)."""
+        found = np.zeros(len(grid))
+        self.tree_.compute_partial_dependence(grid, target_features, found)
+        return found
+
     def decision_path(self, X: ArrayLike) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
         X = self._check_input(X)

@@ -23,12 +23,14 @@ from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
 from pellucid.core.functions.impurities import CLASS_CRITERIA
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.tree.cart import CartTree
 from pellucid.tree.growing import Classes
 from pellucid.tree.record import Tree
 from pellucid.tree.splits import SplitSearch
 
 
+@stands_for("sklearn.tree")
 class DecisionTreeClassifier(CartTree, Classifier):
     """A binary tree of questions ``x_j <= t`` for classes (CART).
 

@@ -7,26 +7,15 @@ from scipy.sparse import csr_matrix
 
 from pellucid.compiled.trees.walk import leaves_of, mark_paths, node_depths
 from pellucid.core.arrays.typing import Array
+from pellucid.core.runtime.stand_ins import instance_class
 
 LEAF = -1  # as a child
 UNDEFINED = -2  # feature and threshold of a leaf
 NO_LEVELS, NO_SETS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 
-class Tree(NamedTuple):
-    """Nodes in preorder, one entry each; node 0 is the root.
-
-    ``x[feature] <= threshold`` goes to ``children_left``, everything else to ``children_right``;
-    a missing cell goes left where ``missing_go_to_left``. Where ``levels[feature]`` is not 0, the
-    cell is the code of a level, and the levels that go left are the bits of ``sets`` from word
-    ``threshold`` on; a code that is no level goes where missing cells go.
-
-    >>> import numpy as np
-    >>> from pellucid import DecisionTreeClassifier
-    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    >>> tree.node_count, tree.max_depth, tree.threshold.tolist()
-    (3, 1, [0.5, -2.0, -2.0])
-    """
+class TreeArrays(NamedTuple):
+    """The arrays of a ``Tree``; see there."""
 
     children_left: Any  # (nodes,) int32, -1 in a leaf
     children_right: Any
@@ -42,6 +31,34 @@ class Tree(NamedTuple):
     n_features: int
     levels: Any = NO_LEVELS  # (n_features,) int64, or (0,): all columns are numbers
     sets: Any = NO_SETS  # (words,) uint64
+
+
+class Tree(TreeArrays):
+    """Nodes in preorder, one entry each; node 0 is the root.
+
+    ``x[feature] <= threshold`` goes to ``children_left``, everything else to ``children_right``;
+    a missing cell goes left where ``missing_go_to_left``. Where ``levels[feature]`` is not 0, the
+    cell is the code of a level, and the levels that go left are the bits of ``sets`` from word
+    ``threshold`` on; a code that is no level goes where missing cells go.
+
+    >>> import numpy as np
+    >>> from pellucid import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
+    >>> tree.node_count, tree.max_depth, tree.threshold.tolist()
+    (3, 1, [0.5, -2.0, -2.0])
+    """
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """scikit-learn's own tree for whoever asks; not where a question is about levels."""
+        if np.any(self.levels):
+            return Tree
+        return instance_class(Tree, "sklearn.tree._tree", "Tree")
+
+    def __reduce__(self) -> tuple[Any, ...]:  # pickle would hold ``__class__`` against the type
+        return Tree, tuple(self)
 
     @property
     def node_count(self) -> int:
@@ -100,6 +117,16 @@ class Tree(NamedTuple):
         data = np.ones(len(indices), np.int64)
         return csr_matrix((data, indices, indptr), shape=(len(X), self.node_count))
 
+    def compute_partial_dependence(self, X: Array, target_features: Any, out: Array) -> None:
+        """Add to ``out`` (n,) the mean answer where the target features have the values X (n, k).
+
+        At a question about another feature both ways are taken, in the shares of the training
+        weights (Friedman 2001, section 8.2).
+        """
+        out += recursive_means(
+            self, self.value[:, 0, 0], np.asarray(X, np.float64), np.asarray(target_features)
+        )
+
     def compute_feature_importances(self, normalize: bool = True) -> Array:
         """Total decrease of impurity by each feature, as shares of the sum."""
         inner = np.flatnonzero(self.feature >= 0)
@@ -131,6 +158,28 @@ class Tree(NamedTuple):
         )
         if not sound or not sound_sets(self):
             raise ValueError("the arrays of the tree do not fit together")
+
+
+def recursive_means(nodes: Any, value: Array, X: Array, target_features: Any) -> Array:
+    """Partial dependence by recursion for nodes in which children come after their parents."""
+    place = {int(j): k for k, j in enumerate(target_features)}
+    weight = nodes.weighted_n_node_samples
+    reached = np.zeros((len(value), len(X)))
+    reached[0] = 1.0
+    total = np.zeros(len(X))
+    for i in range(len(value)):
+        left, right = nodes.children_left[i], nodes.children_right[i]
+        if left < 0:
+            total += reached[i] * value[i]
+            continue
+        column = place.get(int(nodes.feature[i]))
+        if column is None:
+            share = weight[left] / weight[i]
+        else:
+            share = (X[:, column] <= nodes.threshold[i]).astype(np.float64)
+        reached[left] = reached[i] * share
+        reached[right] = reached[i] * (1.0 - share)
+    return total
 
 
 def sound_sets(nodes: Any) -> bool:

@@ -17,11 +17,13 @@ from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.tree.cart import CartTree
 from pellucid.tree.record import Tree
 from pellucid.tree.splits import SplitSearch
 
 
+@stands_for("sklearn.tree")
 class DecisionTreeRegressor(CartTree, Regressor):
     """A binary tree of questions ``x_j <= t`` for numbers (CART).
 

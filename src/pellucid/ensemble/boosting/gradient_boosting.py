@@ -25,12 +25,14 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.meta import check_inner
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.ensemble.boosting import gradient_losses
 from pellucid.ensemble.boosting.gradient_model import GradientBoosting
 
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "quantile")
 
 
+@stands_for("sklearn.ensemble")
 class GradientBoostingRegressor(GradientBoosting, Regressor):
     """Trees in turn, each fitted to what those before it left over, for numbers.
 
@@ -179,6 +181,7 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         return self._leaves(X)[:, :, 0]
 
 
+@stands_for("sklearn.ensemble")
 class GradientBoostingClassifier(GradientBoosting, Classifier):
     """Trees in turn, each fitted to what those before it left over, for classes.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -20,6 +21,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
+from pellucid.core.runtime.stand_ins import both, instance_class
 from pellucid.ensemble.boosting.gradient_losses import GradientLoss, Leaves
 from pellucid.ensemble.committees.bootstrap import refuse_fewer
 from pellucid.ensemble.forest.forest_model import check_fitted_forest
@@ -143,10 +145,40 @@ TREE_PARAMETERS += ("min_weight_fraction_leaf", "max_features", "max_leaf_nodes"
 TREE_PARAMETERS += ("min_impurity_decrease", "ccp_alpha")
 
 
-class BestConstant(NamedTuple):
-    """The scores (K,) from which boosting starts."""
+class StartScores(NamedTuple):
+    """The one field of ``BestConstant``."""
 
     scores: Array
+
+
+class BestConstant(StartScores):
+    """The scores (K,) from which boosting starts."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """scikit-learn's constant models for whoever asks."""
+        pair = [
+            instance_class(BestConstant, "sklearn.dummy", f"Dummy{kind}")
+            for kind in ("Classifier", "Regressor")
+        ]
+        return BestConstant if BestConstant in pair else both(*pair)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # pickle would hold ``__class__`` against the type
+        return BestConstant, tuple(self)
+
+    @property
+    def constant_(self) -> Array:
+        """The scores as ``DummyRegressor`` keeps them, (1, K)."""
+        return self.scores[None]
+
+    @property
+    def class_prior_(self) -> Array:
+        """The shares of the classes whose log-odds the scores are."""
+        if len(self.scores) > 1:
+            return softmax(self.scores)
+        return expit(np.array([-self.scores[0], self.scores[0]]))
 
     def raw(self, n: int) -> Array:
         """Scores (K, n)."""
@@ -157,6 +189,7 @@ class GradientBoosting(Estimator):
     """What the regressor and the classifier share: everything but the meaning of y."""
 
     _accepts_sparse = True
+    criterion: Any = "squared_error"  # how questions are scored, for the tools that ask
 
     @abstractmethod
     def _make_loss(self) -> GradientLoss:
@@ -175,6 +208,14 @@ class GradientBoosting(Estimator):
     @abstractmethod
     def _init_scores(self, loss: GradientLoss, model: BaseEstimator, X: Array) -> Array:
         """Scores (K, n) of a fitted ``init``."""
+
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
+        """What ``sklearn.inspection.partial_dependence`` asks for: (K, n), without the start."""
+        found = np.zeros((self.n_trees_per_iteration_, len(grid)))
+        for row in self.estimators_:
+            for k, tree in enumerate(row):
+                tree.tree_.compute_partial_dependence(grid, target_features, found[k])
+        return self.learning_rate * found
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         """Sparse tables become dense: the columns are sorted anyway."""

@@ -25,6 +25,7 @@ from scipy.special import expit, logsumexp
 from pellucid.base import Classifier, Regressor, check_labels, encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Seed
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.ensemble.boosting.growth_limits import Growth, Interactions
 from pellucid.ensemble.boosting.hist_losses import Loss
 from pellucid.ensemble.boosting.hist_model import HistGradientBoosting
@@ -35,6 +36,7 @@ CODES = {"squared_error": boosting.SQUARED, "absolute_error": boosting.ABSOLUTE}
 CODES |= {"quantile": boosting.QUANTILE, "poisson": boosting.POISSON, "gamma": boosting.GAMMA}
 
 
+@stands_for("sklearn.ensemble")
 class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     """Gradient boosting of trees on bins, for numbers.
 
@@ -207,6 +209,7 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
             yield self._answer(F)
 
 
+@stands_for("sklearn.ensemble")
 class HistGradientBoostingClassifier(Classifier, HistGradientBoosting):
     """Gradient boosting of trees on bins, for classes.
 

@@ -28,6 +28,7 @@ from pellucid.ensemble.boosting.boosted_trees import (
     part_of,
 )
 from pellucid.ensemble.boosting.growth_limits import Growth, Limits, check_growth, monotone_signs
+from pellucid.ensemble.boosting.hist_nodes import predictors
 from pellucid.ensemble.boosting.hist_table import open_table
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
 from pellucid.ensemble.boosting.kernels.leafwise import Grown, Table
@@ -398,6 +399,25 @@ class HistGradientBoosting(Estimator):
         X, _ = open_table(self, X, reset=False)
         codes = encode(X, self._bins, by_row=False).by_column
         return codes, np.repeat(self._baseline[:, None], len(X), axis=1)
+
+    @property
+    def _predictors(self) -> Any:
+        """The trees as scikit-learn lays them out."""
+        check_is_fitted(self, "trees_")
+        return predictors(self.trees_, self._bins, self.n_trees_per_iteration_)
+
+    @property
+    def _baseline_prediction(self) -> Array:
+        """The scores before the first tree, (1, K)."""
+        return np.asarray(self._baseline, np.float64)[None]
+
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
+        """What ``sklearn.inspection.partial_dependence`` asks for: (K, n), without the start."""
+        found = np.zeros((self.n_trees_per_iteration_, len(grid)))
+        for row in self._predictors:
+            for k, tree in enumerate(row):
+                found[k] += tree.means(np.asarray(grid, np.float64), target_features)
+        return found
 
     def _staged(self, X: ArrayLike) -> Any:
         """Scores (K, n) after every round."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from pellucid.core.arrays.typing import ArrayLike, Seed
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.ensemble.boosting.growth_limits import Interactions
 from pellucid.ensemble.committees.bootstrap import Sampling
 from pellucid.ensemble.forest.classifier import ForestClassifier, Weights
@@ -23,6 +24,7 @@ from pellucid.ensemble.forest.regressor import ForestRegressor
 from pellucid.tree.splits import SplitSearch
 
 
+@stands_for("sklearn.ensemble")
 class ExtraTreesClassifier(ForestClassifier):
     """A committee of classification trees with random thresholds, each on all rows.
 
@@ -115,6 +117,7 @@ max_samples, monotonic_cst, categorical_features, interaction_cst
         self.interaction_cst = interaction_cst
 
 
+@stands_for("sklearn.ensemble")
 class ExtraTreesRegressor(ForestRegressor):
     """A committee of regression trees with random thresholds, each on all rows.
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from pellucid.core.arrays.typing import ArrayLike, Seed
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.ensemble.boosting.growth_limits import Interactions
 from pellucid.ensemble.committees.bootstrap import Sampling
 from pellucid.ensemble.forest.classifier import ForestClassifier, Weights
@@ -26,6 +27,7 @@ from pellucid.tree.splits import SplitSearch
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
+@stands_for("sklearn.ensemble")
 class RandomForestClassifier(ForestClassifier):
     """A committee of classification trees, each on its own bootstrap and random features.
 
@@ -151,6 +153,7 @@ class RandomForestClassifier(ForestClassifier):
         self.interaction_cst = interaction_cst
 
 
+@stands_for("sklearn.ensemble")
 class RandomForestRegressor(ForestRegressor):
     """A committee of regression trees, each on its own bootstrap and random features.
 

@@ -109,6 +109,14 @@ class ForestEstimator(Estimator):
         if not all((a is None) == (b is None) and np.array_equal(a, b) for a, b in pairs):
             raise ValueError("warm_start=True needs the same categories as the fit before")
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
+        """What ``sklearn.inspection.partial_dependence`` asks for: the mean over the trees."""
+        found = np.zeros(len(grid))
+        trees = self.estimators_
+        for tree in trees:
+            tree.tree_.compute_partial_dependence(grid, target_features, found)
+        return found / len(trees)
+
     @abstractmethod
     def _member(self) -> Any:
         """A tree of this forest's kind, not fitted."""

@@ -1,0 +1,83 @@
+"""A class of ours that stands for the class of that name in scikit-learn.
+
+Tools around scikit-learn (shap, dtreeviz, treeinterpreter, partial dependence by recursion) ask
+``isinstance(model, sklearn.tree.DecisionTreeClassifier)`` and then read attributes that ours has
+too. ``stands_for`` answers yes: a virtual subclass, by ``ABCMeta.register``. Nothing is imported
+for it: a module that is not there yet is met when it comes.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+_waiting: dict[str, list[type]] = defaultdict(list)  # by the module that is not imported yet
+
+
+def stands_for(module: str) -> Callable[[Class], Class]:
+    """Make a class a virtual subclass of the one with its name in ``module``.
+
+    >>> import collections.abc
+    >>> @stands_for("collections.abc")
+    ... class Sized:
+    ...     pass
+    >>> issubclass(Sized, collections.abc.Sized)
+    True
+    """
+
+    def decorate(cls: Class) -> Class:
+        if module in sys.modules and hasattr(sys.modules[module], cls.__name__):
+            _register(sys.modules[module], cls)
+        else:
+            _waiting[module].append(cls)
+            if _watch not in sys.meta_path:
+                sys.meta_path.insert(0, _watch)
+        return cls
+
+    return decorate
+
+
+def instance_class(own: type, module: str, name: str) -> type:
+    """What ``__class__`` of an object of ``own`` says: the class of that name, once it is there."""
+    return getattr(sys.modules.get(module), name, own)
+
+
+@lru_cache
+def both(first: type, second: type) -> type:
+    """A class that is each of the two."""
+    return type(f"{first.__name__}Or{second.__name__}", (first, second), {})
+
+
+def _register(module: ModuleType, cls: type) -> None:
+    theirs: Any = getattr(module, cls.__name__)
+    theirs.register(cls)
+
+
+class _Watch:
+    """Meets a module when it is imported; finds nothing itself."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in _waiting:
+            return None
+        classes = _waiting.pop(name)
+        if not _waiting and self in sys.meta_path:
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            run: Any = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                run(module)
+                for cls in classes:
+                    _register(module, cls)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+_watch: Any = _Watch()
