@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 HEAVY = (
-    "scipy.stats", "pandas", "matplotlib", "sklearn.model_selection", "sklearn.metrics",
+    "scipy.stats", "scipy.interpolate", "numpy.testing", "numpy.f2py", "asyncio",
+    "pandas", "matplotlib", "sklearn.model_selection", "sklearn.metrics",
     "pellucid.study.candidates.training", "pellucid.evaluation.hypotheses.rank_tests",
 )  # fmt: skip
 
@@ -45,8 +46,13 @@ print(type(frame) is pandas.DataFrame, scipy.stats.rankdata([3, 1]).tolist())
 from sklearn.preprocessing import QuantileTransformer, PowerTransformer
 print(PowerTransformer().fit_transform([[1.0], [2.0], [4.0]]).shape)
 print(QuantileTransformer(n_quantiles=3).fit_transform(frame.assign(b=1.0)).shape)
+from sklearn.preprocessing import SplineTransformer
+print(SplineTransformer(n_knots=3, degree=2).fit_transform([[1.0], [2.0], [4.0]]).shape)
+import numpy.testing, scipy.interpolate, asyncio
+print(numpy.testing.assert_allclose.__name__, scipy.interpolate.BSpline.__name__, asyncio.run.__name__)
 start_sklearn()
 """
     assert python(code, tmp_path) == [
-        "False False", "2", "True [2.0, 1.0]", "(3, 1)", "(2, 2)",
+        "False False", "2", "True [2.0, 1.0]", "(3, 1)", "(2, 2)", "(3, 4)",
+        "assert_allclose BSpline run",
     ]  # fmt: skip

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from pellucid.core.algebra import derivatives
 from pellucid.core.arrays import check
@@ -366,6 +365,8 @@ def separable(D: Array, signs: Array) -> bool:
     True
     """
     A = signs[:, None] * D / np.maximum(np.abs(D).max(axis=0), np.finfo(np.float64).tiny)
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     found = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
     return bool(found.status == 0 and -found.fun > 1e-7 * len(A) ** 0.5)
 

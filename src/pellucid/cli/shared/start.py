@@ -1,38 +1,81 @@
-"""Start scikit-learn without the two libraries that it imports for us in vain.
+"""Start scikit-learn without the libraries that it imports for us in vain.
 
-``sklearn.utils.fixes`` and ``sklearn.preprocessing`` import ``scipy.stats`` and ``pandas``, most of
-the time that ``import sklearn.pipeline`` takes, for functions that hardly anything calls. While
-scikit-learn is imported, a module stands in for each that imports the real one when it is first
-asked for something; afterwards ``sys.modules`` is as if scikit-learn had not mentioned them. The
-command line does this for its own process; ``import pellucid`` never does.
+``sklearn.utils.fixes``, ``sklearn.preprocessing``, joblib and SciPy's shim of the array API import
+``scipy.stats``, ``scipy.interpolate`` (with it ``scipy.optimize``), ``pandas``, ``asyncio``,
+and parts of NumPy, most of the time that ``import sklearn.pipeline`` takes, for functions
+that hardly anything calls. While scikit-learn is imported, a module stands in for each that imports
+the real one when it is first asked for something; afterwards ``sys.modules`` is as if scikit-learn
+had not mentioned them. The command line does this for its own process; ``import pellucid`` never.
 """
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-DEFERRED = ("scipy.stats", "pandas")
+DEFERRED = (
+    "asyncio",
+    "numpy.f2py",
+    "numpy.testing",
+    "pandas",
+    "scipy.interpolate",
+    "scipy.stats",
+)
+NAMED = {"scipy.interpolate": ("BSpline",)}  # what is taken from a module by name, and called later
 
 
 class Later(ModuleType):
     """A module that is imported when it is first asked for something."""
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__path__":  # asked before a name is taken from it
+            raise AttributeError(name)
+        if name in NAMED.get(self.__name__, ()):
+            return LaterName(self, name)
+        return self.real(name)
+
+    def real(self, name: str) -> Any:
+        """What the module itself has under this name."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), name)
+
+
+class LaterName:
+    """A class of such a module."""
+
+    def __init__(self, module: Later, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._module.real(self._name)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module.real(self._name), name)
 
 
 def start_sklearn() -> None:
     """Import ``sklearn.pipeline``, which every saved model of a study needs."""
     if "sklearn" in sys.modules:
         return
-    stand_ins = {name: Later(name) for name in DEFERRED if name not in sys.modules}
+    stand_ins = {n: Later(n) for n in DEFERRED if n not in sys.modules and _exists(n)}
     sys.modules.update(stand_ins)
+    for name, module in stand_ins.items():
+        package, _, own = name.rpartition(".")
+        if package == "numpy":  # it asks itself for its parts
+            setattr(import_module(package), own, module)
     try:
         import_module("sklearn.pipeline")
     finally:
         for name, module in stand_ins.items():
+            package, _, own = name.rpartition(".")
             if sys.modules.get(name) is module:
                 del sys.modules[name]
+            if package in sys.modules and vars(sys.modules[package]).get(own) is module:
+                delattr(sys.modules[package], own)
+
+
+def _exists(name: str) -> bool:
+    """Whether the library is installed; parts of one that is are."""
+    return "." in name or find_spec(name) is not None

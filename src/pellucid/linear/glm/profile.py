@@ -18,7 +18,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.backtrack import halved
@@ -113,6 +112,8 @@ def bracketed_end(climb: Climb, best: Hill, c: Array, sign: float, drop: float) 
     else:
         return float(sign * np.inf)
     warm[0] = best.theta
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
     return float(c @ best.theta + sign * brentq(excess, 0.0, far, xtol=1e-9 * error, rtol=1e-12))
 
 

@@ -18,7 +18,6 @@ separated data in binary logistic regression models.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, diags, hstack, issparse
 
 from pellucid.base import check_labels, encode_labels
@@ -107,6 +106,8 @@ def programme(A: Array, *, strict: bool) -> Array:
         rows = hstack([-A, one]) if issparse(A) else np.hstack([-A, one])
         cost, box = np.append(np.zeros(q), -1.0), [*box, (None, 1.0)]
     limits: dict[str, Any] = {"A_ub": rows, "b_ub": np.zeros(m), "bounds": box}
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     found = linprog(cost, **limits, method="highs", options=OPTIONS)
     if found.x is None:
         raise RuntimeError(f"the linear programme ended without an answer: {found.message}")

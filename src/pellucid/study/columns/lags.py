@@ -134,7 +134,7 @@ def _mean_back(y: pl.Series, w: int, ahead: int) -> pl.Series:
 
     >>> y = pl.Series([1.0, 2.0, 4.0, 7.0, 11.0])
     >>> _mean_back(y, 3, 1)[4], _mean_back(y, 3, 2)[4], _mean_back(y, 3, 9)[4]
-    (4.333333333333333, 3.3333333333333335, None)
+    (4.333333333333333, 3.333333333333333, None)
     """
     known = max(w - ahead + 1, 1)  # values; the last of them stands for the others
     mean = y.shift(ahead).rolling_mean(known)

@@ -16,10 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.compiled.counts.bases import natural_splines
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
-from pellucid.features.encoding.target_encoder import category_means
-from pellucid.naive_bayes.text import count_matrix, cut_words
 from pellucid.study.reading.cell_values import dates, items, levels, numbers, texts
 
 MISSING, OTHER = "missing", "other"
@@ -115,6 +112,8 @@ class Curve(NamedTuple):
 def spline_functions(x: Array, knots: Array) -> Array:
     """(n, K - 1): x and the K - 2 bends."""
     out = np.empty((len(x), len(knots) - 1))
+    from pellucid.compiled.counts.bases import natural_splines  # compiled: slow to import
+
     natural_splines(np.ascontiguousarray(x)[:, None], 0, knots, out, 0)
     return out
 
@@ -255,6 +254,8 @@ def learn_target_code(
 
     A training row gets the mean of the folds it is not in, so that it never sees its own target.
     """
+    from pellucid.features.encoding.target_encoder import category_means  # compiled, likewise
+
     k = len(found)
     codes = np.ascontiguousarray(codes, dtype=np.int32)
 
@@ -358,6 +359,13 @@ def learn_dates(moments: Any, scale: bool) -> Dates | None:
     return Dates(float(seen.min()), float(seen.max()), parts, median, shift, spread, indicator)
 
 
+def word_counts(cells: list[str], vocabulary: dict[str, int]) -> Any:
+    """How often each word of a vocabulary stands in each text (sparse)."""
+    from pellucid.naive_bayes.text import count_matrix, cut_words  # compiled, likewise
+
+    return count_matrix(cut_words(cells, True, (1, 1)), vocabulary)
+
+
 class Words(NamedTuple):
     """Counts of the commonest words, weighted by idf and of length 1 per text, or plain."""
 
@@ -376,7 +384,7 @@ class Words(NamedTuple):
         out[:] = self._table(texts(column)) / self.scale
 
     def _table(self, cells: list[str]) -> Array:
-        X = count_matrix(cut_words(cells, True, (1, 1)), self.vocabulary).toarray()
+        X = word_counts(cells, self.vocabulary).toarray()
         if len(self.weight):
             X *= self.weight
             length = np.sqrt((X**2).sum(axis=1, keepdims=True))
@@ -385,12 +393,14 @@ class Words(NamedTuple):
 
     def strange(self, column: np.ndarray, name: str) -> Strange:
         """Texts without any known word."""
-        X = count_matrix(cut_words(texts(column), True, (1, 1)), self.vocabulary)
+        X = word_counts(texts(column), self.vocabulary)
         return Strange(np.diff(X.indptr) == 0, None)
 
 
 def learn_words(cells: list[str], most: int, kind: str) -> Words | None:
     """The ``most`` words that occur in most texts; sorted."""
+    from pellucid.naive_bayes.text import count_matrix, cut_words
+
     terms = cut_words(cells, True, (1, 1))
     if not terms.terms:
         return None

@@ -26,7 +26,6 @@ that is better by d loses about (s / d)^4 of d.
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -61,6 +60,8 @@ def find_beta(P: Array, codes: Array, share: Array, floor: float) -> float:
     >>> bool(find_beta(P, np.zeros(50, dtype=int), share, 1e-3) < 2)
     True
     """
+    from scipy.optimize import minimize_scalar  # a saved classifier is read without it
+
     K = len(share)
     P = np.vstack([P, np.repeat(P.mean(axis=0, keepdims=True), K, axis=0)])
     codes = np.concatenate([codes, np.arange(K)])

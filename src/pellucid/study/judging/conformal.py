@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, BoolArray
-from pellucid.evaluation.conformal.conformal_scores import ROUNDING, conformal_quantile, rank_of
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Task
 
@@ -56,6 +55,8 @@ def calibration_scores(
 
 def enough(n: int, confidence: float) -> None:
     """Refuse a confidence that so few rows cannot support."""
+    from pellucid.evaluation.conformal.conformal_scores import ROUNDING, rank_of  # compiled
+
     if rank_of(n, confidence) > n:
         need = math.ceil(confidence / (1 - confidence) - ROUNDING)
         raise ValueError(
@@ -72,6 +73,8 @@ def limits(calibration: dict[str, Any], confidence: float) -> Array:
     """
     scores = calibration["scores"]
     table = scores[:, None] if scores.ndim == 1 else scores
+    from pellucid.evaluation.conformal.conformal_scores import conformal_quantile
+
     enough(len(table), confidence)
     return np.array([conformal_quantile(column, confidence) for column in table.T])
 
