@@ -49,7 +49,8 @@ print(QuantileTransformer(n_quantiles=3).fit_transform(frame.assign(b=1.0)).shap
 from sklearn.preprocessing import SplineTransformer
 print(SplineTransformer(n_knots=3, degree=2).fit_transform([[1.0], [2.0], [4.0]]).shape)
 import numpy.testing, scipy.interpolate, asyncio
-print(numpy.testing.assert_allclose.__name__, scipy.interpolate.BSpline.__name__, asyncio.run.__name__)
+named = (numpy.testing.assert_allclose, scipy.interpolate.BSpline, asyncio.run)
+print(*(one.__name__ for one in named))
 start_sklearn()
 """
     assert python(code, tmp_path) == [
