@@ -80,8 +80,9 @@ class _BlasHold:
         with self.lock:
             if self.holders == 0:
                 self.before = [library.get_num_threads() for library in _libraries()]
-                for library in _libraries():
-                    library.set_num_threads(1)
+                for library, n in zip(_libraries(), self.before, strict=True):
+                    if n != 1:
+                        library.set_num_threads(1)
             self.holders += 1
 
     def __exit__(self, *error: object) -> None:
@@ -89,7 +90,8 @@ class _BlasHold:
             self.holders -= 1
             if self.holders == 0:
                 for library, n in zip(_libraries(), self.before, strict=True):
-                    library.set_num_threads(n)
+                    if n != 1:
+                        library.set_num_threads(n)
 
 
 _hold = _BlasHold()
