@@ -25,7 +25,7 @@ from pellucid.base import encode_labels
 from pellucid.compiled.counts.moments import class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
-from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.sparse import column_spread
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
@@ -47,7 +47,11 @@ class Relation(NamedTuple):
 
 def relation(rows: Rows) -> Relation:
     """Sums of one leaf; the first row is taken off, so that a constant column has squares 0."""
-    X = to_dense(rows.X)
+    if issparse(rows.X):
+        spread, y_mean = column_spread(rows.X, rows.w), rows.y.mean()
+        v = rows.y - y_mean  # they sum to 0: the means of X are not needed
+        return Relation(*spread[:2], y_mean, spread.squares, rows.X.T @ v, v @ v)
+    X = rows.X
     origin, y_origin = X[0], rows.y[0]
     C, v = X - origin, rows.y - y_origin
     offset, y_offset = C.mean(axis=0), v.mean()
@@ -137,14 +141,20 @@ def f_classif(X: Any, y: Any) -> tuple[Array, Array]:
     classes, codes = encode_labels(column_or_1d(y))
     check_consistent_length(X, codes)
     K, n = len(classes), X.shape[0]
-    X = to_dense(X)
-    summarise = partial(class_moments, n_classes=K)
-    rows = Rows(X, codes, unit_weights(n))
-    found = reduce_rows(Statistic(summarise, merge_class_moments), rows, map_threads)
-    share = found.weight / n
-    mean = (share * found.mean).sum(axis=0)
-    between = (found.weight * (found.mean - mean) ** 2).sum(axis=0)
-    within = found.scatter.sum(axis=0)
+    if issparse(X):
+        groups = [np.flatnonzero(codes == k) for k in range(K)]
+        parts = [column_spread(X[group], unit_weights(len(group))) for group in groups]
+        weight, means, scatter = (np.array(field) for field in zip(*parts, strict=True))
+        weight = weight[:, None]
+    else:
+        summarise = partial(class_moments, n_classes=K)
+        rows = Rows(X, codes, unit_weights(n))
+        _, weight, means, scatter = reduce_rows(
+            Statistic(summarise, merge_class_moments), rows, map_threads
+        )
+    mean = (weight / n * means).sum(axis=0)
+    between = (weight * (means - mean) ** 2).sum(axis=0)
+    within = scatter.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         F = (between / (K - 1)) / (within / (n - K))
     p = np.where(np.isinf(F), 0.0, fdtrc(K - 1, n - K, np.where(np.isinf(F), 0.0, F)))
