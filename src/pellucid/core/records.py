@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.figures import figures
+from pellucid.core.readable import readable
 
 WIDTH = 100  # columns of a terminal
 
@@ -61,6 +62,7 @@ def html_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+@readable
 class Advice(NamedTuple):
     """One choice and its reason.
 

@@ -3,10 +3,12 @@
 from inspect import signature
 from typing import NamedTuple
 
+from pellucid.core.readable import readable
 from pellucid.data.generators import GENERATORS
 from pellucid.data.tables import NETWORKS, TABLES
 
 
+@readable
 class DataInfo(NamedTuple):
     """One line of the list.
 

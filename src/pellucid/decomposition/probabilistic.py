@@ -30,6 +30,7 @@ from pellucid.core.arrays.gaps import filled
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -50,6 +51,7 @@ from pellucid.decomposition.spectrum import by_eigen, with_signs
 LOG_2PI = float(np.log(2 * np.pi))
 
 
+@readable
 class Latent(NamedTuple):
     """What is known of z when x is: a mean for every row, one covariance for all.
 

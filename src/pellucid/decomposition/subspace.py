@@ -26,12 +26,14 @@ from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.decomposition.row_sums import leaf_moments
 from pellucid.decomposition.spectrum import Spectrum, by_eigen, by_svd
 
 
+@readable
 class Stability(NamedTuple):
     """What resampling did to the directions and eigenvalues of PCA.
 

@@ -31,6 +31,7 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Rows, unit_weights
+from pellucid.core.readable import readable
 from pellucid.core.records import html_table, plain, text_table, wrapped
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -82,6 +83,7 @@ KINDS = (
 )
 
 
+@readable
 @dataclass(frozen=True)
 class DiscriminantLadder:
     """What ``discriminant_ladder`` found: ``rungs``, ``box_m``, ``recommended`` and ``notes``.

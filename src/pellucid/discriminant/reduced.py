@@ -17,8 +17,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 
 
+@readable
 class Scatter(NamedTuple):
     """Sums of squares and products: total = within + between.
 

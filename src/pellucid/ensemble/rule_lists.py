@@ -23,6 +23,7 @@ from pellucid.base import check_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import ArrayLike, BoolArray, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.ensemble.forest.forest_model import ForestEstimator
 from pellucid.tree.cart import CartTree
@@ -34,6 +35,7 @@ MOST = 1000  # candidates with the greatest support that a pruned list chooses f
 EVERYWHERE = (-np.inf, np.inf)
 
 
+@readable
 class RuleList(NamedTuple):
     """Rules in order: the first that holds answers, else the default.
 

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 
 SCHEMA = "pellucid-trace/1"
@@ -26,6 +27,7 @@ class Frame(NamedTuple):
     held_out: float | None = None
 
 
+@readable
 class Trace(NamedTuple):
     """A run of one algorithm, frame by frame.
 

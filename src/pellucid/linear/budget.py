@@ -17,8 +17,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 
 
+@readable
 @dataclass(frozen=True, repr=False)
 class Budget:
     """A bound on the penalty instead of its price: pass it as ``alpha``.

@@ -18,6 +18,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from pellucid.core.arrays.typing import Array, BoolArray, Rng
 from pellucid.core.loops.statistics import moments
+from pellucid.core.readable import readable
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.mixture.gaussian.gaussians import Gaussians, factors_of, log_joint
 
@@ -52,6 +53,7 @@ def refuse(ok: BoolArray, kind: str, what: str) -> None:
         raise ValueError(f"{kind} needs {what}, got another value in row {row}, column {column}")
 
 
+@readable
 class BernoulliComponent(NamedTuple):
     """Independent columns of 0 and 1; ``prior`` counts are added to both outcomes.
 
@@ -92,6 +94,7 @@ class BernoulliComponent(NamedTuple):
         return (rng.random((n, len(p))) < p).astype(np.float64)
 
 
+@readable
 class CategoricalComponent(NamedTuple):
     """Independent columns of codes 0, 1, ..., levels - 1; ``prior`` counts on every code.
 
@@ -136,6 +139,7 @@ class CategoricalComponent(NamedTuple):
         return (rng.random((n, len(below), 1)) >= below).sum(axis=2).astype(np.float64)
 
 
+@readable
 class PoissonComponent(NamedTuple):
     """Independent counts.
 
@@ -173,6 +177,7 @@ class PoissonComponent(NamedTuple):
         return rng.poisson(self.rates, (n, len(self.rates))).astype(np.float64)
 
 
+@readable
 class ExponentialComponent(NamedTuple):
     """Independent waiting times.
 
@@ -208,6 +213,7 @@ class ExponentialComponent(NamedTuple):
         return rng.exponential(1.0 / np.asarray(self.rates), (n, len(self.rates)))
 
 
+@readable
 class GaussianComponent(NamedTuple):
     """A normal density with a full covariance; ``reg_covar`` is added to the variances.
 

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import answers, edge, kneighbors, kneighbors_graph
@@ -25,6 +26,7 @@ from pellucid.neighbors.search.weights import neighbour_weights
 from pellucid.neighbors.voting import VotingModel, by_nearest, decide, vote_totals
 
 
+@readable
 class NeighborVote(NamedTuple):
     """Who voted on one row, and how.
 

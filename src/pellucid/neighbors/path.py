@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from pellucid.base import encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.pairwise import pairwise_distances
@@ -32,6 +33,7 @@ ROWS = 1000  # whose pairwise distances show the concentration
 TREE_COLUMNS = 15
 
 
+@readable
 class NeighborsPath(NamedTuple):
     """The error of every k.
 
@@ -192,6 +194,7 @@ def neighborhood_edge(fraction: float, n_features: int) -> float:
     return float(fraction ** (1 / n_features))
 
 
+@readable
 class DistanceConcentration(NamedTuple):
     """How far the farthest rows are beyond the nearest, and the same of a uniform cube.
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.readable import readable
 from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
@@ -26,6 +27,7 @@ MARGIN = 0.1  # of the points' range, around them
 PIXELS = 200  # of the raster along each side
 
 
+@readable
 class Region(NamedTuple):
     """Cells of one class that touch, and the edges that part them from other classes.
 
@@ -40,6 +42,7 @@ class Region(NamedTuple):
     outline: Array  # (edges, 2, 2) from corner to corner
 
 
+@readable
 class VoronoiCells(NamedTuple):
     """Cells of points in the plane.
 

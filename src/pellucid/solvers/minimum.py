@@ -16,6 +16,7 @@ from pellucid.core.loops.iterate import (
     Iteration,
     iterate,
 )
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class SeparationWarning(ConvergenceWarning):
     """A hyperplane separates the classes, so the loss has no finite minimum."""
 
 
+@readable
 class Minimum(NamedTuple):
     """Where a solver ended.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pellucid
 from pellucid.core.arrays.typing import IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.core.runtime.atomic import replacing
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
@@ -40,6 +41,7 @@ VERDICTS = ("suspect", "shown", "not_shown", "excluded")
 SEVERITIES = ("info", "warning", "error")
 
 
+@readable
 class Plan(NamedTuple):
     """What the user knows about the table and the program cannot.
 
@@ -80,6 +82,7 @@ class Plan(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class Task(NamedTuple):
     """Task, measure and experience: chosen before training, then frozen.
 
@@ -104,6 +107,7 @@ class Task(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class Finding(NamedTuple):
     """One thing to know, with its evidence and what to do about it.
 
@@ -124,6 +128,7 @@ class Finding(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class ColumnProfile(NamedTuple):
     """What one column of the table looks like.
 
@@ -148,6 +153,7 @@ class ColumnProfile(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class Audit(NamedTuple):
     """Findings about a table, its columns, and a digest that names its contents.
 
@@ -172,6 +178,7 @@ class Audit(NamedTuple):
         )
 
 
+@readable
 class SplitRecord(NamedTuple):
     """Row numbers of the table: the test rows, the rest, and the folds within the rest.
 
@@ -202,6 +209,7 @@ class SplitRecord(NamedTuple):
         )
 
 
+@readable
 class ColumnPlan(NamedTuple):
     """What becomes of one column.
 
@@ -215,6 +223,7 @@ class ColumnPlan(NamedTuple):
     n_features: int  # columns it becomes on the training rows
 
 
+@readable
 class FeatureRecord(NamedTuple):
     """How the table becomes numbers; the same steps are refitted inside every fold.
 
@@ -234,6 +243,7 @@ class FeatureRecord(NamedTuple):
         return plain(self._asdict() | {"columns": [c._asdict() for c in self.columns]})
 
 
+@readable
 class Candidate(NamedTuple):
     """A model to try: ``space`` is searched simplest first inside every fold.
 
@@ -251,6 +261,7 @@ class Candidate(NamedTuple):
     scaled: bool = True  # does it want standardised columns?
 
 
+@readable
 class LeaderboardRow(NamedTuple):
     """One candidate on the folds that all share.
 
@@ -314,6 +325,7 @@ class Gain(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class Suspicion(NamedTuple):
     """Why a score is too good to be true, and what is left of it without the reason.
 
@@ -336,6 +348,7 @@ class Suspicion(NamedTuple):
         return plain(self._asdict() | {k: one.to_dict() for k, one in intervals.items()})
 
 
+@readable
 class Final(NamedTuple):
     """The one use of the test rows. Every member but ``table`` is plain data for a picture.
 
@@ -380,6 +393,7 @@ class Final(NamedTuple):
         )
 
 
+@readable
 class Insight(NamedTuple):
     """Why the model says what it says. Plain data; None where a part does not apply.
 
@@ -407,6 +421,7 @@ class Insight(NamedTuple):
         return plain(self._asdict())
 
 
+@readable
 class Verdict(NamedTuple):
     """The answer in a few plain sentences, uncertainty included.
 
@@ -451,6 +466,7 @@ class Learned(NamedTuple):
         return {"tested": self.tested, "model": self.model}
 
 
+@readable
 class StudyRecord(NamedTuple):
     """Everything a study found, in the order in which it found it.
 

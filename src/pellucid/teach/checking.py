@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.readable import readable
 from pellucid.teach.records import Compute, Exercise, Step
 
 MISSING = (None, Ellipsis, "")
 
 
+@readable
 class Verdict(NamedTuple):
     """What is said of one step.
 
@@ -22,6 +24,7 @@ class Verdict(NamedTuple):
     sentence: str  # for the student
 
 
+@readable
 class Report(NamedTuple):
     """All steps of an exercise, judged.
 

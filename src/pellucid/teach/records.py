@@ -13,11 +13,14 @@ from zlib import crc32
 
 import numpy as np
 
+from pellucid.core.readable import readable
+
 Data = dict[str, Any]
 Given = Any  # the data and the earlier answers, by attribute
 Compute = Callable[[Given], Any]
 
 
+@readable
 class Slip(NamedTuple):
     """A typical mistake: the sentence that names it, and the number it leads to.
 
@@ -29,6 +32,7 @@ class Slip(NamedTuple):
     answer: Compute  # what the mistake gives
 
 
+@readable
 class Step(NamedTuple):
     """One question with a checked answer.
 
@@ -45,6 +49,7 @@ class Step(NamedTuple):
     tolerance: float = 1e-3  # of a number below 1, and the share of a larger one; 0 for words
 
 
+@readable
 class Exercise(NamedTuple):
     """A task with fresh numbers for every student.
 

@@ -31,6 +31,7 @@ from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts
 from pellucid.core.arrays.typing import Array, IntArray, MaybeArray
 from pellucid.core.functions.distances import pairwise_euclidean
+from pellucid.core.readable import readable
 
 SAMPLE, NEIGHBOURS = 1000, 5
 LEAST_PART, MOST = 0.05, 0.8  # of the rows: in one part, in all parts together
@@ -38,6 +39,7 @@ SCALES, SIZES, SPREADS, CARRIED = 10.0, 10.0, 3.0, 1 / 3
 SAME, GROWTH, STARTS = 0.7, 1.5, 10
 
 
+@readable
 class ClusterFinding(NamedTuple):
     """One thing to know about a clustering.
 
@@ -55,6 +57,7 @@ class ClusterFinding(NamedTuple):
         return f"{self.message}; {self.cure}"
 
 
+@readable
 class ClusterDiagnosis(NamedTuple):
     """All findings of one clustering, none if nothing was found.
 

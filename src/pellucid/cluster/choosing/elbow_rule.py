@@ -17,8 +17,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 
 
+@readable
 class ElbowResult(NamedTuple):
     """Where the error bends: ``kind`` is one, none (then ``n_clusters`` is None) or several.
 

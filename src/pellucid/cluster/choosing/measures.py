@@ -30,6 +30,7 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.functions.distances import DISTANCES, Distance, distance
 from pellucid.core.loops.statistics import Rows, unit_weights
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 
 Between: TypeAlias = str | Distance | Callable[..., Any]  # how far two rows are apart
@@ -37,6 +38,7 @@ SUMS = {"euclidean": distance_sums.euclidean_sums, "manhattan": distance_sums.ma
 SUMS |= {"sqeuclidean": distance_sums.squared_sums, "cosine": distance_sums.cosine_sums}
 
 
+@readable
 class SilhouetteValues(NamedTuple):
     """Cohesion, separation and silhouette of every row, and the label of its neighbour.
 

@@ -31,6 +31,7 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.partitions import adjusted_rand, cross_counts, renumbered
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 
 RESAMPLES = ("seeds", "subsample", "bootstrap")
@@ -38,6 +39,7 @@ UNSEEN = -1  # in the labels of a run
 LARGEST = 20_000  # rows of a consensus matrix: 3.2 GB
 
 
+@readable
 class StabilityResult(NamedTuple):
     """How well the runs agree, and the partition that most of them found.
 

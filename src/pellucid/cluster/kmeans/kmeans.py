@@ -49,6 +49,7 @@ from pellucid.core.loops import statistics
 from pellucid.core.loops.device import DeviceRows
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -65,6 +66,7 @@ class EmptyClusterWarning(UserWarning):
     """A centre had lost all its rows and took the row farthest from its own centre."""
 
 
+@readable
 class Metric(NamedTuple):
     """A distance and a rule for the centre of a group, for ``KMeans(metric=...)``.
 

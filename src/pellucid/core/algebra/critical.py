@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 
 
+@readable
 class CriticalPoint(NamedTuple):
     """The kind of a point, with the evidence.
 

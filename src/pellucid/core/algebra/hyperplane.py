@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Hyperplane:
     """The set of points with ``coef . x + intercept = 0``.

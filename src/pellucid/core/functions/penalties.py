@@ -18,6 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 
 def soft_threshold(v: ArrayLike, t: ArrayLike) -> Any:
@@ -29,6 +30,7 @@ def soft_threshold(v: ArrayLike, t: ArrayLike) -> Any:
     return np.sign(v) * np.maximum(np.abs(v) - t, 0.0) + 0.0  # -0 becomes 0
 
 
+@readable
 @dataclass(frozen=True)
 class L1L2:
     """l1 sum |w| + l2 sum w^2.
@@ -74,6 +76,7 @@ class L1L2:
         return L1L2(self.l1 + other.l1, self.l2 + other.l2)
 
 
+@readable
 class L1(L1L2):
     """alpha sum |w|.
 
@@ -94,6 +97,7 @@ class L1(L1L2):
         return f"L1({self.l1:g})"
 
 
+@readable
 class L2(L1L2):
     """alpha sum w^2.
 
@@ -114,6 +118,7 @@ class L2(L1L2):
         return f"L2({self.l2:g})"
 
 
+@readable
 @dataclass(frozen=True)
 class Lq:
     """alpha sum |w|^q, q > 0.

@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from pellucid.core.arrays import check
+from pellucid.core.readable import readable
 
 
+@readable
 class EarlyStopping(NamedTuple):
     """Stop when the loss of rows kept aside improves no more.
 

@@ -17,6 +17,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.core.arrays.typing import MaybeArray
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn as give_warning
 
 __all__ = ["CallbackSupportMixin", "ConvergenceWarning", "DivergenceWarning", "FitContext"]
@@ -108,6 +109,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f"))
 
 
+@readable
 class Iteration(NamedTuple):
     """How a loop ended: ``reason`` is converged, max_iter, stopped or diverged.
 

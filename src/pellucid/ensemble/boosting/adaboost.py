@@ -35,6 +35,7 @@ from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
@@ -143,6 +144,7 @@ class Rounds:
 __all__ = ["AdaBoostClassifier", "AdaBoostRound", "adaboost_round"]
 
 
+@readable
 class AdaBoostRound(NamedTuple):
     """One round for two classes, in the scale of the course.
 

@@ -25,10 +25,12 @@ from scipy.special import expit, logit, logsumexp, softmax
 
 from pellucid.core.arrays.quantiles import weighted_quantiles
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.readable import readable
 
 SMALL = 1e-150  # a curvature below this gives no step
 
 
+@readable
 class Huber(NamedTuple):
     """Squared error up to the ``alpha``-quantile of the absolute errors, linear beyond.
 
@@ -40,6 +42,7 @@ class Huber(NamedTuple):
     alpha: float = 0.9
 
 
+@readable
 class Quantile(NamedTuple):
     """The pinball loss: the answer is the ``alpha``-quantile of y.
 

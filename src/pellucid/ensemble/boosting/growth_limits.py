@@ -6,10 +6,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from pellucid.core.arrays import check
+from pellucid.core.readable import readable
 
 Interactions: TypeAlias = Literal["pairwise", "no_interactions"] | Sequence[Iterable[int]] | None
 
 
+@readable
 class Growth(NamedTuple):
     """How trees grow, in one object; it overrules the keywords of the same names.
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.splitmix import GOLDEN
 
@@ -53,6 +54,7 @@ NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
 SAMPLINGS = "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None"
 
 
+@readable
 @dataclass(frozen=True)
 class Bootstrap:
     """Each member draws its rows at random: ``sampling=Bootstrap(...)``.
@@ -84,6 +86,7 @@ class Bootstrap:
     label_noise: float = 0.0
 
 
+@readable
 @dataclass(frozen=True)
 class Disjoint:
     """The rows are dealt into as many parts as there are members, one part for each.

@@ -10,6 +10,7 @@ from sklearn.metrics import r2_score
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 
 def expected_unique_fraction(n: int) -> float:
@@ -79,6 +80,7 @@ def majority_accuracy(accuracy: float, n_members: int) -> float:
     return above + 0.5 * float(tie)
 
 
+@readable
 class DiversityReport(NamedTuple):
     """Whether members are better than chance, and how independent they are.
 

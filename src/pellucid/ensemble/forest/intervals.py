@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -30,6 +31,7 @@ from pellucid.ensemble.forest.record import Forest
 ROUNDING = 1e-9  # (n + 1) confidence is not raised by one because its last digit was rounded up
 
 
+@readable
 class ForestCalibration(NamedTuple):
     """What turns a forest's quantiles into intervals; made by ``calibrate_intervals``.
 

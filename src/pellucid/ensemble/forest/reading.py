@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import stream
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.committees.bootstrap import Sampler
@@ -28,6 +29,7 @@ BLOCK = 256
 CELLS = 4_000_000  # of a matrix that is held at once
 
 
+@readable
 class PermutationImportance(NamedTuple):
     """Increase of the out-of-bag error when a column is permuted.
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pellucid.compiled.trees.walk import merge_spreads, sum_up
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.functions.impurities import class_impurity
+from pellucid.core.readable import readable
 from pellucid.ensemble.forest.kernels import walk
 from pellucid.tree.record import NO_LEVELS, NO_SETS, UNDEFINED, Tree, sound_sets
 
@@ -81,6 +82,7 @@ MEASURES = ("", "gini", "entropy")  # of the impurities of classes
 NARROW = (np.int8, np.int16, np.int32)
 
 
+@readable
 class Forest(NamedTuple):
     """Tree t is the nodes start[t]..start[t + 1] - 1, in preorder: the left child comes next.
 

@@ -24,6 +24,7 @@ from pellucid.base import check_weights, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.statistics import unit_weights
 from pellucid.core.meta import binary_score, check_inner, fitted, score_threshold
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.ensemble.labels.meta_classifier import MetaClassifier
 from pellucid.inference.decisions.decisions import check_losses
@@ -31,6 +32,7 @@ from pellucid.inference.decisions.decisions import check_losses
 ROUNDING = 1e-12  # costs that differ by less, relative to the largest, are equal
 
 
+@readable
 class CutPointCurve(NamedTuple):
     """The mean training cost of every cut-point, thresholds rising from -inf to +inf.
 

@@ -20,6 +20,7 @@ from scipy.special import ndtri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation.intervals.intervals import wilson_limits
 from pellucid.evaluation.metrics.prepared import prepare
@@ -27,6 +28,7 @@ from pellucid.evaluation.metrics.prepared import prepare
 STRATEGIES = ("quantile", "uniform", "distinct")
 
 
+@readable
 class Reliability(NamedTuple):
     """Bins in rising probability, and the numbers that sum them up.
 

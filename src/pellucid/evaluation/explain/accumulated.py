@@ -29,10 +29,12 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, text_table
 from pellucid.core.runtime.random import generator
 
 
+@readable
 class AccumulatedEffects(NamedTuple):
     """The centred curve of one feature, with a band for the chance of the rows.
 

@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator
 from pellucid.compiled.trees.path_shares import add_shares, branch_means, fill_tables, measure_paths
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.tree_sums import TreeSum, places_of, table_of, tree_sum
@@ -31,6 +32,7 @@ ENTRIES = 1 << 20  # of the tables held at once
 ROWS = 512  # of one task of the thread pool
 
 
+@readable
 class TreeShap(NamedTuple):
     """Shares of the features in each prediction; ``base`` plus their sum is the prediction.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -28,6 +29,7 @@ DRAWS = 4096
 CELLS = 2**20  # of the (signs, functions) table at a time
 
 
+@readable
 class Rademacher(NamedTuple):
     """The complexity, its Monte Carlo error (0 when exact) and whether all signs were summed.
 

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from pellucid.core.arrays import check
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.maths.chance.concentration import ROUNDING, hoeffding_count, hoeffding_deviation
 from pellucid.maths.chance.concentration import hoeffding as hoeffding  # found here too
@@ -30,6 +31,7 @@ from pellucid.maths.chance.concentration import hoeffding as hoeffding  # found 
 LOOSE = "loose; cross-validation usually selects better"
 
 
+@readable
 class RiskBound(NamedTuple):
     """An upper bound of the true loss; ``gap`` is what is added to the measured one.
 
@@ -222,6 +224,7 @@ def margin_bound(
     return risk_bound(margin_errors, gap, delta, f"for the constant c = {constant:g}")
 
 
+@readable
 class BoundChoice(NamedTuple):
     """The candidate of the tightest bound.
 

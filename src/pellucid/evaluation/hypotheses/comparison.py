@@ -13,6 +13,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, Seed
 from pellucid.core.figures import figures
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_test
 from pellucid.evaluation.hypotheses.multiple import METHODS, adjust_p_values
@@ -28,6 +29,7 @@ MOST_NAMED = 5  # models named in a sentence
 TESTS = ("corrected_t", "paired_t", "5x2cv", "mcnemar")
 
 
+@readable
 class Comparison(NamedTuple):
     """Models on the same folds, with a test for every pair.
 

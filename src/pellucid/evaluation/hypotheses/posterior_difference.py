@@ -17,10 +17,12 @@ from scipy.special import stdtr
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation.hypotheses.significance import ROUNDING, score_vector
 
 
+@readable
 class BayesianComparison(NamedTuple):
     """Probabilities that the mean difference is below, inside and above the region of equivalence.
 

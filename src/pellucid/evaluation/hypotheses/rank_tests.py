@@ -20,9 +20,11 @@ from scipy.stats import rankdata, studentized_range
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
 
 
+@readable
 class FriedmanTest(NamedTuple):
     """A test over ranks, with the mean ranks and Nemenyi's comparison of pairs.
 

@@ -17,12 +17,14 @@ from scipy.special import stdtr, stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 ROUNDING = 16 * np.finfo(np.float64).eps  # relative; smaller spreads are equal numbers, rounded
 
 
+@readable
 class SignificanceTest(NamedTuple):
     """What a test found. ``critical`` is the value the statistic must pass to be significant.
 

@@ -20,6 +20,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import html_table, plain, show, text_table
 from pellucid.evaluation.metrics.metrics import warn_undefined
 from pellucid.evaluation.metrics.prepared import numbers
@@ -28,6 +29,7 @@ FLAT = 1e-12  # a width that is only rounding
 PROPORTION_METHODS = ("wilson", "exact", "normal", "hoeffding")
 
 
+@readable
 class Interval(NamedTuple):
     """An estimate with the limits between which the true value lies, as far as the data say.
 

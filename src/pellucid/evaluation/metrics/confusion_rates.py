@@ -14,12 +14,14 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, text_table
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics import prepared
 from pellucid.evaluation.metrics.metrics import warn_undefined
 
 
+@readable
 class Rates(NamedTuple):
     """What the four counts of a binary table say.
 
@@ -111,6 +113,7 @@ def rates(tp: float, fn: float, fp: float, tn: float, *, beta: float = 1.0) -> R
     return result
 
 
+@readable
 class ConfusionTable(NamedTuple):
     """Counts of truth (rows) against prediction (columns), and tp, fn, fp, tn of every class.
 

@@ -33,6 +33,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from pellucid.core.arrays.check import hint
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.metrics.prepared import Prepared, prepare, same_length
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS, Definition
@@ -52,6 +53,7 @@ Labels: TypeAlias = NDArray[Any] | None
 MetricLike: TypeAlias = "str | Callable[..., float] | Metric | None"  # what metric= accepts
 
 
+@readable
 class Metric(NamedTuple):
     """One measure of performance and what is needed to compute it.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
 from pellucid.evaluation.metrics import point_scores as ps
 from pellucid.evaluation.metrics.metrics import warn_undefined
@@ -22,6 +23,7 @@ from pellucid.evaluation.metrics.prepared import costs, prepare
 from pellucid.evaluation.metrics.registry import curves_of
 
 
+@readable
 class ThresholdCurve(NamedTuple):
     """What every threshold would give; ``cost`` is NaN without a cost matrix.
 

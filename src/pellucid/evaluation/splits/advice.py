@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.core.runtime.warn import warn
 from pellucid.evaluation.splits.holdout import HoldOutSplit, column_of
@@ -25,6 +26,7 @@ LEAVE_ONE_OUT = (
 )
 
 
+@readable
 class SplitAdvice(NamedTuple):
     """How to split, the splitter that does it, and why.
 

@@ -20,9 +20,11 @@ from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 
 
+@readable
 class ThreeWaySplit(NamedTuple):
     """Row numbers of the three parts: disjoint, and together all rows.
 

@@ -23,6 +23,7 @@ from sklearn.utils.validation import _num_samples
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
 from pellucid.evaluation.workers import root_seed, run_tasks, seeded, task_stream
 
@@ -42,6 +43,7 @@ class Pointwise(NamedTuple):
     total: Array
 
 
+@readable
 class BiasVariance(NamedTuple):
     """Bias, variance, noise and total error, averaged over the test points.
 
@@ -143,6 +145,7 @@ def decompose_zero_one(predictions: ArrayLike, y: ArrayLike) -> BiasVariance:
     return BiasVariance(*means, Pointwise(bias, variance, None, total), "zero_one")
 
 
+@readable
 class BootstrapDraw(NamedTuple):
     """Training sets by drawing n of the n rows with replacement.
 
@@ -163,6 +166,7 @@ class BootstrapDraw(NamedTuple):
         return _safe_indexing(self.X, rows), np.asarray(self.y)[rows]
 
 
+@readable
 class SimulatedDraw(NamedTuple):
     """New training sets from a known law: y = f(X) + noise.
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation.hypotheses.significance import score_vector
 from pellucid.evaluation.hypotheses.t_tests import paired_t_test
@@ -29,6 +30,7 @@ REMEDIES = {
 }
 
 
+@readable
 class Diagnosis(NamedTuple):
     """What is wrong with a fit, by how much, and what to do.
 

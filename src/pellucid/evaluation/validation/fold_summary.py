@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
 from pellucid.evaluation.hypotheses.significance import score_vector, student_critical
 
 
+@readable
 class CvSummary(NamedTuple):
     """Mean of k fold scores with its variance and interval.
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from pellucid.core.readable import readable
 from pellucid.graphical.graphs import intervention, separation
 from pellucid.graphical.graphs.equivalence import CPDAG, cpdag, v_structures
 from pellucid.graphical.graphs.imap import (
@@ -36,6 +37,7 @@ class _Graph(NamedTuple):
     nodes: tuple[Name, ...]
 
 
+@readable
 class DAG(_Graph):
     """An immutable directed acyclic graph; equal graphs have the same nodes and edges.
 

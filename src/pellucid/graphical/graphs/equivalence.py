@@ -18,12 +18,14 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from pellucid.core.readable import readable
 from pellucid.graphical.network.names import Name
 
 if TYPE_CHECKING:
     from pellucid.graphical.graphs.dag import DAG
 
 
+@readable
 class CPDAG(NamedTuple):
     """The essential graph of a Markov equivalence class.
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from pellucid.core.readable import readable
 from pellucid.graphical.network.names import Name, Names
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ MOST_STATEMENTS = 5_000_000
 State = tuple[Name, bool]  # node, whether it was entered from one of its children
 
 
+@readable
 class Independence(NamedTuple):
     """``left`` is independent of ``right`` given ``given``; each a frozenset of names.
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.graphical.inference.gibbs_kernels import gibbs_chain
@@ -31,6 +32,7 @@ CHAINS, BATCHES = 8, 16  # of Gibbs sampling; batches of each chain
 FEW = 100.0  # effective rows below which an answer is not worth much
 
 
+@readable
 class ApproximateAnswer(NamedTuple):
     """A posterior from draws, and how far to trust it.
 

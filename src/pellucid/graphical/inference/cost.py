@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import IntArray
+from pellucid.core.readable import readable
 from pellucid.graphical.inference.elimination_kernels import answer
 from pellucid.graphical.network.arrays import Shape
 from pellucid.graphical.network.memory import byte_limit, size_text
@@ -19,6 +20,7 @@ from pellucid.graphical.network.names import Name
 NOTHING = np.empty(0)
 
 
+@readable
 class InferenceCost(NamedTuple):
     """What an exact query would cost.
 

@@ -20,10 +20,12 @@ from scipy.special import betaincinv, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.graphical.network.names import Name
 
 
+@readable
 class DirichletPrior(NamedTuple):
     """Imaginary samples added to the counts of every table.
 

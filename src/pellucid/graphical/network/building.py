@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from pellucid.core.arrays.typing import ArrayLike, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.network.arrays import Shape, shape_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pellucid.graphical.network.network import BayesianNetwork
 
 
+@readable
 class Finding(NamedTuple):
     """One piece of advice about a network.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.graphical.network.names import Name
 
 
@@ -26,6 +27,7 @@ class _ConditionalGaussianCPD(NamedTuple):
     given: tuple[Name, ...]
 
 
+@readable
 class ConditionalGaussianCPD(_ConditionalGaussianCPD):
     """A normal variable with a line of its own for each state of its discrete parents.
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.graphical.graphs.separation import subsets
 from pellucid.graphical.network.names import Name, Names, names_of, state_index
 
@@ -26,6 +27,7 @@ class _Table(NamedTuple):
     values: Array
 
 
+@readable
 class Factor(_Table):
     """A table over named variables, one axis each.
 

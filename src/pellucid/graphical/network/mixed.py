@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.learning.counts import family_counts
@@ -32,6 +33,7 @@ from pellucid.graphical.network.names import Name
 from pellucid.graphical.network.tables import CPT, LinearGaussianCPD
 
 
+@readable
 class MixedAnswer(NamedTuple):
     """A posterior with numbers in it: an exact mixture of normals.
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.names import Name
 
@@ -24,6 +25,7 @@ class _CPT(NamedTuple):
     fixed: bool
 
 
+@readable
 class CPT(_CPT):
     """A conditional probability table.
 
@@ -111,6 +113,7 @@ class _LinearGaussianCPD(NamedTuple):
     parents: tuple[Name, ...]
 
 
+@readable
 class LinearGaussianCPD(_LinearGaussianCPD):
     """A normal variable whose mean is linear in its parents.
 

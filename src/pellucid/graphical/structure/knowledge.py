@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.readable import readable
 from pellucid.graphical.graphs.dag import DAG
 
 
@@ -18,6 +19,7 @@ class Constraints(NamedTuple):
     required: Any  # (d, d) bool: u -> v must be there
 
 
+@readable
 class EdgeKnowledge(NamedTuple):
     """Edges that are known, and edges that are impossible.
 

@@ -16,11 +16,13 @@ from scipy.special import betaln
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import Beta
 from pellucid.inference.distributions.discrete import Bernoulli, BetaBinomial
 
 
+@readable
 @dataclass(frozen=True)
 class BetaBernoulli(Moments, Belief):
     """A beta belief about the probability of success.

@@ -16,10 +16,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.category_counts import Categorical, Dirichlet
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class DirichletCategorical(Moments, Belief):
     """A Dirichlet belief about the probabilities of labels.

@@ -12,11 +12,13 @@ from scipy.special import gammaln
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import Gamma
 from pellucid.inference.distributions.discrete import NegativeBinomial, Poisson
 
 
+@readable
 @dataclass(frozen=True)
 class GammaPoisson(Moments, Belief):
     """A gamma belief about a Poisson rate; its mean is ``shape * scale``, both > 0.

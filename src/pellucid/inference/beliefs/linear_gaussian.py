@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief
 from pellucid.inference.distributions.multivariate_normal import MultivariateNormal, noise_matrix
 from pellucid.inference.distributions.normal import LOG_2PI, lower_root
@@ -64,6 +65,7 @@ class VectorBelief(Belief):
         return ", ".join(f"{m:.4g} +/- {s:.3g}" for m, s in pairs) + "."
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class LinearGaussian(VectorBelief):
     """A normal belief about coefficients.
@@ -139,6 +141,7 @@ class LinearGaussian(VectorBelief):
         return value - float(0.5 * ((w - 1) @ (LOG_2PI + np.log(base)) + np.log(w).sum()))
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class MultivariateNormalMean(VectorBelief):
     """A normal belief about the mean of normal vectors of known covariance.

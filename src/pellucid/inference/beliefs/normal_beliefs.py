@@ -21,6 +21,7 @@ from scipy.special import gammaln
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief, Moments
 from pellucid.inference.distributions.continuous import InverseGamma
 from pellucid.inference.distributions.distribution import Multivariate
@@ -29,6 +30,7 @@ from pellucid.inference.distributions.normal import LOG_2PI, Normal
 from pellucid.inference.distributions.samples import Moments as Seen
 
 
+@readable
 @dataclass(frozen=True)
 class NormalMean(Belief):
     """A normal belief about the mean of normal data of known variance.
@@ -120,6 +122,7 @@ def log_ratio(shape: float, scale: float, shape_after: float, scale_after: float
     return float(before - shape_after * np.log(scale_after) + gammaln(shape_after))
 
 
+@readable
 @dataclass(frozen=True)
 class NormalVariance(Moments, Belief):
     """An inverse gamma belief about the variance of normal data of known mean.
@@ -202,6 +205,7 @@ class MeanAndVariance(Multivariate):
         return np.column_stack([rng.normal(self.center, np.sqrt(variance / self.kappa)), variance])
 
 
+@readable
 @dataclass(frozen=True)
 class NormalInverseGamma(Belief):
     """A belief about mean and variance of normal data.

@@ -22,6 +22,7 @@ from scipy.special import gammaln, multigammaln
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.beliefs.belief import Belief, interval_of
 from pellucid.inference.beliefs.linear_gaussian import rows_like
 from pellucid.inference.distributions.continuous import InverseGamma
@@ -38,6 +39,7 @@ def half_log_det(L: Array) -> float:
     return float(np.log(np.diag(L)).sum())
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class MultivariateStudentT(Multivariate):
     """The t distribution of a vector.
@@ -197,6 +199,7 @@ class MeanAndCovariance(Multivariate):
         return np.hstack([mu, cov[:, *np.tril_indices(d)]])
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class NormalInverseWishart(Belief):
     """A belief about the mean and the covariance of normal vectors.

@@ -17,6 +17,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from pellucid.core.arrays.typing import Array, IntArray, Rng
+from pellucid.core.readable import readable
 from pellucid.core.records import show
 from pellucid.inference.decisions import class_densities as ask
 from pellucid.inference.distributions.distribution import Distribution
@@ -26,6 +27,7 @@ POINTS = 4001
 LARGEST_SUPPORT = 10_000_000
 
 
+@readable
 class BayesError(NamedTuple):
     """The least possible error (or risk) and how it was found.
 

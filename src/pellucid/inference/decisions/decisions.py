@@ -17,6 +17,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.readable import readable
 from pellucid.core.records import show
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator
@@ -28,6 +29,7 @@ BLOCK = 4 * LEAF_ROWS  # rows at a time: probabilities and losses of a block sta
 LARGEST_KERNEL = 256  # cells of a loss matrix above which BLAS is the faster product
 
 
+@readable
 class Decision(NamedTuple):
     """The decision of least expected loss, for one or many rows of probabilities.
 

@@ -29,6 +29,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions import losses as core
+from pellucid.core.readable import readable
 from pellucid.inference.decisions.class_densities import ask_quantile
 from pellucid.inference.distributions.distribution import Distribution
 
@@ -36,6 +37,7 @@ Elementwise = Callable[[Any, Any], Array]
 SAMPLE = 20_000  # quantiles that stand for a distribution without its own expectation
 
 
+@readable
 class Loss(NamedTuple):
     """A loss of one observation: functions of (y, f), element by element.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import show
 from pellucid.core.runtime.random import generator
 from pellucid.inference.decisions.losses import Loss, get_loss
@@ -21,6 +22,7 @@ from pellucid.inference.decisions.losses import Loss, get_loss
 BLOCK = 100_000  # rows simulated at a time
 
 
+@readable
 class EPE(NamedTuple):
     """A simulated expected prediction error.
 
@@ -37,6 +39,7 @@ class EPE(NamedTuple):
         return f"expected prediction error {around} ({self.n} draws)"
 
 
+@readable
 class LinearPredictor(NamedTuple):
     """The best linear predictor of one variable from the others.
 

@@ -20,6 +20,7 @@ from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions import samples
 from pellucid.inference.distributions.continuous import Beta, fit_dirichlet
 from pellucid.inference.distributions.discrete import Binomial
@@ -39,6 +40,7 @@ def on_simplex(p: Any, name: str = "p") -> Array:
     return p / p.sum()
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Categorical(Whole):
     """One label of K.
@@ -162,6 +164,7 @@ class Categorical(Whole):
         return "" if len(self.p) > 1 else "only one label occurs: p = 1 lies on the boundary"
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Multinomial(Multivariate):
     """How often each of K labels occurs in ``n >= 0`` draws of probabilities ``p``.
@@ -267,6 +270,7 @@ def _compositions(n: int, k: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Dirichlet(Multivariate):
     """A distribution of K probabilities that sum to one, with the numbers ``alpha > 0``.

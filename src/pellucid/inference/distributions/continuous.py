@@ -21,6 +21,7 @@ from scipy.special import betaln, digamma, gammaln, polygamma
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions import samples, stated_quantiles
 from pellucid.inference.distributions.distribution import Univariate, half_line, standard_deviation
 from pellucid.inference.distributions.samples import Sample, Sums, dot, refuse_constant, sample_of
@@ -76,6 +77,7 @@ def fit_dirichlet(mean_log: Array) -> Array:
     return np.exp(climb(Target(value, gradient, hessian), start, "Dirichlet fit").state.x)
 
 
+@readable
 @dataclass(frozen=True)
 class Uniform(Univariate):
     """The uniform distribution on [low, high], ``low < high``.
@@ -168,6 +170,7 @@ class HalfLine(Univariate):
         check.positive(**self.parameters)
 
 
+@readable
 @dataclass(frozen=True)
 class Exponential(HalfLine):
     """The exponential distribution of mean ``scale > 0``, 1 / rate.
@@ -237,6 +240,7 @@ class Exponential(HalfLine):
         return np.array([[2 * statistics.values[0] / s**3 - statistics.n / s**2]])
 
 
+@readable
 @dataclass(frozen=True)
 class Gamma(stated_quantiles.Stated, HalfLine):
     """The gamma distribution; ``shape > 0`` times ``scale > 0`` is the mean.
@@ -311,6 +315,7 @@ class Gamma(stated_quantiles.Stated, HalfLine):
         return np.array([[n * float(polygamma(1, k)), n / s], [n / s, last]])
 
 
+@readable
 @dataclass(frozen=True)
 class InverseGamma(HalfLine):
     """The inverse gamma distribution: 1/X is Gamma(shape, 1/scale).
@@ -389,6 +394,7 @@ class InverseGamma(HalfLine):
         return np.array([[n * float(polygamma(1, k)), -n / s], [-n / s, n * k / s**2]])
 
 
+@readable
 @dataclass(frozen=True)
 class Beta(stated_quantiles.Stated, Univariate):
     """The beta distribution on [0, 1], ``alpha > 0`` and ``beta > 0``.

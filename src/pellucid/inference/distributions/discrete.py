@@ -17,6 +17,7 @@ from scipy.special import bdtrik, betainc, betaln, gammaincc, gammaln, pdtrik, x
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions.distribution import Whole, half_line, summed_entropy
 from pellucid.inference.distributions.samples import Sample, Sums, dot, refuse_outside, sample_of
 
@@ -87,6 +88,7 @@ class Successes(Whole):
         return f"all trials are {what}: p = {self.p:g} lies on the boundary"
 
 
+@readable
 @dataclass(frozen=True)
 class Bernoulli(Successes):
     """One trial: 1 with probability ``p``, else 0.
@@ -127,6 +129,7 @@ class Bernoulli(Successes):
         return cls(mean)
 
 
+@readable
 @dataclass(frozen=True)
 class Binomial(Successes):
     """The number of successes in ``n >= 0`` independent trials of probability ``p``.
@@ -172,6 +175,7 @@ class Binomial(Successes):
         return Binomial(self.n, mean / self.n)
 
 
+@readable
 @dataclass(frozen=True)
 class BetaBinomial(Whole):
     """The number of successes in ``n`` trials of a probability that is ``Beta(alpha, beta)``.
@@ -233,6 +237,7 @@ class BetaBinomial(Whole):
         raise ValueError("BetaBinomial is a predictive distribution: fit a Binomial instead")
 
 
+@readable
 @dataclass(frozen=True)
 class Poisson(Whole):
     """The Poisson distribution of counts of mean ``rate >= 0``.
@@ -306,6 +311,7 @@ class Poisson(Whole):
         return "" if self.rate > 0 else "all counts are 0: rate = 0 lies on the boundary"
 
 
+@readable
 @dataclass(frozen=True)
 class NegativeBinomial(Whole):
     """Counts whose Poisson rate is ``Gamma(shape, scale)``; the mean is shape * scale.

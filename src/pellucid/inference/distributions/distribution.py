@@ -21,6 +21,7 @@ from scipy.special import xlogy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.samples import dot, sample_of
 
@@ -30,6 +31,7 @@ TAIL = 1e-13  # probability beyond which a sum over infinitely many values may s
 MAX_TERMS = 10_000_000  # most values an expectation is summed over
 
 
+@readable
 class ScaledDensity(NamedTuple):
     """A density times a number, such as the product of two densities.
 

@@ -18,6 +18,7 @@ from pellucid.core.algebra.derivatives import numerical_hessian, numerical_jacob
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions.distribution import Univariate, standard_deviation
 from pellucid.inference.distributions.normal import moments_of
 from pellucid.inference.distributions.samples import Sample, dot, refuse_constant
@@ -58,6 +59,7 @@ class LocationScale(Univariate):
         return -H / np.outer(units, units)
 
 
+@readable
 @dataclass(frozen=True)
 class Laplace(LocationScale):
     """The Laplace (double exponential) distribution.
@@ -115,6 +117,7 @@ class Laplace(LocationScale):
         return np.diag([n / s**2, 2 * deviation / s**3 - n / s**2])
 
 
+@readable
 @dataclass(frozen=True)
 class Logistic(LocationScale):
     """The logistic distribution: its cdf is the sigmoid.
@@ -200,6 +203,7 @@ class Logistic(LocationScale):
         return np.array([[dot(w, q), mixed], [mixed, last]]) / s**2
 
 
+@readable
 @dataclass(frozen=True, init=False, repr=False)
 class StudentT(LocationScale):
     """Student's t distribution, moved and stretched.

@@ -16,12 +16,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions.category_counts import on_simplex
 from pellucid.inference.distributions.distribution import Distribution
 
 HALVINGS = 200  # of an interval of quantiles, to the last bit
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class MixtureDistribution(Distribution):
     """A mixture of distributions with given parameters.

@@ -27,6 +27,7 @@ from scipy.special import gammaincinv
 from pellucid.core.algebra.gram import WIDEST, cross_products
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Rng
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.distribution import Multivariate, ScaledDensity
 from pellucid.inference.distributions.normal import LOG_2PI, Normal
@@ -237,6 +238,7 @@ def forward(L: Array, gap: Array) -> Array:
     return z
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class MultivariateNormal(Multivariate):
     """The normal distribution of a vector, ``mean`` (d,) and positive semi-definite ``cov`` (d, d).

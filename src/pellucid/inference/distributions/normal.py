@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions import samples
 from pellucid.inference.distributions.distribution import ScaledDensity, Univariate
 from pellucid.inference.distributions.samples import Moments, Sample, dot, refuse_constant
@@ -22,6 +23,7 @@ from pellucid.inference.distributions.stated_quantiles import Stated, normal_qua
 LOG_2PI = float(np.log(2 * np.pi))
 
 
+@readable
 @dataclass(frozen=True)
 class Normal(Stated, Univariate):
     """The normal distribution of one number, of ``mean`` and standard deviation ``std > 0``.

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.category_counts import on_simplex
@@ -21,6 +22,7 @@ from pellucid.inference.distributions.category_counts import on_simplex
 TIE = 1e-12  # difference of logarithms below which two values tie
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class DiscretePosterior:
     """A belief over a list of values.

@@ -20,6 +20,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 from pellucid.inference.distributions.distribution import Distribution, Univariate
 from pellucid.inference.distributions.samples import Sample, sample_of
@@ -29,6 +30,7 @@ CRITERIA = ("likelihood", "aic", "bic")
 POOR = 1.63  # times 1/sqrt(n): the 1 % point of Kolmogorov's distribution
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class DistributionChoice:
     """The candidates side by side; ``best`` is the distribution itself.

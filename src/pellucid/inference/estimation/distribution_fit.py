@@ -19,6 +19,7 @@ from scipy.special import ndtri, stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.inference.distributions import category_counts as categories
 from pellucid.inference.distributions import continuous, discrete, location_scale, normal
 from pellucid.inference.distributions.distribution import Distribution
@@ -46,6 +47,7 @@ POSITIVE = ("std", "scale", "rate", "shape", "alpha", "beta", "df")  # parameter
 METHODS = ("mle", "unbiased", "moments")
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class DistributionFit:
     """A fitted distribution with its likelihood and standard errors.

@@ -19,6 +19,7 @@ from pellucid.core.algebra.derivatives import numerical_hessian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import History
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
@@ -30,6 +31,7 @@ SAME = 1e-4  # relative distance below which two maxima are one
 NEAR = 1e-7  # relative distance to a bound that counts as touching it
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A maximum with the inverse observed information.

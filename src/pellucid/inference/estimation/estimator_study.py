@@ -17,6 +17,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.inference.distributions.distribution import Univariate
@@ -42,6 +43,7 @@ class Efficiency:
         return "\n".join(lines)
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class EstimatorStudy:
     """Bias, variance and mean squared error against the size of the sample.

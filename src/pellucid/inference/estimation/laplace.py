@@ -24,6 +24,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import Iteration, iterate
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.multivariate_normal import MultivariateNormal
@@ -34,6 +35,7 @@ HALVINGS = 40
 SAME_MODE = 1e-3  # distance, in standard deviations, below which two modes are one
 
 
+@readable
 class LaplaceApproximation(NamedTuple):
     """The normal approximation of a peak and the logarithm of its integral.
 

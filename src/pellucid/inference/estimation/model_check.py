@@ -20,6 +20,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.predictive import draws_of
 
@@ -29,6 +30,7 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
 EXTREME = 0.025
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class PredictiveCheck:
     """The statistic of the data beside those of simulated data.

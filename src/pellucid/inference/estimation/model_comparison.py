@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.inference.distributions.category_counts import on_simplex
 
@@ -27,6 +28,7 @@ GRADES = (
 )
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class ModelComparison:
     """Posterior probabilities of models and the logarithms of their Bayes factors.

@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.inference.estimation.estimates import maximum_a_posteriori
@@ -50,6 +51,7 @@ METHODS = {  # what each is, how it is found, what it gives up
 REACH = 8.0  # standard deviations of the Laplace approximation that a grid covers by default
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A posterior by one of four methods, with one set of questions.

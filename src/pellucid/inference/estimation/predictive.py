@@ -15,11 +15,13 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 
 DRAWS = 10_000  # taken from a belief or a distribution
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Predictive:
     """Mean and standard deviation of a prediction, and the draws behind them.

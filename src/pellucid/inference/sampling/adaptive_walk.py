@@ -19,6 +19,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.sampling.proposals import GaussianWalk
 
 FIRST, GROWTH = 50, 1.5  # steps of the first window; each is longer by this factor
@@ -62,6 +63,7 @@ class EachWalk:
         return x + step
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class AdaptiveWalk:
     """The symmetric random walk whose covariance is learned in the burn-in, chain by chain.

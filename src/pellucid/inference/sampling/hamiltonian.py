@@ -22,6 +22,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.readable import readable
 from pellucid.inference.sampling.adaptive_walk import windows
 
 GAMMA, DELAY, KAPPA = 0.05, 10.0, 0.75  # of dual averaging, as Hoffman and Gelman choose them
@@ -31,6 +32,7 @@ DRAWN = 5.0  # draws' worth of 1e-3 in a variance, as in Stan
 Rows = Callable[[Array], Array]
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Hamiltonian:
     """Moves along the gradient of the log density.

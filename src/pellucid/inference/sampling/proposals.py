@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng
+from pellucid.core.readable import readable
 from pellucid.inference.distributions.normal import lower_root
 
 
@@ -53,6 +54,7 @@ class Steps(ABC):
         """The proposed point."""
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class GaussianWalk(Steps):
     """The symmetric random walk x + L z.
@@ -78,6 +80,7 @@ class GaussianWalk(Steps):
         return 0.0
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class LogNormalWalk(Steps):
     """The multiplicative walk x exp(L z) for positive coordinates; not symmetric.

@@ -13,8 +13,10 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.kernels import Kernel, MatrixFunctionKernel
+from pellucid.core.readable import readable
 
 
+@readable
 class KernelCheck(NamedTuple):
     """The result of testing a kernel on a sample.
 

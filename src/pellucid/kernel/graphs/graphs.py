@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.readable import readable
 
 
 class Graph(NamedTuple):
@@ -35,6 +36,7 @@ class Graph(NamedTuple):
         return len(self.starts) - 1
 
 
+@readable
 class Isomorphism(NamedTuple):
     """``isomorphic`` or not; node i of the first graph is ``mapping[i]`` of the second.
 

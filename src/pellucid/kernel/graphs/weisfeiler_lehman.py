@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.kernels import Kernel
+from pellucid.core.readable import readable
 from pellucid.kernel.graphs import graphs as plain
 from pellucid.kernel.graphs.graphs import Graph, Union, read_graph, refine
 
@@ -31,6 +32,7 @@ BASES = ("histogram", "edge", "shortest_path")
 DENSE = 2000  # features up to which the counts are multiplied as a dense matrix
 
 
+@readable
 class WeisfeilerLehman(NamedTuple):
     """The result of the test.
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 
+@readable
 class HingeRisk(NamedTuple):
     """Value and subgradient of the regularised mean hinge loss.
 

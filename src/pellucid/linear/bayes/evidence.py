@@ -31,11 +31,13 @@ from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS, triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray
+from pellucid.core.readable import readable
 
 GRID = 0.2  # step of the scan in log variance: a hill of the evidence is wider than this
 DEEP = 30.0  # how far below the smallest direction the scan goes, in log variance
 
 
+@readable
 @dataclass(frozen=True)
 class InverseGamma:
     """The prior of an unknown noise variance: density proportional to s^(-2a - 2) exp(-b/s^2).

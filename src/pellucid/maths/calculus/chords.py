@@ -22,6 +22,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
@@ -31,6 +32,7 @@ AIMED = 20  # points at which the Hessian aims two chords
 AIMED_UP_TO = 20  # variables; a Hessian costs 2 p^2 values
 
 
+@readable
 class Chord(NamedTuple):
     """Two points and a weight; gap = f(lam a + (1-lam) b) - lam f(a) - (1-lam) f(b).
 
@@ -47,6 +49,7 @@ class Chord(NamedTuple):
         return one_line(self)
 
 
+@readable
 class Convexity(NamedTuple):
     """What the chords tried say about convexity.
 

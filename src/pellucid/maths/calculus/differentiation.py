@@ -17,6 +17,7 @@ import numpy as np
 from pellucid.core.algebra.derivatives import SHRINK, STEP, numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, listed, number, one_line
@@ -26,6 +27,7 @@ JUMP = 1e-5  # of the slope, relative to max(1, |slope|), from which it is a kin
 Function = Callable[[Array], Any]
 
 
+@readable
 class Estimate(NamedTuple):
     """A numerical derivative.
 
@@ -47,6 +49,7 @@ class Estimate(NamedTuple):
         return folded(text)
 
 
+@readable
 class GradientCheck(NamedTuple):
     """Does a gradient agree with the differences? error = |a - b| / max(1, |b|).
 

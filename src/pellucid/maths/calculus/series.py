@@ -19,6 +19,7 @@ from numpy.polynomial import chebyshev
 from pellucid.core.algebra.derivatives import numerical_gradient, numerical_hessian
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.calculus.differentiation import Remembered
 from pellucid.maths.inputs import vector
@@ -32,6 +33,7 @@ MOST = 10  # the order up to which differences are worth anything
 DOUBTFUL = 1e-4  # relative error of a coefficient that is worth a warning
 
 
+@readable
 class Taylor(NamedTuple):
     """A Taylor polynomial: callable, coefficients from the constant on.
 

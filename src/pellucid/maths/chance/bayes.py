@@ -15,12 +15,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, number, one_line
 
 SUMS_TO_ONE = 1e-8
 
 
+@readable
 class BayesResult(NamedTuple):
     """What the evidence leaves of each hypothesis.
 

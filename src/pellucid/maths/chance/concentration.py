@@ -19,11 +19,13 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 
 ROUNDING = 1e-12  # a count is not raised by one because its last digit was rounded up
 
 
+@readable
 class Bound(NamedTuple):
     """With probability at least 1 - delta the mean of n stays within eps; ``float()`` is delta.
 

@@ -17,12 +17,14 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 
 SUMS_TO_ONE = 1e-8
 ROWS_SHOWN = 16
 
 
+@readable
 class Factor(NamedTuple):
     """P(target | given): axes are the given variables, then the target.
 
@@ -40,6 +42,7 @@ class Factor(NamedTuple):
         return f"P({self.target}{' | ' * bool(self.given)}{', '.join(self.given)})"
 
 
+@readable
 class ChainRule(NamedTuple):
     """The joint distribution as a product of conditional ones.
 

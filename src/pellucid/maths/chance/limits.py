@@ -20,6 +20,7 @@ from scipy.special import ndtr
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.records import text_table
 from pellucid.core.runtime.random import generator
 from pellucid.maths.chance.concentration import chebyshev, hoeffding
@@ -28,6 +29,7 @@ from pellucid.maths.wording import folded, number, one_line
 DRAWS = 2**20  # numbers drawn at a time
 
 
+@readable
 class LimitTheorems(NamedTuple):
     """One entry per n; a column is None where its theorem does not apply.
 

@@ -21,12 +21,14 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Moments as Sums
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
 from pellucid.core.loops.statistics import moments as leaf_moments
+from pellucid.core.readable import readable
 from pellucid.core.runtime.backend import check_backend, default_backend
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.wording import folded, listed, number, one_line
 
 
+@readable
 class Moments(NamedTuple):
     """Weight, mean, covariance and correlation of the columns; ``merge`` adds other rows.
 

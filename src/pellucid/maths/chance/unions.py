@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import vector
 from pellucid.maths.wording import folded, listed, number, one_line
 
@@ -27,6 +28,7 @@ SLACK = 1e-8  # of sums that should agree
 MISFIT = 1e-7  # the feasibility tolerance of the linear programme
 
 
+@readable
 class Union(NamedTuple):
     """P(at least one event): exact where every order is known, else between two bounds.
 

@@ -14,10 +14,12 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import columns, threshold, vector
 from pellucid.maths.wording import flat, folded, number, one_line, point
 
 
+@readable
 class Projection(NamedTuple):
     """The nearest point of a subspace.
 

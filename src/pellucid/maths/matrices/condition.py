@@ -17,6 +17,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.relations import exact_relations
 from pellucid.core.arrays.matrices import column_names, numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.wording import folded, number, one_line
 
 POOR = 1e6  # condition of X'X from which a third of the digits is gone
@@ -24,6 +25,7 @@ MEMORY = 2**31  # bytes of X'X from which an iterative solver is the better choi
 FLOPS = 1e13  # operations n p^2 + p^3 likewise
 
 
+@readable
 class Conditioning(NamedTuple):
     """Rank, uniqueness and condition of a design.
 

@@ -22,6 +22,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import square
 from pellucid.maths.matrices.orthogonalise import gram_schmidt
@@ -41,6 +42,7 @@ WORDS = {
 }
 
 
+@readable
 class LowRank(NamedTuple):
     """The best matrix of rank k, its Frobenius and spectral error, and the storage it needs.
 
@@ -64,6 +66,7 @@ class LowRank(NamedTuple):
         )
 
 
+@readable
 class Decomposition(NamedTuple):
     """A = left diag(values) right, values descending.
 

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 
 
+@readable
 class Ellipsoid(NamedTuple):
     """Centre, unit axes as columns and the half-lengths along them, longest first.
 

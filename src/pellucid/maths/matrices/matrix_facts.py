@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import threshold
 from pellucid.maths.matrices.quadratic_forms import Definiteness, definiteness
 from pellucid.maths.wording import listed, number, one_line
@@ -19,6 +20,7 @@ from pellucid.maths.wording import listed, number, one_line
 ROUNDING = 1e-9  # entries of A'A - I and A A - A that count as zero, relative to A's size
 
 
+@readable
 class MatrixReport(NamedTuple):
     """Rank, size and kind of a matrix; det, trace and definiteness are None unless square.
 

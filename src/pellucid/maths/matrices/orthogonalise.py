@@ -19,9 +19,11 @@ from pellucid.core.algebra.linalg import gram_schmidt as orthogonalise
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.wording import listed, one_line
 
 
+@readable
 class GramSchmidt(NamedTuple):
     """X = Z Gamma; Q and R hold the independent columns only, so X_independent = Q R.
 

@@ -18,6 +18,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import oriented, square, vector
 from pellucid.maths.matrices.quadratic_forms import Definiteness, definiteness
 from pellucid.maths.wording import flat, folded, listed, number, one_line, point, span
@@ -31,6 +32,7 @@ CONVEXITY = {
 }
 
 
+@readable
 class QuadraticMinimum(NamedTuple):
     """Where a quadratic function is least.
 
@@ -63,6 +65,7 @@ class QuadraticMinimum(NamedTuple):
         )
 
 
+@readable
 class CompletedSquare(NamedTuple):
     """f(x) = (x - center)'A(x - center) + offset.
 

@@ -15,11 +15,13 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import square, threshold, vector
 from pellucid.maths.matrices.ellipsoids import Ellipsoid, level_ellipsoid
 from pellucid.maths.wording import flat, folded, listed, one_line
 
 
+@readable
 class Definiteness(NamedTuple):
     """The sign of x'Ax, with the eigenvalues of (A + A')/2, smallest first.
 

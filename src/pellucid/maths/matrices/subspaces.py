@@ -18,12 +18,14 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 from pellucid.maths.inputs import columns, oriented, rank_of, threshold, vector
 from pellucid.maths.wording import one_line, span
 
 BASES = ("orthonormal", "pivot")
 
 
+@readable
 class Subspaces(NamedTuple):
     """Bases as columns; a space that holds only the zero vector has a basis of no columns.
 

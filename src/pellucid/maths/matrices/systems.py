@@ -16,6 +16,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
 from pellucid.maths.inputs import oriented, square, threshold, vector
 from pellucid.maths.wording import flat, folded, number, one_line, point, span
@@ -23,6 +24,7 @@ from pellucid.maths.wording import flat, folded, number, one_line, point, span
 POOR = 1 / np.sqrt(EPS)  # condition from which half of the digits is gone
 
 
+@readable
 class LinearSystem(NamedTuple):
     """The solutions of A x = b.
 

@@ -10,8 +10,10 @@ covariances  1/2 sum_i r_ik (S_k^-1 d d' S_k^-1 - S_k^-1),   d = x_i - mu_k
 from typing import NamedTuple
 
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 
 
+@readable
 class MixtureGradient(NamedTuple):
     """The gradient of the total log-likelihood, entries taken as independent.
 

@@ -25,6 +25,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng
 from pellucid.core.loops import statistics
 from pellucid.core.loops.device import DeviceRows, cross, on_device, tensor_moments
 from pellucid.core.loops.statistics import Moments, Rows, Statistic
+from pellucid.core.readable import readable
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.mixture.gaussian import gaussians
 from pellucid.mixture.gaussian.gaussians import CollapseError, Gaussians
@@ -33,6 +34,7 @@ STARTS = ("kmeans", "k-means++", "random", "random_from_data", "random_parameter
 PARTS = ("weights", "means", "covariances")
 
 
+@readable
 class MixtureStart(NamedTuple):
     """Known parameters to start from, for ``init_params``; those named in ``fixed`` stay.
 

@@ -12,12 +12,14 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.readable import readable
 from pellucid.neighbors.search.metrics import resolve
 from pellucid.neighbors.search.radius_search import ragged
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 
+@readable
 class TreeStats(NamedTuple):
     """The size of a tree, and what the last query looked at.
 

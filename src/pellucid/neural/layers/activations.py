@@ -21,11 +21,13 @@ from scipy.special import expit, ndtr
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 LEAK = 0.01
 ROOT_2PI = float(np.sqrt(2 * np.pi))
 
 
+@readable
 class Activation(NamedTuple):
     """A function of the weighted sum of a unit.
 

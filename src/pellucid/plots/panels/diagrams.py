@@ -13,7 +13,7 @@ from pellucid.core.arrays.typing import Array, BoolArray, IntArray, Model
 from pellucid.plots.panels.inputs import model_names
 from pellucid.plots.panels.marks import write
 from pellucid.plots.panels.planes import MOST_CLASSES
-from pellucid.plots.panels.style import GREY, Axes, colour
+from pellucid.plots.panels.style import GREY, LEAST, Axes, colour
 from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.record import Tree
 from pellucid.tree.rules import edges, leaf_label
@@ -133,7 +133,7 @@ def draw_edges(ax: Axes, diagram: Diagram, weight: Array | None = None) -> None:
         ax.plot(*ends, color=tint, lw=width, zorder=1, solid_capstyle="round")
         x, y = (0.5 * ends[0][0] + 0.5 * ends[0][1], 0.5 * low + 0.5 * high)
         box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
-        write(ax, x, y, diagram.branches[i], fontsize="x-small", zorder=2, bbox=box)
+        write(ax, x, y, diagram.branches[i], fontsize=LEAST, zorder=2, bbox=box)
 
 
 def draw_shares(ax: Axes, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, Axes, quiet
+from pellucid.plots.panels.style import GREY, LEAST, Axes, quiet
 
 Node = Any
 Point = tuple[float, float]
@@ -272,7 +272,7 @@ def draw_node(
     else:
         patch = Ellipse(at, *size, fc=fill, ec=edge, lw=lw, zorder=2)
     ax.add_patch(patch)
-    write(ax, *at, text, fontsize=10 * scale, zorder=3, color=ink, fontweight=weight)
+    write(ax, *at, text, fontsize=max(LEAST, 10 * scale), zorder=3, color=ink, fontweight=weight)
 
 
 def name_size(text: str) -> Point:

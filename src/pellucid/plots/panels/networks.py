@@ -9,7 +9,7 @@ from pellucid.core.arrays.typing import Array, Model
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.network import Network
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import Axes, colour
+from pellucid.plots.panels.style import LEAST, Axes, colour
 
 MOST_UNITS, MOST_WORDS = 10, 30  # units drawn of a layer; lines that can carry numbers
 
@@ -80,9 +80,7 @@ def draw_lines(ax: Axes, at: list[Array], weights: tuple[Array | None, ...]) -> 
                 if w is not None and lines <= MOST_WORDS:
                     at_ = p + (0.3 + 0.12 * (i % 3)) * (q - p)
                     box = PLATE | {"alpha": 0.85}
-                    write(
-                        ax, at_[0], at_[1], f"{value:.2g}", fontsize="x-small", zorder=2, bbox=box
-                    )
+                    write(ax, at_[0], at_[1], f"{value:.2g}", fontsize=LEAST, zorder=2, bbox=box)
 
 
 def draw_units(ax: Axes, at: list[Array], sizes: tuple[int, ...], words: list[list[str]]) -> None:
@@ -90,9 +88,9 @@ def draw_units(ax: Axes, at: list[Array], sizes: tuple[int, ...], words: list[li
     for p, n, said in zip(at, sizes, words, strict=True):
         for (x, y), word in zip(p, said, strict=False):
             ax.plot(x, y, "o", ms=24, color="white", mec="black", mew=1, zorder=3)
-            ax.text(x, y, word, ha="center", va="center", fontsize="x-small", zorder=4)
+            ax.text(x, y, word, ha="center", va="center", fontsize=LEAST, zorder=4)
         if n > len(p):
-            ax.text(p[0, 0], p[-1, 1] - 0.7, f"… {n} in all", ha="center", fontsize="x-small")
+            ax.text(p[0, 0], p[-1, 1] - 0.7, f"… {n} in all", ha="center", fontsize=LEAST)
     tall = max(len(p) for p in at)
     ax.set_axis_off()
     ax.set(xlim=(-0.8, 1.6 * (len(at) - 1) + 0.9), ylim=(-tall / 2 - 0.75, tall / 2 + 0.75))

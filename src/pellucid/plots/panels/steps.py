@@ -15,11 +15,14 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, Model
+from pellucid.core.readable import framed
 from pellucid.plots.panels.inputs import last_step, with_last
 from pellucid.plots.panels.marks import key_below
+from pellucid.plots.panels.player import player_html
 from pellucid.plots.panels.style import Picture, panels
 
 PANELS = 6  # steps shown where the user does not say which
+FRAME = (6.0, 5.0)  # inches of a frame of an animation
 
 
 class Steps(Picture):
@@ -38,19 +41,24 @@ class Steps(Picture):
         return grid[0].figure
 
     def animate(self, path: Path, *, seconds: float = 0.8) -> Path:
-        """Write the steps as frames: a GIF where the path ends so, else a folder of PNG files.
+        """Write the steps as a GIF, as an HTML page with a player, or as a folder of PNG files.
 
         Parameters
         ----------
-        path : file name ending in .gif, or folder (made where it is not there)
-        seconds : time that each frame of a GIF is shown; the last one three times as long
+        path : file name ending in .gif or .html, or folder (made where it is not there)
+        seconds : time that each frame is shown; the last one of a GIF three times as long
         """
         check.positive(seconds=seconds)
         path = Path(path)
-        if path.suffix.lower() not in (".gif", ""):
-            raise ValueError(f"path must end in .gif or name a folder, got {str(path)!r}")
-        images = [_image(picture) for picture in self.pictures]
-        if path.suffix:
+        kind = path.suffix.lower()
+        if kind not in (".gif", ".html", ""):
+            raise ValueError(f"path must end in .gif or .html or name a folder, got {str(path)!r}")
+        images = self._images()
+        if kind == ".html":
+            path.write_text(self._player(images, seconds), encoding="utf-8")
+            return path
+        if kind:
+            images = [image.quantize(256, dither=0) for image in images]
             times = [int(1000 * seconds)] * (len(images) - 1) + [int(3000 * seconds)]
             images[0].save(path, save_all=True, append_images=images[1:], duration=times, loop=0)
             return path
@@ -58,6 +66,36 @@ class Steps(Picture):
         for i, image in enumerate(images):
             image.save(path / f"step-{i:03d}.png")
         return path
+
+    def _images(self) -> list[Any]:
+        """The frames of an animation, all of one size, drawn on one figure after the other."""
+        import matplotlib.pyplot as plt
+        from PIL import Image
+
+        figure, images = plt.figure(figsize=FRAME, dpi=100, layout="constrained"), []
+        for picture in self.pictures:
+            figure.clear()
+            picture.plot(figure.add_subplot())
+            figure.canvas.draw()
+            images.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy()))
+        plt.close(figure)
+        return images
+
+    def _player(self, images: list[Any], seconds: float) -> str:
+        frames = []
+        for image in images:
+            file = io.BytesIO()
+            image.quantize(256, dither=0).save(file, format="png")
+            frames.append(file.getvalue())
+        return player_html(frames, self.titles, self.title or self.alt, seconds)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """In a notebook: a player of the steps."""
+        page = self._player(self._images(), 0.8)
+        return {
+            "text/plain": repr(self),
+            "text/html": framed(page, "steps", "34em", "allow-scripts"),
+        }
 
 
 def shared_legend(grid: list[Any]) -> None:
@@ -70,19 +108,6 @@ def shared_legend(grid: list[Any]) -> None:
         if ax.get_legend() is not None:
             ax.get_legend().remove()
     key_below(grid[0].figure, fullest.values(), fullest.keys(), min(len(fullest), 2 * len(grid)))
-
-
-def _image(picture: Any) -> Any:
-    """The picture as a bitmap; the frames of an animation have one size."""
-    import matplotlib.pyplot as plt
-    from PIL import Image
-
-    figure = plt.figure(figsize=(6.0, 5.0), dpi=100, layout="constrained")
-    picture.plot(figure.add_subplot())
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    plt.close(figure)
-    return Image.open(file).convert("RGB")
 
 
 def chosen_steps(steps: Sequence[Any], n: int) -> list[int]:

@@ -4,8 +4,10 @@ A picture is a frozen record of the data it draws, with ``alt`` text, and ``plot
 Matplotlib is imported where something is drawn, so that a record costs nothing.
 """
 
+import base64
 import io
 from dataclasses import dataclass, field
+from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
@@ -20,6 +22,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # shapes beside colours
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
+LEAST = 7.0  # points of the smallest text
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -27,15 +30,28 @@ class Record:
     """A class below this one is a frozen dataclass."""
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
+        told = cls.__repr__ is not object.__repr__  # a picture is told by its alt text
+        dataclass(frozen=True, repr=not told)(cls)
 
 
 class Picture(Record):
-    """What every picture has beside its data; it draws itself in ``plot``."""
+    """What every picture has beside its data; it draws itself in ``plot``.
+
+    In a notebook a picture shows itself; as text it is its ``alt`` text.
+    """
 
     alt: str
     title: str = field(default="", kw_only=True)
     note: str = field(default="", kw_only=True)  # under the title
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {shortened(self.alt)}>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the picture with its alt text, drawn once."""
+        data = base64.b64encode(png(self)).decode()
+        image = f'<img alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{data}">'
+        return {"text/plain": repr(self), "text/html": image, "image/png": data}
 
 
 class Panel(Picture):
@@ -117,6 +133,27 @@ def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) ->
 def legend(ax: Axes, **options: Any) -> Any:
     """A legend without a frame."""
     return ax.legend(**{"frameon": False, "fontsize": "small", **options})
+
+
+def shortened(text: str) -> str:
+    """A text that fits on five lines.
+
+    >>> len(shortened("a " * 999))
+    400
+    """
+    return text if len(text) <= 400 else f"{text[:397]}..."
+
+
+def png(picture: Any, *, dpi: int = 100) -> bytes:
+    """The ``picture`` as the bytes of a PNG file."""
+    import matplotlib.pyplot as plt
+
+    drawn = picture.plot()
+    figure = getattr(drawn, "figure", drawn)
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=dpi)
+    plt.close(figure)
+    return out.getvalue()
 
 
 def svg(picture: Any) -> str:

@@ -18,10 +18,12 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.readable import readable
 
 RUNAWAY = 1e6  # values this many times the largest possible utility are on their way to infinity
 
 
+@readable
 class LinearApproximator(NamedTuple):
     """Values as weighted sums of features.
 
@@ -128,6 +130,7 @@ def divergence_sentence(value: float) -> str:
     )
 
 
+@readable
 class TileCoding(NamedTuple):
     """Features of a few numbers: ``n_tilings`` shifted grids of ``n_tiles`` per dimension.
 

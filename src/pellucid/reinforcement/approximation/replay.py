@@ -6,11 +6,13 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.readable import readable
 from pellucid.reinforcement.learning.agent_kernels import random_rows
 
 FIRST_ROWS = 256  # the arrays double until the capacity is reached
 
 
+@readable
 class ReplayBuffer(NamedTuple):
     """How many steps are remembered, and how many are replayed at once.
 

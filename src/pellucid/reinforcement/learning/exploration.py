@@ -21,8 +21,10 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.readable import readable
 
 
+@readable
 class Greedy(NamedTuple):
     """Always the action that looks best.
 
@@ -35,6 +37,7 @@ class Greedy(NamedTuple):
         return Settings(0.0, 1.0, 0.0)
 
 
+@readable
 class EpsilonGreedy(NamedTuple):
     """Any action with probability epsilon, else the one that looks best.
 
@@ -88,6 +91,7 @@ class EpsilonGreedy(NamedTuple):
         return Settings(float(self.epsilon), float(self.decay), float(self.minimum), half_life=life)
 
 
+@readable
 class OptimisticExploration(NamedTuple):
     """Believe in what was tried less than ``n_visits`` times.
 

@@ -23,6 +23,7 @@ from scipy.sparse import csr_array
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.planning.evaluation import evaluate_linear, policy_table
 from pellucid.reinforcement.worlds.gym import table_environment, table_of
@@ -32,6 +33,7 @@ from pellucid.reinforcement.worlds.walk_kernels import walk
 __all__ = ["MDP", "Episode"]
 
 
+@readable
 class Episode(NamedTuple):
     """One walk: ``states`` has one entry more than ``actions`` and ``rewards``.
 

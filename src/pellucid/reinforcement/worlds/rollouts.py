@@ -13,12 +13,14 @@ from scipy.special import stdtrit
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.worlds.gym import make_environment
 from pellucid.reinforcement.worlds.mdp import MDP
 from pellucid.reinforcement.worlds.returns import discounted_sum
 
 
+@readable
 class PolicyReturn(NamedTuple):
     """The returns of a policy; ``interval`` holds 95 % limits of the expected return.
 

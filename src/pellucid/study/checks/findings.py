@@ -11,11 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pellucid.core.arrays import check
+from pellucid.core.readable import readable
 from pellucid.study.records import SEVERITIES, Finding
 
 Codes = str | int | Iterable[str | int]  # of findings: "PEL101", "101" or 101, one or several
 
 
+@readable
 class Rule(NamedTuple):
     """When a code is reported, how grave it is, why it matters and what to do.
 

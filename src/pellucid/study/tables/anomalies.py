@@ -25,6 +25,7 @@ import polars as pl
 import pellucid
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.study.candidates.candidates import public
 from pellucid.study.tables.inputs import Inputs, known_method, load_table, open_inputs
@@ -87,6 +88,7 @@ class Unusual(NamedTuple):
     bulk: Bulk
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class Anomalies:
     """The answer of ``find_anomalies``; ``print`` gives it in a few sentences.

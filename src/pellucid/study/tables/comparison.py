@@ -7,6 +7,7 @@ from typing import Any
 
 from pellucid.core.arrays import check
 from pellucid.core.loops.iterate import ConvergenceWarning
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation import Comparison, bayesian_comparison, compare
 from pellucid.study import Plan
@@ -15,6 +16,7 @@ from pellucid.study.tables.contestants import Table, contestants, open_table
 from pellucid.study.wording import source_name
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class ComparedCandidates:
     """The answer of ``compare_candidates``; ``print`` gives it in one sentence.

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.decomposition import PCA
 from pellucid.study.errors import OptionError
@@ -26,6 +27,7 @@ MAP_ROWS = 1500  # dots on the map
 WEAK = 0.3  # standard deviations below which a difference is not worth a word
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class GroupedTable:
     """The answer of ``group_table``; ``print`` gives it in a few sentences.

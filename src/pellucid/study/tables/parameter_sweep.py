@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import IntArray
 from pellucid.core.loops.iterate import ConvergenceWarning
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation import BootstrapDraw, bias_variance, complexity_curve
 from pellucid.evaluation.validation.curves import ComplexityCurve
@@ -25,6 +26,7 @@ MODELS = 50  # training sets over which bias and variance are measured
 KEPT = 0.3  # share of the rows at which they are measured
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class SweptParameter:
     """The answer of ``sweep_parameter``; ``print`` gives it in one sentence.

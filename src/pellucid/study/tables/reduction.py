@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 import pellucid
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.study.candidates.candidates import public
 from pellucid.study.errors import OptionError
@@ -41,6 +42,7 @@ class Reduced(NamedTuple):
     method: str
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class ReducedTable:
     """The answer of ``reduce_table``; ``print`` gives it in a few sentences.
