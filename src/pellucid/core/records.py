@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.figures import figures
-from pellucid.core.readable import readable
+from pellucid.core.readable import MOST, readable
 
 WIDTH = 100  # columns of a terminal
 
@@ -82,6 +82,7 @@ class Advice(NamedTuple):
         return f"{self.topic}: {self.choice} ({self.reason})"
 
 
+@readable
 class Card(NamedTuple):
     """Representation, evaluation and optimisation of one fit, with its numbers.
 
@@ -189,7 +190,14 @@ class Summary:
         lines += [f"- {note}" for note in self.notes]
         return "\n".join(wrapped(line) for line in lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        text = str(self)
+        if len(text) <= MOST:
+            return text
+        lines, kept = text.split("\n"), list[str]()
+        while sum(map(len, kept)) + len(kept) + len(lines[len(kept)]) < MOST - 60:
+            kept.append(lines[len(kept)])
+        return "\n".join([*kept, f"... {len(lines) - len(kept)} more lines: print it"])
 
     def _repr_html_(self) -> str:
         reason = [] if self.valid else [f"Not valid for inference: {self.reason}"]

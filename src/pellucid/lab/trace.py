@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pellucid.core.readable import readable
+from pellucid.core.readable import framed, readable
 from pellucid.core.records import plain
 
 SCHEMA = "pellucid-trace/1"
@@ -58,6 +58,14 @@ class Trace(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Lists, numbers and strings only; NaN and infinities are None."""
         return plain({**self._asdict(), "frames": [frame._asdict() for frame in self.frames]})
+
+    def _repr_html_(self) -> str:
+        """The lab inside a notebook's cell: the page of this run, with nothing to fetch."""
+        from pellucid.lab.exporting import file_content, page_html
+
+        return framed(
+            page_html(file_content(self)), self.title or self.algorithm, "80vh", "allow-scripts"
+        )
 
     def to_json(self, path: Any = None) -> str:
         """The same as JSON text, written to ``path`` if one is given."""

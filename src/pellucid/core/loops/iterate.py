@@ -17,13 +17,16 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.core.arrays.typing import MaybeArray
-from pellucid.core.readable import readable
+from pellucid.core.readable import MOST, readable
+from pellucid.core.readable import cell as table_cell
+from pellucid.core.records import html_table
 from pellucid.core.runtime.warn import warn as give_warning
 
 __all__ = ["CallbackSupportMixin", "ConvergenceWarning", "DivergenceWarning", "FitContext"]
 __all__ += ["History", "Iteration", "iterate", "strictly_below", "with_callbacks"]
 
 State = TypeVar("State")
+FIRST, LAST = 10, 5  # rows that a notebook shows
 ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
 
 
@@ -98,7 +101,18 @@ class History(Sequence):
         if not self._rows:
             return "History(0 rows)"
         first, last = (row.get("objective") for row in (self._rows[0], self._rows[-1]))
-        return f"History({len(self)} rows: {', '.join(self.columns)}; objective {first} -> {last})"
+        told = f"{len(self)} rows: {', '.join(self.columns)}; objective {first} -> {last}"
+        return f"History({told if len(told) < MOST - 20 else f'{len(self)} rows'})"
+
+    def _repr_html_(self) -> str:
+        """The first and the last rows as a table; arrays are told by their shape."""
+        shown = [*range(min(len(self), FIRST)), *range(max(FIRST, len(self) - LAST), len(self))]
+        rows = [
+            tuple(table_cell(self._rows[i].get(name, "")) for name in self.columns) for i in shown
+        ]
+        if len(shown) < len(self):
+            rows.insert(FIRST, ("...",) * len(self.columns))
+        return f"{html_table(self.columns, rows)}<p>{len(self)} rows</p>"
 
 
 def _same(a: Any, b: Any) -> bool:

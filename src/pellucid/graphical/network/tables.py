@@ -5,16 +5,19 @@ LinearGaussianCPD    x | u ~ N(intercept + coefficients . u, variance)
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.readable import readable
+from pellucid.core.records import html_table
 from pellucid.graphical.network.factor import Factor
 from pellucid.graphical.network.names import Name
 
 SUM_TOLERANCE = 1e-6
+MOST_ROWS = 40  # of a table in a notebook
 
 
 class _CPT(NamedTuple):
@@ -75,6 +78,17 @@ class CPT(_CPT):
             r = table.shape[-1]
             raise ValueError(f"{variable!r} needs {r} different states, got {list(own)}")
         return super().__new__(cls, variable, _rows(variable, table), parents, own, bool(fixed))
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook: a row for each combination of the parents' states."""
+        own = tuple(f"{self.variable} = {state}" for state in self.states)
+        rows = [
+            (*(str(i) for i in at), *self.values[at].tolist())
+            for at in islice(np.ndindex(self.values.shape[:-1]), MOST_ROWS)
+        ]
+        more = int(np.prod(self.values.shape[:-1])) - len(rows)
+        rest = f"<p>and {more} more rows</p>" if more else ""
+        return html_table((*(f"state of {parent}" for parent in self.parents), *own), rows) + rest
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         rest = {"parents": self.parents, "states": self.states, "fixed": self.fixed}

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.readable import readable
+from pellucid.core.records import html_table
 from pellucid.core.runtime.random import generator
 from pellucid.reinforcement.planning.evaluation import evaluate_linear, policy_table
 from pellucid.reinforcement.worlds.gym import table_environment, table_of
@@ -47,6 +48,10 @@ class Episode(NamedTuple):
     terminated: bool  # False: cut off before its end
 
 
+MOST_ROWS = 40  # of the table in a notebook
+
+
+@readable
 class MDP:
     """A Markov decision process, dense or sparse.
 
@@ -156,6 +161,25 @@ class MDP:
         p = np.zeros(S)
         p[self.index(start)] = 1.0
         return p
+
+    def _repr_html_(self) -> str:
+        """For a notebook: reward and likeliest next states of every move, at most 40 of them."""
+        rows = []
+        for row in range(min(self.n_states * self.n_actions, MOST_ROWS)):
+            s, a = divmod(row, self.n_actions)
+            start, stop = self.transitions.indptr[row : row + 2]
+            chances = zip(
+                self.transitions.data[start:stop], self.transitions.indices[start:stop], strict=True
+            )
+            best = sorted(chances, reverse=True)[:3]
+            to = ", ".join(f"{self.states[t]} ({p:.3g})" for p, t in best)
+            end = "end" if self.terminal[s] else to or "not available"
+            rows.append((str(self.states[s]), str(self.actions[a]), self.rewards[s, a], end))
+        more = self.n_states * self.n_actions - len(rows)
+        rest = f", and {more} more moves" if more else ""
+        size = f"{self.n_states} states, {self.n_actions} actions, discount {self.discount:g}"
+        table = html_table(("state", "action", "reward", "next states"), rows)
+        return f"{table}<p>{size}{rest}</p>"
 
     def __repr__(self) -> str:
         return (
