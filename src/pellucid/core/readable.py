@@ -73,7 +73,7 @@ def told(value: object) -> str:
     """A value in at most FIELD characters.
 
     >>> told("a" * 99)[-8:], told(tuple(range(99))), told({"a": 1})
-    ("aaaaa...'", '<tuple of 99>', "{'a': 1}")
+    ("aaaa...'", '<tuple of 99>', "{'a': 1}")
     """
     if isinstance(value, np.ndarray):
         text = repr(value) if value.size <= COLUMNS else ""
