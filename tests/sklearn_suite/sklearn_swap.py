@@ -35,19 +35,17 @@ class View(types.ModuleType):
 
     def __init__(self, module: types.ModuleType) -> None:
         super().__init__(module.__name__, module.__doc__)
-        object.__setattr__(self, "__dict__", {"_module": module})
+        object.__setattr__(self, "_module", module)
 
     def __getattribute__(self, name: str) -> object:
-        module = object.__getattribute__(self, "__dict__")["_module"]
-        if name == "__dict__":
-            return vars(module)
-        return swap(getattr(module, name))
+        module = object.__getattribute__(self, "_module")
+        return vars(module) if name == "__dict__" else swap(getattr(module, name))
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(object.__getattribute__(self, "__dict__")["_module"], name, value)
+        setattr(object.__getattribute__(self, "_module"), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(object.__getattribute__(self, "__dict__")["_module"], name)
+        delattr(object.__getattribute__(self, "_module"), name)
 
 
 def is_public(theirs: type) -> bool:

@@ -42,6 +42,7 @@ COMMANDS = {
     "explain": Entry("cli.explain:explain", "Say why a saved model says what it says."),
     "lab": Entry("cli.lab:lab", "Watch an algorithm step by step in the browser."),
     "learn": Entry("cli.learn:learn", "Study a table: an answer, a report, a model, a script."),
+    "migrate": Entry("cli.migrate:migrate", "Show which imports of a script can be ours."),
     "network": Entry("cli.network:network", "Ask a Bayesian network: posteriors, independence."),
     "predict": Entry("cli.predict:predict", "Predict new rows with a saved model."),
     "reduce": Entry("cli.reduce:reduce", "Find the few directions in which a table varies."),

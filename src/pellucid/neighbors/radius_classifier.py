@@ -197,14 +197,19 @@ class RadiusNeighborsClassifier(VotingModel):
         if values.ndim == 1:
             values = values.astype(np.result_type(values, np.asarray(label)))
             values[alone] = label
+            self._warn_foreign(label, classes, alone)
             return values
         values[alone] = classes == label
+        self._warn_foreign(label, classes, alone)
+        return values
+
+    def _warn_foreign(self, label: Any, classes: NDArray[Any], alone: BoolArray) -> None:
+        """A label that no training row has is said aloud where it is given."""
         if not (classes == label).any():
             warn(
                 f"Outlier label {label!r} is not in training classes: the probabilities "
                 f"of {int(alone.sum())} rows without neighbours are 0"
             )
-        return values
 
     def card(self) -> Card:
         """What decides a prediction, with the numbers of this fit."""

@@ -171,8 +171,9 @@ class RadiusNeighborsRegressor(AveragingModel):
         alone = np.isnan(answer[:, 0])
         if alone.any():
             warn(
-                f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have no "
-                f"neighbours within radius={self.radius:g}; predicting NaN for them"
+                "One or more samples have no neighbors within specified radius; predicting NaN. "
+                f"{int(alone.sum())} rows, the first is row {int(alone.argmax())}, have none "
+                f"within radius={self.radius:g}"
             )
 
     def card(self) -> Card:

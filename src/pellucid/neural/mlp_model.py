@@ -48,6 +48,8 @@ class CollapsedWarning(ConvergenceWarning):
 class MultilayerPerceptron(Estimator):
     """Base of MLPClassifier and MLPRegressor."""
 
+    _tells_itself = True  # about each epoch
+
     _accepts_sparse = True
     solver: Any
     alpha: Any

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from pellucid.compiled.trees.walk import leaves_of, mark_paths, node_depths
 from pellucid.core.arrays.typing import Array
@@ -86,8 +86,9 @@ class Tree(TreeArrays):
         node_depths(self.children_left, self.children_right, depth, parent)
         return depth, parent
 
-    def apply(self, X: Array) -> Any:
-        """The leaf of every row of X (n, d), float64."""
+    def apply(self, X: Any) -> Any:
+        """The leaf of every row of X (n, d), dense or sparse, of any kind of numbers."""
+        X = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
         nodes = self.feature, self.threshold, self.missing_go_to_left, self.children_right
         return leaves_of(X, *nodes, self.levels, self.sets)
 
@@ -107,7 +108,7 @@ class Tree(TreeArrays):
         found = self.value[self.apply(X)]
         return found[:, 0] if self.n_outputs == 1 else found
 
-    def decision_path(self, X: Array) -> Any:
+    def decision_path(self, X: Any) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
         leaves = self.apply(X)
         depth, parent = self.depths()
@@ -115,7 +116,7 @@ class Tree(TreeArrays):
         indices = np.empty(indptr[-1], np.int64)
         mark_paths(leaves, parent, indptr, indices)
         data = np.ones(len(indices), np.int64)
-        return csr_matrix((data, indices, indptr), shape=(len(X), self.node_count))
+        return csr_matrix((data, indices, indptr), shape=(len(leaves), self.node_count))
 
     def compute_partial_dependence(self, X: Array, target_features: Any, out: Array) -> None:
         """Add to ``out`` (n,) the mean answer where the target features have the values X (n, k).

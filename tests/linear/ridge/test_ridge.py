@@ -333,7 +333,7 @@ def test_budget_refuses_nonsense():
 def test_bad_input_is_one_sentence():
     cases = [
         ({"alpha": -1}, "alpha must be >= 0"),
-        ({"alpha": [1.0, 2.0]}, "one per target"),
+        ({"alpha": [1.0, 2.0]}, "Number of targets and number of penalties"),
         ({"alpha": [-1.0]}, "finite and >= 0"),
         ({"alpha": np.inf}, "finite and >= 0"),
         ({"solver": "qr"}, "solver must be one of"),

@@ -187,7 +187,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     max_iter : int, default=300
         Most rounds of one split.
     verbose : ignored
-        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+        Above 0 prints the steps and the time of the fit.
     copy_x : ignored
         X is never changed.
     algorithm : {"lloyd", "elkan"}, default="lloyd"

@@ -267,7 +267,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     tol : float, default=1e-4
         See ``stop``.
     verbose : ignored
-        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+        Above 0 prints the steps and the time of the fit.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
     copy_x : ignored

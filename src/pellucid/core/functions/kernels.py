@@ -345,7 +345,8 @@ class MatrixFunctionKernel(Kernel):
 
     def _gram(self, X: Any, Z: MaybeArray) -> Array:
         Z = X if Z is None else Z
-        K = np.asarray(self.function(X, Z), dtype=np.float64)
+        found = self.function(X, Z)
+        K = np.asarray(found.toarray() if issparse(found) else found, dtype=np.float64)
         if K.shape != (n_rows(X), n_rows(Z)):
             raise ValueError(f"the kernel must give shape {(n_rows(X), n_rows(Z))}, got {K.shape}")
         return K

@@ -6,9 +6,12 @@ the warnings, the history and scikit-learn's fit callbacks are written here and 
 """
 
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -139,6 +142,29 @@ class Iteration(NamedTuple):
     history: History  # one row per step
 
 
+def fitted_attributes(estimator: BaseEstimator, _: object = None) -> dict[str, Any]:
+    """What a fit has set: everything that is no parameter."""
+    given = estimator.get_params(deep=False)
+    hidden = ("_skl_callbacks", "_sklearn_output_config", "_metadata_request")
+    return {k: v for k, v in vars(estimator).items() if k not in given and k not in hidden}
+
+
+def told_of(estimator: BaseEstimator) -> Callable[[str, dict[str, Any]], None] | None:
+    """What prints a fit with ``verbose`` above 0: a line for each step and one at the end."""
+    verbose = getattr(estimator, "verbose", 0)
+    if getattr(estimator, "_tells_itself", False) or not isinstance(verbose, Real) or verbose <= 0:
+        return None
+    name, began = type(estimator).__name__, time.perf_counter()
+
+    def tell(what: str, row: dict[str, Any]) -> None:
+        shown = {k: v for k, v in row.items() if k not in ("step", "seconds")}
+        numbers = [f"{k} {v:.6g}" for k, v in shown.items() if isinstance(v, Real)]
+        after = f"{time.perf_counter() - began:.3g} s"
+        sys.stdout.write(f"{name}: {', '.join([what, *numbers, after])}\n")
+
+    return tell
+
+
 class FitContext:
     """scikit-learn's fit callbacks for one fit: a root task with one subtask per step.
 
@@ -161,6 +187,7 @@ class FitContext:
         self.attributes = attributes
         self.root = estimator._init_callback_context(max_subtasks=max_steps)
         self.active = bool(getattr(estimator, "_skl_callbacks", None))
+        self.told = told_of(estimator)
         self.root.call_on_fit_task_begin(estimator=estimator, **self.data)
 
     @classmethod
@@ -186,18 +213,17 @@ class FitContext:
         sample_weight: MaybeArray = None,
     ) -> "FitContext":
         """The context of a fit in one step: fitted is what the estimator has by then."""
-
-        def attributes(_: object) -> dict[str, Any]:
-            return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-
+        attributes = partial(fitted_attributes, estimator)
         return cls(estimator, X=X, y=y, sample_weight=sample_weight, attributes=attributes)
 
     def _attributes(self, state: Any) -> Callable[[], dict[str, Any]] | None:
         attributes = self.attributes
         return None if attributes is None else lambda: attributes(state)
 
-    def step(self, i: int, state: Any) -> bool:
-        """Report step ``i``; True when some callback asks to stop."""
+    def step(self, i: int, state: Any, row: dict[str, Any] | None = None) -> bool:
+        """Report step ``i``, its row of the history; True when some callback asks to stop."""
+        if self.told is not None:
+            self.told(f"step {i}", row or {})
         if not self.active:
             return False
         task = self.root.subcontext(task_name=f"step {i}")
@@ -217,6 +243,10 @@ class FitContext:
 
     def end(self, state: Any = None) -> bool:
         """Report the end of the task; True when some callback asks to stop the level above."""
+        if self.told is not None:
+            self.told("fitted", {})
+        if self.attributes is None:  # what the estimator has by now
+            self.attributes = partial(fitted_attributes, self.estimator)
         return self._end(self.root, state)
 
 
@@ -271,7 +301,7 @@ def iterate(
         if record is not None:
             seconds = time.perf_counter() - began
             history.append({"step": i, **record(state), "gap": float(gap), "seconds": seconds})
-        asked = context is not None and context.step(i, state)
+        asked = context is not None and context.step(i, state, history[-1] if record else None)
         if tol is not None and gap <= tol:
             return Iteration(state, i, True, "converged", history)
         if asked or (stop is not None and stop(history)):

@@ -41,6 +41,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.boosting.weak_learners import grows_here, make_learner
 from pellucid.ensemble.forest.record import join_trees
+from pellucid.ensemble.members import count, member, members
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import EXACT, unit_for
 
@@ -242,6 +243,8 @@ class AdaBoostClassifier(Classifier):
     >>> model.score(X, y), model.estimator_errors_.round(4).tolist()
     (1.0, [0.3333, 0.25, 0.1667])
     """
+
+    __len__, __getitem__, __iter__ = count, member, members
 
     def __init__(
         self,

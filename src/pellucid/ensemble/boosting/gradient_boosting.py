@@ -52,6 +52,8 @@ class GradientBoostingRegressor(GradientBoosting, Regressor):
     min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, \
 min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         Limits of the trees, as in ``DecisionTreeRegressor``; ``max_depth`` is 3 by default.
+    criterion : {"friedman_mse", "squared_error"}
+        Deprecated, as in scikit-learn: both name the same splits.
     init : estimator, "zero" or None, default=None
         Where to start; None: the best constant.
     random_state : int, RandomState, Generator or None, default=None
@@ -59,7 +61,7 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
     alpha : float, default=0.9
         Level of ``loss="huber"`` and ``loss="quantile"``.
     verbose : int, default=0
-        Accepted without effect; ``set_callbacks`` shows progress.
+        Above 0 prints the steps and the time of the fit.
     warm_start : bool, default=False
         Go on from the rounds of the fit before.
     validation_fraction, n_iter_no_change, tol : float, int or None, float
@@ -106,6 +108,7 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
+        criterion: str = "deprecated",
         init: BaseEstimator | Literal["zero"] | None = None,
         random_state: Seed = None,
         max_features: float | Literal["sqrt", "log2"] | None = None,
@@ -128,6 +131,7 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_depth = max_depth
         self.min_impurity_decrease = min_impurity_decrease
+        self.criterion = criterion
         self.init = init
         self.random_state = random_state
         self.max_features = max_features
@@ -193,9 +197,9 @@ class GradientBoostingClassifier(GradientBoosting, Classifier):
     loss : {"log_loss", "exponential"}, default="log_loss"
         "exponential" is AdaBoost's loss, for two classes.
     learning_rate, n_estimators, subsample, min_samples_split, min_samples_leaf, \
-min_weight_fraction_leaf, max_depth, min_impurity_decrease, init, random_state, max_features, \
-verbose, max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha, \
-early_stopping
+min_weight_fraction_leaf, max_depth, min_impurity_decrease, criterion, init, random_state, \
+max_features, verbose, max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, \
+ccp_alpha, early_stopping
         As in ``GradientBoostingRegressor``.
 
     Attributes
@@ -227,6 +231,7 @@ early_stopping
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
+        criterion: str = "deprecated",
         init: BaseEstimator | Literal["zero"] | None = None,
         random_state: Seed = None,
         max_features: float | Literal["sqrt", "log2"] | None = None,
@@ -248,6 +253,7 @@ early_stopping
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_depth = max_depth
         self.min_impurity_decrease = min_impurity_decrease
+        self.criterion = criterion
         self.init = init
         self.random_state = random_state
         self.max_features = max_features

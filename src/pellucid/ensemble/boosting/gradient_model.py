@@ -22,10 +22,12 @@ from pellucid.core.meta import check_inner, fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.stand_ins import both, instance_class
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.boosting.gradient_losses import GradientLoss, Leaves
 from pellucid.ensemble.committees.bootstrap import refuse_fewer
 from pellucid.ensemble.forest.forest_model import check_fitted_forest
 from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
+from pellucid.ensemble.members import count, member, members
 from pellucid.tree.cart import column_count
 from pellucid.tree.growing import Growth, grow_tree
 from pellucid.tree.pruning import prune_at
@@ -188,8 +190,10 @@ class BestConstant(StartScores):
 class GradientBoosting(Estimator):
     """What the regressor and the classifier share: everything but the meaning of y."""
 
+    __len__, __getitem__, __iter__ = count, member, members
+
     _accepts_sparse = True
-    criterion: Any = "squared_error"  # how questions are scored, for the tools that ask
+    criterion: str
 
     @abstractmethod
     def _make_loss(self) -> GradientLoss:
@@ -223,6 +227,9 @@ class GradientBoosting(Estimator):
         return to_dense(X)
 
     def _check_parameters(self) -> EarlyStopping | None:
+        if self.criterion != "deprecated":
+            check.one_of(("friedman_mse", "squared_error"), criterion=self.criterion)
+            warn("The parameter `criterion` is deprecated: both mean the same", FutureWarning)
         check.non_negative(learning_rate=self.learning_rate, tol=self.tol)
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start)

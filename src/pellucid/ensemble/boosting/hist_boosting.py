@@ -81,7 +81,7 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     tol : float, default=1e-7
         A gain must be larger than this.
     verbose : int, default=0
-        Without effect; callbacks show progress.
+        Above 0 prints the steps and the time of the fit.
     random_state : int, RandomState, Generator or None
         Seed of the rows kept aside, the bins and the drawn columns.
     growth : Growth, optional

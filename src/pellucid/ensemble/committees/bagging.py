@@ -81,7 +81,7 @@ class BaggingClassifier(Bagging, Classifier):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of the members.
     verbose : int, default=0
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
     sampling : "bootstrap", Bootstrap, Disjoint or None, default="bootstrap"
         What each member sees; wins over ``bootstrap`` and ``max_samples`` when not the default.
     voting : {"soft", "hard"}, default="soft"

@@ -29,6 +29,7 @@ from pellucid.ensemble.committees.bootstrap import (
 )
 from pellucid.ensemble.forest.forest_model import FEW, jobs
 from pellucid.ensemble.forest.growing import Plan, grow_forest, redraw
+from pellucid.ensemble.members import count, member, members
 from pellucid.tree.cart import column_count
 from pellucid.tree.growing import Classes
 
@@ -69,6 +70,8 @@ def take_columns(X: np.ndarray, features: IntArray) -> Any:
 class Bagging(Estimator):
     """Members on resampled rows and hidden features; a leaf class joins their answers."""
 
+    __len__, __getitem__, __iter__ = count, member, members
+
     @abstractmethod
     def _default(self) -> Any:
         """The base estimator where none is given."""
@@ -97,9 +100,7 @@ class Bagging(Estimator):
     def _all_inner(self, tag: str) -> bool:
         return all(getattr(get_tags(one).input_tags, tag) for one in self._estimators())
 
-    @property
-    def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return self._all_inner("allow_nan")
+    _accepts_nan = True  # a member refuses what it cannot take: a pipeline may fill the gaps
 
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
@@ -107,6 +108,7 @@ class Bagging(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._all_inner("allow_nan")
         if tags.regressor_tags is not None:
             inner = [get_tags(one) for one in self._estimators()]
             tags.target_tags.multi_output = all(t.target_tags.multi_output for t in inner)

@@ -50,6 +50,7 @@ def class_factor(wanted: Any, codes: IntArray, w: Array) -> Callable[[Array], Ar
     return lambda counts: balanced(codes, counts)
 
 
+MOST_DRAWS = 2**31 - 1
 NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
 SAMPLINGS = "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None"
 
@@ -211,21 +212,23 @@ def is_whole(w: Array) -> bool:
     return bool((w == np.floor(w)).all() and w.sum() < 2**31)
 
 
-def draw_count(max_samples: float | None, n: int) -> int:
-    """Rows to draw out of n.
+def draw_count(max_samples: float | None, n: int, *, replace: bool = True) -> int:
+    """Rows to draw out of n; more than there are only with replacement.
 
-    >>> draw_count(None, 10), draw_count(0.25, 10), draw_count(3, 10)
-    (10, 2, 3)
+    >>> draw_count(None, 10), draw_count(0.25, 10), draw_count(3, 10), draw_count(25, 10)
+    (10, 2, 3, 25)
     """
     if max_samples is None:
         return n
     number = isinstance(max_samples, Real) and not isinstance(max_samples, bool)
-    if number and isinstance(max_samples, Integral):
-        if 1 <= int(max_samples) <= n:
-            return int(max_samples)
-    elif number and 0 < float(max_samples) <= 1:
+    whole = number and isinstance(max_samples, Integral)
+    most: float = MOST_DRAWS if replace else n
+    if whole and 1 <= int(max_samples) <= most:
+        return int(max_samples)
+    if number and not whole and 0 < float(max_samples) * n <= most:
         return max(1, round(n * float(max_samples)))
-    accepted = f"None, a whole number in 1..{n} or a share in (0, 1]"
+    rows = f"without replacement at most {n}" if not replace else f"at most {MOST_DRAWS}"
+    accepted = f"None, a whole number >= 1 or a share > 0 of the rows, {rows}"
     raise ValueError(f"max_samples must be {accepted}, got {max_samples!r}")
 
 
@@ -255,7 +258,7 @@ def make_sampler(
         check.one_of(("under", "over"), balance=sampling.balance)
         if codes is None:
             raise ValueError("balance needs classes: it has no meaning for numbers")
-    draws = draw_count(sampling.max_samples, total)
+    draws = draw_count(sampling.max_samples, total, replace=bool(sampling.replace))
     kept = none if sampling.balance is None else np.array(codes, np.int64)
     rule = bool(sampling.replace), sampling.balance or "", float(sampling.label_noise)
     return Sampler("bootstrap", seed, n, draws, *rule, members, weight, kept, order)

@@ -268,7 +268,7 @@ class StackingClassifier(Stacking, base.Classifier):
     passthrough : bool, default=False
         Give the meta-model X too.
     verbose : int, default=0
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ class VotingClassifier(Voting, Classifier):
     flatten_transform : bool, default=True
         With soft voting ``transform`` gives (n, members * K); False: (members, n, K).
     verbose : bool, default=False
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class VotingRegressor(Voting, Regressor):
     n_jobs : int or None, default=None
         Members fitted at a time, in threads.
     verbose : bool, default=False
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
     combine : {"mean", "median"}, default="mean"
         The weighted median is the least answer up to which half of the weight lies (the middle
         of two where it is exactly half).

@@ -63,7 +63,7 @@ class RandomForestClassifier(ForestClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the drawn rows and columns.
     verbose : int, default=0
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
     warm_start : bool, default=False
         Keep the trees of the fit before and add the missing ones.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None

@@ -31,6 +31,7 @@ from pellucid.ensemble.committees.bootstrap import (
 from pellucid.ensemble.forest.growing import Plan, grow_forest
 from pellucid.ensemble.forest.reading import PermutationImportance, permute_columns, proximities
 from pellucid.ensemble.forest.record import Forest, join_forests
+from pellucid.ensemble.members import count, member, members
 from pellucid.features.encoding.category_table import check_categories, open_codes
 from pellucid.tree.cart import column_count
 from pellucid.tree.growing import Classes
@@ -75,6 +76,8 @@ def check_fitted_forest(model: Estimator) -> None:
 
 class ForestEstimator(Estimator):
     """A committee of trees; a leaf class says what its targets are."""
+
+    __len__, __getitem__, __iter__ = count, member, members
 
     categories_: list[Any] | None = None  # all columns are numbers
     _accepts_nan = True

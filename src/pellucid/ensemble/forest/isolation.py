@@ -39,6 +39,7 @@ from pellucid.ensemble.committees.bootstrap import (
 )
 from pellucid.ensemble.forest.forest_model import check_fitted_forest, jobs
 from pellucid.ensemble.forest.record import Forest, join_forests, writeable
+from pellucid.ensemble.members import count, member, members
 from pellucid.tree.regressor import DecisionTreeRegressor
 
 
@@ -150,7 +151,7 @@ class IsolationForest(OutlierMixin, Estimator):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws.
     verbose : int, default=0
-        Accepted without effect.
+        Above 0 prints the steps and the time of the fit.
     warm_start : bool, default=False
         Keep the trees of the fit before and add the missing ones.
 
@@ -172,6 +173,8 @@ class IsolationForest(OutlierMixin, Estimator):
     >>> IsolationForest(random_state=0).fit(X).predict([[0.1], [9.0]])
     array([ 1, -1])
     """
+
+    __len__, __getitem__, __iter__ = count, member, members
 
     _accepts_nan = True
     _accepts_sparse = True

@@ -49,6 +49,8 @@ METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 class Augmented:
     """X with columns added to its right one after the other, whatever kind of table X is."""
 
+    _tells_itself = True  # about each link
+
     def __init__(self, X: np.ndarray, n_columns: int) -> None:
         self.X, self.n_columns, self.filled = X, n_columns, 0
         self.p = X.shape[1]

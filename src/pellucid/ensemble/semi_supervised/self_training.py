@@ -134,7 +134,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
     max_iter : int or None, default=10
         Most rounds; None goes on until no row is sure or none is left.
     verbose : ignored
-        For compatibility with scikit-learn; use ``set_callbacks`` and ``history_``.
+        Above 0 prints the steps and the time of the fit.
 
     A row is unlabelled where y is -1 (None in an array of objects, "-1" among strings).
 
@@ -210,8 +210,11 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         start = self._start(labels, sample_weight)
         rounds = int((start.codes == UNLABELLED).sum()) + 1  # every one but the last labels a row
         rounds = rounds if self.max_iter is None else self.max_iter
-        data, fitted = {"X": X, "y": y, "sample_weight": sample_weight}, partial(self._fitted, task)
-        context = FitContext(self, **data, max_steps=rounds, attributes=fitted)
+        data, attributes = (
+            {"X": X, "y": y, "sample_weight": sample_weight},
+            partial(self._fitted, task),
+        )
+        context = FitContext(self, **data, max_steps=rounds, attributes=attributes)
         loop: dict[str, Any] = {"record": row_of, "context": context, "stop": is_over}
         step = partial(self._round, task)
         run = self._iterate(step, start, max_iter=rounds, tol=None, **loop)

@@ -353,4 +353,6 @@ class KBinsDiscretizer(Transformer):
 
 def _same_width(X: np.ndarray, width: int) -> None:
     if X.shape[1] != width:
-        raise ValueError(f"X needs {width} columns, as transform gives, got {X.shape[1]}")
+        raise ValueError(
+            f"Incorrect number of features: transform gives {width}, X has {X.shape[1]}"
+        )

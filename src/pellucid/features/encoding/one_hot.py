@@ -240,7 +240,10 @@ class OneHotEncoder(Transformer):
         shown = [self._shown(j, grouping) for j, grouping in enumerate(groups)]
         widths = [int(self._output_places(g, j).max()) + 1 for j, g in enumerate(groups)]
         if X.shape[1] != sum(widths):
-            raise ValueError(f"X needs {sum(widths)} columns, as transform gives, got {X.shape[1]}")
+            raise ValueError(
+                "Shape of the passed X data is not correct. Expected "
+                f"{sum(widths)} columns, got {X.shape[1]}."
+            )
         out = np.empty((X.shape[0], len(groups)), dtype=np.result_type(*[s.dtype for s in shown]))
         begin, lost = 0, {}
         for j, width in enumerate(widths):
@@ -259,9 +262,12 @@ class OneHotEncoder(Transformer):
             elif self._explains_zero(groups[j]):
                 lost[j] = zero
             else:
-                only = f"row {int(np.argmax(zero))} has only zeros for {self._column_name(j)}"
-                why = "drop is None and handle_unknown='error'"
-                raise ValueError(f"{only}, which no category explains: {why}")
+                rows = np.flatnonzero(zero)
+                why = "because they contain all zeros"
+                raise ValueError(
+                    f"Samples {rows} can not be inverted when drop=None and "
+                    f"handle_unknown='error' {why} for {self._column_name(j)}"
+                )
         if lost:
             out = out.astype(object)
             for j, zero in lost.items():
@@ -286,7 +292,9 @@ class OneHotEncoder(Transformer):
                 shown = np.delete(shown, self._dropped[j])
             names += [combine(inputs[j], category) for category in shown]
         if not all(isinstance(name, str) for name in names):
-            raise TypeError("feature_name_combiner must return text")
+            raise TypeError(
+                "When `feature_name_combiner` is a callable, it should return a Python string."
+            )
         return np.array(names, dtype=object)
 
     def card(self) -> Card:

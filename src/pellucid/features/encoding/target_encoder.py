@@ -14,7 +14,7 @@ References: Micci-Barreca, SIGKDD Explorations 3(1), 2001, eq. 3 to 7.
 """
 
 from numbers import Number
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pellucid.base import Transformer, check_labels, check_number_target, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding.categories import Found, find_values, look_up, sorted_values
 from pellucid.features.encoding.category_kernels import category_squares, category_sums
 from pellucid.features.encoding.labels import find_labels
@@ -82,6 +83,8 @@ class TargetEncoder(Transformer):
     cv : int, splitter or iterable, default=5
         Folds of ``fit_transform``; each row must be in one test fold. A number shuffles with a
         fixed seed, stratified for classes.
+    shuffle, random_state : bool, int or None
+        Deprecated, as in scikit-learn: pass a splitter as ``cv``.
 
     Attributes
     ----------
@@ -110,11 +113,15 @@ class TargetEncoder(Transformer):
         target_type: str = "auto",
         smooth: str | float = "auto",
         cv: Folds = 5,
+        shuffle: bool | Literal["deprecated"] = "deprecated",
+        random_state: Seed | Literal["deprecated"] = "deprecated",
     ) -> None:
         self.categories = categories
         self.target_type = target_type
         self.smooth = smooth
         self.cv = cv
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -205,7 +212,14 @@ class TargetEncoder(Transformer):
         from sklearn.model_selection import check_cv  # heavy, and not used to transform
 
         classes = self.target_type_ != "continuous"
-        cv = check_cv(self.cv, y, classifier=classes, shuffle=True, random_state=SEED)
+        shuffle, seed = self.shuffle, self.random_state
+        if not (isinstance(shuffle, str) and isinstance(seed, str)):
+            old = "`TargetEncoder.shuffle` and `TargetEncoder.random_state` are deprecated"
+            warn(f"{old}: pass a splitter as cv", FutureWarning)
+        shuffle = True if isinstance(shuffle, str) else shuffle
+        check.boolean(shuffle=shuffle)
+        seed = (SEED if shuffle else None) if isinstance(seed, str) else seed
+        cv = check_cv(self.cv, y, classifier=classes, shuffle=shuffle, random_state=seed)
         routed: dict[str, Any] = {}
         if routing._routing_enabled():
             routed = routing.process_routing(self, "fit_transform", **params).splitter.split

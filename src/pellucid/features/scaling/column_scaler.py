@@ -83,7 +83,9 @@ class ColumnScaler(OneToOneFeatureMixin, Transformer):
         p = self.n_features_in_
         if Z.shape[1] != p:
             name = type(self).__name__
-            raise ValueError(f"X has {Z.shape[1]} columns, {name} was fitted on {p}")
+            raise ValueError(
+                f"X has {Z.shape[1]} features, but {name} is expecting {p} features as input"
+            )
         return Z
 
     def _target(self, Z: Array, copy: bool) -> Array:

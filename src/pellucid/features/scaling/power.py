@@ -284,8 +284,8 @@ class PowerTransformer(ColumnScaler):
         lost = np.isnan(out) & ~np.isnan(Z)
         if lost.any():
             j = int(np.argwhere(lost)[0][1])
-            beyond = f"{int(lost.sum())} values are beyond the range of the transform"
-            warn(f"{beyond} and become NaN, the first in {self._column_name(j)}")
+            beyond = f"{int(lost.sum())} are beyond the range of the transform and become NaN"
+            warn(f"Some values in {self._column_name(j)} (or others) have no inverse: {beyond}")
         return out
 
     def card(self) -> Card:

@@ -81,8 +81,8 @@ class RobustScaler(ColumnScaler):
         except (TypeError, ValueError):
             raise ValueError(f"quantile_range must be two numbers, got {given!r}") from None
         if not 0 <= low <= high <= 100:
-            need = "0 <= low <= high <= 100 (Invalid quantile range)"
-            raise ValueError(f"quantile_range must be {need}, got {given!r}")
+            got = f"({', '.join(map(str, given))})"
+            raise ValueError(f"Invalid quantile range: {got} is not 0 <= low <= high <= 100")
         return low, high
 
     @with_callbacks
@@ -91,7 +91,9 @@ class RobustScaler(ColumnScaler):
         low, high = self._check_parameters()
         if issparse(X) and self.with_centering:
             hint = "use with_centering=False"
-            raise ValueError(f"centring would fill a sparse matrix with numbers: {hint}")
+            raise ValueError(
+                f"Cannot center sparse matrices, they would fill up with numbers: {hint}"
+            )
         X = self._check_training(X).X
         context = FitContext(self, X=X)
         q, equal = np.array([low / 100, 0.5, high / 100]), unit_weights(X.shape[0])

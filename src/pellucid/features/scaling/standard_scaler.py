@@ -29,7 +29,7 @@ from pellucid.features.scaling.kernels import column_moments
 
 MOMENTS = Statistic(column_moments, merge_class_moments)
 FAR = 2.0**450  # numbers beyond it, or below its inverse, have squares that leave the range
-SPARSE = "centring would fill a sparse matrix with numbers: use with_mean=False"
+SPARSE = "Cannot center sparse matrices: use with_mean=False, else they fill up with numbers"
 
 
 class MomentScaler(ColumnScaler):

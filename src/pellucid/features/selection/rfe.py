@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, _raise_for_params
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import with_callbacks
@@ -22,7 +23,13 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
+from pellucid.features.selection.supervised import (
+    INSIDE,
+    ModelSelector,
+    importances,
+    routed,
+    sends_on,
+)
 
 
 def _has(method: str) -> Any:
@@ -42,7 +49,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     step : int or float, default=1
         Columns (or share of all) to drop per round.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; callbacks report progress.
+        Above 0 prints the steps and the time of the fit.
     importance_getter : str or callable, default="auto"
         Attribute of the model, or a function of it.
 
@@ -88,6 +95,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Drop columns until ``n_features_to_select`` are left; ``fit_params`` go to the model."""
+        fit_params = routed(self, "fit", fit_params)
         rows = self._check_training(X, y)
         p = self.n_features_in_
         if p < 2:
@@ -109,6 +117,10 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         self.support_, self.ranking_, self.n_features_ = support, ranking, int(support.sum())
         context.end()
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What ``fit``, ``predict`` and ``score`` pass on to the model."""
+        return sends_on(self, "fit", "predict", "score")
 
     def _importance(self, model: BaseEstimator) -> Array:
         values = importances(model, self.importance_getter)
@@ -147,14 +159,15 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         return getattr(self.estimator_, method)(kept, *args, **params)
 
     @available_if(_has("predict"))
-    def predict(self, X: ArrayLike) -> Any:
+    def predict(self, X: ArrayLike, **predict_params: Any) -> Any:
         """What the model says of the kept columns."""
-        return self._ask("predict", X)
+        _raise_for_params(predict_params, self, "predict")
+        return self._ask("predict", X, **routed(self, "predict", predict_params))
 
     @available_if(_has("score"))
     def score(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Any:
         """The score of the model on the kept columns."""
-        return self._ask("score", X, y, **score_params)
+        return self._ask("score", X, y, **routed(self, "score", score_params))
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: ArrayLike) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +18,13 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import fitted
 from pellucid.core.records import Card
-from pellucid.features.selection.supervised import INSIDE, ModelSelector, importances
+from pellucid.features.selection.supervised import (
+    INSIDE,
+    ModelSelector,
+    importances,
+    routed,
+    sends_on,
+)
 
 WOKEN = ("estimator_", "n_features_in_", "feature_names_in_", "max_features_", "_woken")
 
@@ -100,6 +107,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the model (or take the fitted one) and find the columns it needs."""
+        fit_params = routed(self, "fit", fit_params)
         self._sleep()
         rows = self._open(X, y)
         context = FitContext(self, X=rows.X, y=rows.y)
@@ -114,6 +122,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
     @available_if(lambda self: hasattr(self.estimator, "partial_fit"))
     def partial_fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Go on with the model's own ``partial_fit``."""
+        fit_params = routed(self, "partial_fit", fit_params)
         self._sleep()
         first = not hasattr(self, "estimator_")
         if first:
@@ -126,6 +135,10 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
             self.estimator_ = clone(self.estimator)
         self.estimator_.partial_fit(X, y, **fit_params)
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What ``fit`` and ``partial_fit`` pass on to the model."""
+        return sends_on(self, "partial_fit", "fit")
 
     def _open(self, X: ArrayLike, y: ArrayLike) -> Any:
         check.boolean(prefit=self.prefit)

@@ -5,12 +5,34 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.features.scaling.kernels import chunked, take_columns
+
+
+def number_type(X: Any) -> Any:
+    """The type of a table of numbers; float64 where it has none of its own.
+
+    >>> number_type(np.ones((2, 2), dtype=np.float32)), number_type([[1.0, 2.0]])
+    (dtype('float32'), dtype('float64'))
+    """
+    if not hasattr(X, "dtype") and is_frame(X):
+        kinds = list(getattr(X, "dtypes", ()))
+        if not all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in kinds):
+            return np.dtype(np.float64)
+        return np.result_type(*kinds) if kinds else np.dtype(np.float64)
+    kind = X.dtype if hasattr(X, "dtype") else np.asarray(X).dtype
+    numbers = isinstance(kind, np.dtype) and kind.kind in "biuf"
+    return kind if numbers else np.dtype(np.float64)
+
+
+def is_pandas(X: Any) -> bool:
+    """Whether X is a pandas frame, without importing pandas."""
+    return type(X).__module__.split(".")[0] == "pandas"
 
 
 class Selector(Transformer):
@@ -27,11 +49,16 @@ class Selector(Transformer):
         return np.flatnonzero(mask) if indices else mask
 
     def transform(self, X: Any) -> Any:
-        """The kept columns of X."""
+        """The kept columns of X, of the type they had."""
+        given = X
         X = self._check_input(X)
         kept = self.get_support(indices=True)
         if issparse(X):
-            return X[:, kept]
+            return X[:, kept].astype(number_type(given), copy=False)
+        if is_pandas(given) and _get_output_config("transform", self)["dense"] == "pandas":
+            return given.iloc[:, kept]
+        if (kind := number_type(given)) != np.float64:
+            return np.asarray(given, dtype=kind)[:, kept]
         out = np.empty((len(X), len(kept)))
         chunked(take_columns, X, kept, out=out)
         return out
@@ -40,7 +67,7 @@ class Selector(Transformer):
         """X with columns of zeros where columns were dropped."""
         kept = self.get_support(indices=True)
         X = frame_matrix(X) if is_frame(X) else X
-        X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False)
+        X = check_array(X, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
         if X.shape[1] != len(kept):
             raise ValueError(f"X has {X.shape[1]} columns, {len(kept)} were kept")
         if issparse(X):
@@ -48,7 +75,7 @@ class Selector(Transformer):
             counts[kept] = np.diff(X.indptr)
             starts = np.concatenate([[0], np.cumsum(counts)])
             return csc_array((X.data, X.indices, starts), shape=(X.shape[0], len(counts)))
-        out: Array = np.zeros((len(X), self.n_features_in_))
+        out: Array = np.zeros((len(X), self.n_features_in_), dtype=X.dtype)
         out[:, kept] = X
         return out
 

@@ -19,11 +19,18 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    process_routing,
+)
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import BoolArray, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import rows_of
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import ModelSelector
 
@@ -44,13 +51,20 @@ class Fold(NamedTuple):
     y: Any
     X_test: Any
     y_test: Any
+    fit: dict[str, Any]  # what the caller sent to the estimator's fit
+    score: dict[str, Any]  # and to the scorer
 
 
 def folds_of(
-    X: np.ndarray, y: np.ndarray, splits: Iterable[tuple[IntArray, IntArray]]
+    X: np.ndarray, y: np.ndarray, splits: Iterable[tuple[IntArray, IntArray]], routed: Any
 ) -> list[Fold]:
+    """The rows of every fold, with what was routed to the estimator and to the scorer."""
     take = (lambda v, rows: None) if y is None else (lambda v, rows: v[rows])
-    return [Fold(X[a], take(y, a), X[b], take(y, b)) for a, b in splits]
+    fit, score = routed.estimator.fit, routed.scorer.score
+    return [
+        Fold(X[a], take(y, a), X[b], take(y, b), rows_of(fit, X, a), rows_of(score, X, b))
+        for a, b in splits
+    ]
 
 
 def score_columns(
@@ -61,9 +75,9 @@ def score_columns(
     for fold in folds:
         args = () if fold.y is None else (fold.y,)
         model = clone(estimator)
-        model.fit(fold.X[:, columns], *args)
+        model.fit(fold.X[:, columns], *args, **fold.fit)
         test = () if fold.y_test is None else (fold.y_test,)
-        scores.append(scorer(model, fold.X_test[:, columns], *test))
+        scores.append(scorer(model, fold.X_test[:, columns], *test, **fold.score))
     return float(np.mean(scores))
 
 
@@ -130,8 +144,9 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         self.feature_groups = feature_groups
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Search for the columns that score best."""
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Search for the columns that score best; routing sends ``params`` on, such as groups."""
+        _raise_for_params(params, self, "fit")
         check.one_of(("forward", "backward", "both"), direction=self.direction)
         if isinstance(self.cv, Real):
             check.whole(at_least=2, cv=self.cv)
@@ -143,11 +158,27 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         goal = self._goal(len(groups))
         scorer = check_scoring(self.estimator, scoring=self.scoring)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        folds = folds_of(X, y, cv.split(X, y))
+        routed = process_routing(self, "fit", **params)
+        folds = folds_of(X, y, cv.split(X, y, **routed.splitter.split), routed)
         context = FitContext(self, X=X, y=y, max_steps=len(groups), attributes=self._attributes)
         self._search(groups, goal, folds, scorer, context)
         context.end(self.support_)
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What ``fit`` passes on to the estimator, the folds and the scorer."""
+
+        def sends(callee: str) -> MethodMapping:
+            return MethodMapping().add(caller="fit", callee=callee)
+
+        cv = check_cv(self.cv, classifier=is_classifier(self.estimator))
+        scorer = check_scoring(self.estimator, scoring=self.scoring)
+        return (
+            MetadataRouter(owner=self)
+            .add(estimator=self.estimator, method_mapping=sends("fit"))
+            .add(splitter=cv, method_mapping=sends("split"))
+            .add(scorer=scorer, method_mapping=sends("score"))
+        )
 
     def _groups(self) -> list[IntArray]:
         p, names = self.n_features_in_, self._feature_names()

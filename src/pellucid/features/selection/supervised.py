@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.validation import check_array
 
 from pellucid.base import _same_length
@@ -37,18 +43,32 @@ class ModelSelector(Selector):
     estimator: Any
     _check_target = check_any_target
 
-    @property
-    def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return get_tags(self.estimator).input_tags.allow_nan
+    _accepts_nan = True  # the model refuses what it cannot take: a pipeline may fill the gaps
 
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
         return get_tags(self.estimator).input_tags.sparse
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = get_tags(self.estimator).target_tags.required
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.target_tags.required = inner.target_tags.required
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
+
+
+def sends_on(owner: ModelSelector, *methods: str) -> MetadataRouter:
+    """A router whose methods pass what they are given to the same ones of the model."""
+    mapping = MethodMapping()
+    for method in methods:
+        mapping.add(caller=method, callee=method)
+    return MetadataRouter(owner=owner).add(estimator=owner.estimator, method_mapping=mapping)
+
+
+def routed(owner: ModelSelector, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What the model's method gets: with metadata routing what it asked for, else everything."""
+    if not _routing_enabled():
+        return params
+    return dict(process_routing(owner, method, **params).estimator[method])
 
 
 def importances(model: BaseEstimator, getter: str | Callable[[Any], Any]) -> Array:

@@ -55,7 +55,7 @@ def column_variances(found: Spread, threshold: float) -> Array:
     if threshold == 0:
         whole = found.ranges.seen == found.ranges.n_rows
         span = np.where(whole, found.ranges.high - found.ranges.low, np.inf)
-        variance = np.fmin(variance, span)
+        variance = np.where(weight > 0, np.fmin(variance, span), np.nan)
     return variance
 
 

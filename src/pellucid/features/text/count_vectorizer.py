@@ -165,12 +165,11 @@ class CountVectorizer(Estimator):
 
     def build_analyzer(self) -> Callable[[Any], list[str]]:
         """The function from one raw document to its list of terms."""
+        return self._analyze
 
-        def analyze(doc: Any) -> list[str]:
-            found = self._terms([doc])
-            return [found.terms[i] for i in found.numbers]
-
-        return analyze
+    def _analyze(self, doc: Any) -> list[str]:
+        found = self._terms([doc])
+        return [found.terms[i] for i in found.numbers]
 
     def _terms(self, texts: list[Any]) -> Terms:
         """Every term of every text, numbered."""
@@ -218,13 +217,18 @@ class CountVectorizer(Estimator):
 
     def transform(self, raw_documents: Iterable[Any]) -> Any:
         """Counts of the vocabulary's terms in the texts."""
-        if not hasattr(self, "vocabulary_"):
-            if self.vocabulary is None:
-                raise NotFittedError("this CountVectorizer is not fitted yet: call fit first")
-            self._check_parameters()
-            self.fixed_vocabulary_ = True
-            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        self._need_vocabulary()
         return self._counts(self._terms(self._documents(raw_documents)), self.vocabulary_)
+
+    def _need_vocabulary(self) -> None:
+        """A given vocabulary needs no fit."""
+        if hasattr(self, "vocabulary_"):
+            return
+        if self.vocabulary is None:
+            raise NotFittedError("Vocabulary not fitted or provided: call fit first")
+        self._check_parameters()
+        self.vocabulary_ = given_vocabulary(self.vocabulary)
+        self.fixed_vocabulary_ = True
 
     def _choose(self, found: Terms) -> tuple[dict[str, int], IntArray]:
         """The sorted vocabulary after pruning, and the column of every distinct term (or -1)."""
@@ -311,8 +315,7 @@ class CountVectorizer(Estimator):
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """The terms in the order of their columns."""
-        if not hasattr(self, "vocabulary_"):
-            raise NotFittedError("this CountVectorizer is not fitted yet: call fit first")
+        self._need_vocabulary()
         names = np.empty(len(self.vocabulary_), dtype=object)
         for term, j in self.vocabulary_.items():
             names[j] = term

@@ -102,7 +102,7 @@ class LinearSVC(LinearClassifier):
     class_weight : None, "balanced" or dict, default=None
         Factor of C for each class; "balanced": inversely to its weight in the data.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
+        Above 0 prints the steps and the time of the fit.
     random_state : None, int, RandomState or Generator
         The order of the rows for Crammer and Singer; the other fits are deterministic.
     max_iter : int, default=1000

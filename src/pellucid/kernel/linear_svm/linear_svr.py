@@ -52,7 +52,7 @@ class LinearSVR(Regressor):
     dual : bool or "auto", default="auto"
         Accepted for scikit-learn's sake; primal and dual are solved together.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; see ``history_``.
+        Above 0 prints the steps and the time of the fit.
     max_iter : int, default=1000
         Largest number of steps.
     shrink_intercept : bool, default=False

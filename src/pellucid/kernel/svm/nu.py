@@ -14,7 +14,7 @@ in each class is a group of its own in SMO.   References: Schoelkopf et al. (200
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class NuSVC(PairClassifier):
         Bounds the share of margin errors from above and of support vectors from below. More than
         twice the share of the smaller class of a pair is infeasible (ValueError); so little that
         the classes' reduced hulls meet leaves no margin and an arbitrary boundary (UserWarning).
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter
         As SVC's; with sample weights the share is one of weight.
     class_weight : None, "balanced" or dict, default=None
         nu without class weights sets the price C = 1/rho; the classes' prices are then multiples
@@ -86,6 +86,8 @@ class NuSVC(PairClassifier):
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
         As scikit-learn's.
+    probA_, probB_ : ndarray
+        As SVC's.
     duality_gap_ : float
     history_ : History
 
@@ -108,6 +110,7 @@ class NuSVC(PairClassifier):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: bool | Literal["deprecated"] = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: str | dict[Any, float] | None = None,
@@ -123,6 +126,7 @@ class NuSVC(PairClassifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight

@@ -12,12 +12,20 @@ from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows
+from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.warn import warn
 from pellucid.inference.decisions.linear_rule import class_weights
+from pellucid.kernel.svm.platt import fit_sigmoid, held_out_scores, probabilities
 from pellucid.kernel.svm.smo import Gram, Machine, Problem, offset
 from pellucid.kernel.svm.svm_model import Opened, SupportVectorMachine
 
@@ -31,6 +39,12 @@ class Pair(NamedTuple):
     sign: Array  # -1 for class i, +1 for class j
 
 
+def _says_probabilities(model: Any) -> bool:
+    if isinstance(model.probability, str) or not model.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
 class PairClassifier(Classifier, SupportVectorMachine):
     """A subclass writes the problem of two classes and reads its solution."""
 
@@ -40,6 +54,8 @@ class PairClassifier(Classifier, SupportVectorMachine):
     class_weight: Any
     decision_function_shape: str
     break_ties: bool
+    probability: Any
+    random_state: Any
 
     @abstractmethod
     def _problem(self, sign: Array, w: Array, costs: Array, gram: Gram) -> Problem:
@@ -80,7 +96,71 @@ class PairClassifier(Classifier, SupportVectorMachine):
         self.shape_fit_ = rows.X.shape
         self._solve(machines, context, lambda done: self._read(opened, codes, pairs, done))
         self._look_back(machines)
+        for name in ("probA_", "probB_"):
+            self.__dict__.pop(name, None)
+        if self._wants_probabilities():
+            self.probA_, self.probB_ = self._sigmoids(rows)
         return self
+
+    def _wants_probabilities(self) -> bool:
+        if isinstance(self.probability, str):
+            check.one_of(("deprecated",), probability=self.probability)
+            return False
+        check.boolean(probability=self.probability)
+        name = type(self).__name__
+        instead = f"CalibratedClassifierCV({name}(), ensemble=False)"
+        old = "The `probability` parameter was deprecated in scikit-learn 1.9"
+        warn(f"{old}: use `{instead}` instead of `{name}(probability=True)`", FutureWarning)
+        return bool(self.probability)
+
+    def _sigmoids(self, rows: Rows) -> tuple[Array, Array]:
+        """Platt's A and B of every pair, from scores of five folds."""
+        k, codes, w = len(self.classes_), np.asarray(rows.y), rows.w
+        rng, found = generator(self.random_state), []
+        for i, j in combinations(range(k), 2):
+            pair = np.flatnonzero(((codes == i) | (codes == j)) & (w > 0))
+            positive = codes[pair] == (1 if k == 2 else i)
+            template = self._of_two(i, j)
+
+            def score(
+                train: IntArray,
+                test: IntArray,
+                pair: IntArray = pair,
+                positive: BoolArray = positive,
+                template: Any = template,
+            ) -> Array:
+                a, b = pair[train], pair[test]
+                columns = a if self._precomputed else slice(None)
+                model = clone(template)
+                model.fit(rows.X[a][:, columns], positive[train].astype(int), sample_weight=w[a])
+                return model.decision_function(rows.X[b][:, columns])
+
+            scores = held_out_scores(score, positive, rng)
+            found.append(fit_sigmoid(scores, positive, w[pair]))
+        A, B = np.array(found).T
+        return A, B
+
+    def _of_two(self, i: int, j: int) -> Any:
+        """A machine for one pair of classes, coded 0 and 1, with the kernel of this fit."""
+        costs = self.class_weight_[[i, j] if len(self.classes_) == 2 else [j, i]]
+        kernel = self.kernel if self._precomputed else self.kernel_
+        given = {"class_weight": dict(enumerate(costs.tolist())), "kernel": kernel}
+        return clone(self).set_params(probability="deprecated", verbose=False, **given)
+
+    @available_if(_says_probabilities)
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes, with ``probability=True``."""
+        check_is_fitted(self)
+        if not hasattr(self, "probA_"):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False"
+            )
+        return probabilities(self._scores(X), self.probA_, self.probB_, len(self.classes_))
+
+    @available_if(_says_probabilities)
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Logarithms of ``predict_proba``."""
+        return np.log(self.predict_proba(X))
 
     def _look_back(self, machines: Sequence[Machine]) -> None:
         """A hook after all solutions are found, for warnings."""

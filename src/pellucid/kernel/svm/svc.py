@@ -11,7 +11,7 @@ References: Boser, Guyon & Vapnik (1992); Cortes & Vapnik (1995); Fan, Chen & Li
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import issparse
@@ -38,7 +38,7 @@ class SVC(PairClassifier):
 
     Equal rows with equal labels are one row of their total weight, so ``sample_weight`` equals
     repetition; ``gamma="scale"`` counts weighted rows as often. The solution is certified in
-    double precision (``duality_gap_``). No ``probability``: wrap in CalibratedClassifierCV.
+    double precision (``duality_gap_``).
 
     Parameters
     ----------
@@ -55,6 +55,9 @@ class SVC(PairClassifier):
         Of "poly" and "sigmoid".
     shrinking : bool, default=True
         Leave rows out of the search once they stay at a bound.
+    probability : bool
+        Deprecated, as in scikit-learn; True adds ``predict_proba`` by Platt's sigmoid on scores of
+        five folds. ``CalibratedClassifierCV(SVC(), ensemble=False)`` does the same in view.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     cache_size : float, default=200
@@ -62,7 +65,7 @@ class SVC(PairClassifier):
     class_weight : None, "balanced" or dict, default=None
         Factor of C for each class; "balanced": inversely to its weight in the data.
     verbose : bool, default=False
-        Accepted without effect; see callbacks.
+        Above 0 prints the steps and the time of the fit.
     max_iter : int, default=-1
         Limit of the steps of each machine; -1: none.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -70,12 +73,14 @@ class SVC(PairClassifier):
     break_ties : bool, default=False
         Equal votes: the class of the larger decision function instead of the first.
     random_state : default=None
-        Accepted without effect.
+        Seed of the folds of ``probability``.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
         As scikit-learn's.
+    probA_, probB_ : ndarray of shape (pairs,)
+        With ``probability=True``: the sigmoid of each pair of classes.
     duality_gap_ : float
         Primal minus dual objective, of the worst pair.
     multipliers_, slack_, categories_, margin_, margin_width_, n_margin_errors_,
@@ -102,6 +107,7 @@ class SVC(PairClassifier):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: bool | Literal["deprecated"] = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: str | dict[Any, float] | None = None,
@@ -117,6 +123,7 @@ class SVC(PairClassifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight

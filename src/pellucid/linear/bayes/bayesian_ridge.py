@@ -138,7 +138,7 @@ class BayesianRidge(NormalPredictive):
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     verbose : bool, default=False
-        Accepted for scikit-learn's sake; ``history_`` and callbacks show every step.
+        Above 0 prints the steps and the time of the fit.
 
     Attributes
     ----------

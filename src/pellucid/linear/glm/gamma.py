@@ -33,7 +33,7 @@ class GammaRegressor(GeneralizedLinearModel):
     warm_start : bool, default=False
         Start from the last fit.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; use callbacks.
+        Above 0 prints the steps and the time of the fit.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class TweedieRegressor(GeneralizedLinearModel):
     warm_start : bool, default=False
         Start from the last fit.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; use callbacks.
+        Above 0 prints the steps and the time of the fit.
 
     Attributes
     ----------

@@ -328,7 +328,8 @@ class LinearRegression(LinearInference):
         n, squares = fit.weight, np.maximum(np.diag(fit.rss), 0.0)
         self._smoother = smoother_of(fit, unknowns, self._not_linear())
         self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
-        self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
+        intercept = np.float64(fit.intercept[0]) if single else fit.intercept
+        self.intercept_ = intercept if self.fit_intercept else 0.0
         self.rank_ = fit.rank - (unknowns == "all")
         self.df_ = np.nan if self.positive else float(self.rank_ + self.fit_intercept)
         self.condition_, self.solver_, self.gradient_ = fit.condition, fit.route, fit.gradient

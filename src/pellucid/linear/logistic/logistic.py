@@ -95,7 +95,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
     max_iter : int, default=100
         Largest number of iterations of the solver.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; use callbacks.
+        Above 0 prints the steps and the time of the fit.
     warm_start : bool, default=False
         Start from the last fit.
     n_jobs : default=None

@@ -9,7 +9,7 @@ References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -55,13 +55,15 @@ class LogisticRegressionCV(LogisticRule):
     ----------
     Cs : int or list of floats, default=10
         How many C between 1e-4 and 1e4, or the values themselves (inf: no penalty).
-    l1_ratios : list of floats or None, default=(0.0,)
+    l1_ratios : list of floats or None, default=None
         Shares of the L1 penalty to try. None is (0.0,) without a dimension for them in
         ``scores_``, ``coefs_paths_`` and ``n_iter_``.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     cv : int, splitter or list of splits, default=None
         None means 5 stratified folds.
+    penalty : {"l1", "l2", "elasticnet"}
+        Deprecated, as in scikit-learn: use ``l1_ratios``.
     scoring : str, callable or None, default=None
         What is maximised; None is accuracy.
     tol : float, default=1e-4
@@ -112,10 +114,11 @@ class LogisticRegressionCV(LogisticRule):
         self,
         *,
         Cs: int | Sequence[float] | Array = 10,
-        l1_ratios: Sequence[float] | None = (0.0,),
+        l1_ratios: Sequence[float] | None = None,
         fit_intercept: bool = True,
         cv: Folds = None,
         dual: bool = False,
+        penalty: Literal["l1", "l2", "elasticnet", "deprecated"] = "deprecated",
         scoring: str | Callable[..., float] | None = None,
         solver: str = "lbfgs",
         tol: float = 1e-4,
@@ -134,6 +137,7 @@ class LogisticRegressionCV(LogisticRule):
         self.fit_intercept = fit_intercept
         self.cv = cv
         self.dual = dual
+        self.penalty = penalty
         self.scoring = scoring
         self.solver = solver
         self.tol = tol
@@ -196,6 +200,11 @@ class LogisticRegressionCV(LogisticRule):
 
     def _ratios(self) -> list[float]:
         ratios: Any = (0.0,) if self.l1_ratios is None else self.l1_ratios
+        if self.penalty != "deprecated":
+            check.one_of(("l1", "l2", "elasticnet"), penalty=self.penalty)
+            use = "l1_ratios=(0,) for 'l2', (1,) for 'l1', numbers between for 'elasticnet'"
+            warn(f"'penalty' was deprecated: use {use}", FutureWarning)
+            ratios = {"l1": (1.0,), "l2": (0.0,)}.get(self.penalty, ratios)
         fine = np.ndim(ratios) == 1 and len(ratios) > 0
         if not fine or any(not isinstance(r, Real) or not 0 <= float(r) <= 1 for r in ratios):
             known = "None or a list of numbers from 0 to 1"

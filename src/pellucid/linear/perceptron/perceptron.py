@@ -232,7 +232,7 @@ class Perceptron(LinearClassifier, StochasticModel):
     shuffle : bool, default=True
         A new order of the rows in every epoch; False: the order of the table.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
+        Above 0 prints the steps and the time of the fit.
     eta0 : float, default=1.0
         The rate.
     n_jobs : int or None

@@ -304,8 +304,8 @@ class Ridge(RidgeModel):
             known = "a number, one number per target or a Budget"
             raise ValueError(f"alpha must be {known}, got {self.alpha!r}") from None
         if alphas.ndim > 1 or (alphas.ndim == 1 and len(alphas) not in (1, k)):
-            known = f"one number or one per target ({k})"
-            raise ValueError(f"alpha must be {known}, got shape {alphas.shape}")
+            many = f"{len(alphas)} != {k}" if alphas.ndim == 1 else f"shape {alphas.shape}"
+            raise ValueError(f"Number of targets and number of penalties do not correspond: {many}")
         if not (np.isfinite(alphas) & (alphas >= 0)).all():
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return np.broadcast_to(alphas, (k,)).copy()

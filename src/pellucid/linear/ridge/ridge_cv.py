@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -23,6 +24,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Map, 
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
 from pellucid.core.records import Card
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import one_dimensional
 from pellucid.linear.ridge import leave_one_out as loo
 from pellucid.linear.ridge.folds import Fold, fold_scores, weighted_scorer
@@ -223,6 +225,9 @@ class RidgeCV(RidgeModel):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty by cross-validation and fit all rows with it."""
+        if self.gcv_mode == "svd" and issparse(X):
+            what = "The 'svd' mode is not supported for sparse X"
+            warn(f"{what}: `gcv_mode='eigen'` is taken", FutureWarning)
         return self._fit_memory(X, y, sample_weight)
 
     def _check_parameters(self) -> None:

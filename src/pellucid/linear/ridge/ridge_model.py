@@ -95,7 +95,8 @@ class RidgeModel(LinearModel):
         free = unknowns == "centred"  # the intercept is not shrunk: one more degree of freedom
         self.alpha_ = alpha = float(fit.alpha[0]) if shared or single else fit.alpha
         self.coef_ = fit.coef[:, 0] if single else np.ascontiguousarray(fit.coef.T)
-        self.intercept_ = pick(fit.intercept) if self.fit_intercept else 0.0
+        intercept = np.float64(fit.intercept[0]) if single else fit.intercept
+        self.intercept_ = intercept if self.fit_intercept else 0.0
         size = min(rows.n_rows, len(fit.spectrum.V)) - fit.spectrum.free
         d = fit.spectrum.d[fit.spectrum.free :][:size]
         self.singular_ = np.append(d, np.zeros(size - len(d)))

@@ -193,7 +193,7 @@ class SGDClassifier(LinearClassifier, StochasticModel):
     shuffle : bool, default=True
         A new order of the rows in every epoch.
     verbose : int, default=0
-        Accepted for scikit-learn's sake; see ``history_`` and scikit-learn's ProgressBar.
+        Above 0 prints the steps and the time of the fit.
     epsilon : float, default=0.1
         The e of huber and the epsilon-insensitive losses.
     n_jobs : int or None

@@ -74,7 +74,9 @@ def kneighbors_graph(
     mode: str = "connectivity",
 ) -> csr_matrix:
     """A sparse matrix (queries, training rows) of ones, or of distances."""
-    check.one_of(("connectivity", "distance"), mode=mode)
+    if mode not in ("connectivity", "distance"):
+        known = 'must be one of "connectivity", or "distance"'
+        raise ValueError(f'Unsupported mode, {known} but got "{mode}" instead')
     distance, index = kneighbors(self, X, n_neighbors)
     m, k = index.shape
     values = distance.ravel() if mode == "distance" else np.ones(m * k)

@@ -151,7 +151,9 @@ def radius_neighbors_graph(
     sort_results: bool = False,
 ) -> csr_matrix:
     """A sparse matrix (queries, training rows) of ones, or of distances."""
-    check.one_of(("connectivity", "distance"), mode=mode)
+    if mode not in ("connectivity", "distance"):
+        known = 'must be one of "connectivity", or "distance"'
+        raise ValueError(f'Unsupported mode, {known} but got "{mode}" instead')
     distance, index = radius_neighbors(self, X, radius, sort_results=sort_results)
     first = np.append(0, np.cumsum([len(row) for row in index]))
     columns = np.concatenate(list(index))

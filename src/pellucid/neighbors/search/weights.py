@@ -60,9 +60,11 @@ def neighbour_weights(
         return None
     if callable(rule):
         weights = np.asarray(rule(distance), dtype=np.float64)
-        if weights.shape != distance.shape or not np.isfinite(weights).all():
+        if weights.shape != distance.shape or np.isnan(weights).any():
             shapes = f"the shape {distance.shape} it was given, got shape {weights.shape}"
-            raise ValueError(f"weights must return finite numbers of {shapes}")
+            raise ValueError(f"weights must return numbers, none of them NaN, of {shapes}")
+        endless = np.isposinf(weights)  # 1/0 at a training row: such neighbours decide alone
+        weights = np.where(endless.any(axis=1, keepdims=True), endless.astype(float), weights)
         if not (weights.sum(axis=1) > 0).all():
             row = int(np.argmin(weights.sum(axis=1) > 0))
             raise ValueError(f"All neighbors of row {row} get zero weights; one must be positive")
