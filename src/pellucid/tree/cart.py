@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -20,8 +21,9 @@ from pellucid.features.encoding.category_table import check_categories, open_cod
 from pellucid.tree.growing import Classes, Growth, grow_tree
 from pellucid.tree.path_states import path_states
 from pellucid.tree.pruning import prune_at, pruning_path
-from pellucid.tree.record import Tree
+from pellucid.tree.record import Tree, TreeArrays
 from pellucid.tree.rules import Explanation, explain_cart, get_depth, get_n_leaves, tree_numbers
+from pellucid.tree.sparse_growing import grow_sparse, grows_sparse, leaves_of_sparse, stays_sparse
 from pellucid.tree.splits import THRESHOLDS, SplitSearch
 
 SPLITTERS = ("best", "random")
@@ -73,6 +75,11 @@ def level_counts(categories: list[Any] | None) -> Any:
     return np.array([0 if values is None else len(values) for values in categories], np.int64)
 
 
+def has_gaps(X: Any) -> bool:
+    """Whether a sparse table has missing cells."""
+    return issparse(X) and bool(np.isnan(X.data).any())
+
+
 class CartTree(Estimator):
     """A binary tree of questions ``x_j <= t``; a subclass says what its targets are."""
 
@@ -87,11 +94,13 @@ class CartTree(Estimator):
         return tags
 
     def _check_matrix(self, X: ArrayLike, *, reset: bool, finite: bool) -> Any:
-        """Sparse tables become dense: the columns are sorted anyway. Categories become codes."""
+        """Small sparse tables are written out: the columns are sorted anyway; categories coded."""
 
         def plain() -> Any:
             matrix = super(CartTree, self)._check_matrix(X, reset=reset, finite=finite)
-            return to_dense(matrix)
+            named = isinstance(self.categorical_features, str | None)
+            plain_numbers = named and not has_gaps(matrix)
+            return matrix if stays_sparse(matrix) and plain_numbers else to_dense(matrix)
 
         found, known = open_codes(self, X, plain, reset=reset)
         if reset:
@@ -164,9 +173,12 @@ class CartTree(Estimator):
     def _grow(self, X: Array, target: Classes | Array, w: Array) -> Tree:
         """Grow and prune."""
         self.max_features_ = column_count(self.max_features, X.shape[1])
-        growth = self._growth(len(X), float(w.sum()))
+        growth = self._growth(X.shape[0], float(w.sum()))
         seed = int(generator(self.random_state).integers(2**62))
-        tree = grow_tree(presort(X), target, w, growth, seed)
+        if issparse(X) and grows_sparse(growth, target, X.shape[1]):
+            tree = grow_sparse(X, target, w, growth)
+        else:
+            tree = grow_tree(presort(to_dense(X)), target, w, growth, seed)
         return prune_at(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
     def _check_state(self) -> None:
@@ -183,7 +195,19 @@ class CartTree(Estimator):
     def apply(self, X: ArrayLike) -> Any:
         """The number of the leaf of every row."""
         X = self._check_input(X)
-        return self.tree_.apply(X)
+        return leaves_of_sparse(self.tree_, X) if issparse(X) else self.tree_.apply(X)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The tree as plain arrays: what copies objects is not told that it is scikit-learn's."""
+        state = super().__getstate__()
+        if "tree_" in state:
+            state = {**state, "tree_": TreeArrays(*state["tree_"])}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "tree_" in state:
+            state = {**state, "tree_": Tree(*state["tree_"])}
+        super().__setstate__(state)
 
     def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
         """What ``sklearn.inspection.partial_dependence`` asks for: the mean answers (n,)."""
@@ -193,8 +217,7 @@ class CartTree(Estimator):
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
-        X = self._check_input(X)
-        return self.tree_.decision_path(X)
+        return self.tree_.paths_to(self.apply(X))
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
