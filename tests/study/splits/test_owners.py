@@ -157,3 +157,30 @@ def test_units_of_a_long_table_are_seen_whole():
     table = {"who": who, "height": of(rng.normal(170, 9, 8_000)), "x": rng.normal(size=len(who))}
     assert owner(table | {"y": rng.normal(size=len(who))}, "y").name == "who"
     assert owner({"k": who % 50, "x": table["x"], "y": rng.normal(size=len(who))}, "y") is None
+
+
+def test_the_houses_of_a_district_are_no_rows_of_one_thing():
+    """Districts have a town, and places near each other; a person has one age in all rows."""
+    rng = np.random.default_rng(2)
+    district = rng.permutation(np.repeat(np.arange(60), rng.integers(4, 20, 60)))
+    n = len(district)
+    town = (district * 7 % 60) // 2
+    centre = rng.normal(size=(60, 2)) * 10
+    place = centre[district] + rng.normal(size=(n, 2))
+    size = rng.normal(size=n)
+    price = size + 0.8 * rng.normal(size=60)[district] + rng.normal(size=n)
+    table = pl.DataFrame(
+        {
+            "code": [f"z{d}" for d in district],
+            "town": [f"t{t}" for t in town],
+            "north": place[:, 0],
+            "east": place[:, 1],
+            "size": size,
+            "price": price,
+        }
+    )
+    assert owner(table, "price") is None
+    age = rng.normal(size=60).round(3)[district]
+    found = owner(table.with_columns(age=age), "price")
+    assert found is not None
+    assert (found.name, found.rule) == ("code", "own")

@@ -9,8 +9,12 @@ for the number L of levels,
 (Gini impurities for levels), g is taken for a unit when one of these holds:
 
     own       columns with s >= 0.9 tell at least 40 % of the levels apart: the age and sex of
-              a person, the area of a shop. A level of an ordinary category (colour, species) has
-              nothing of its own; a hierarchy (maker, country) has one coarse column at most.
+              a person, the area of a shop. Such columns have one value in nearly all rows of a
+              level; where they only vary little, the target must belong to the level too
+              (s >= 0.7), since the places of the houses of a district are near each other and
+              the houses are not rows of one thing. A level of an ordinary category (colour,
+              species) has nothing of its own; a hierarchy (maker, country; postal code, city) has
+              one column of fewer names at most.
     occasion  each level meets each value of a numeric column about once (visit 1, 2, 3 of every
               person), and some other column, or the level of the target, belongs to it.
     alike     the target and at least half of the other columns have s >= 0.7 (0.5 where that of
@@ -51,6 +55,7 @@ LEAST_OF_A_CLASS, LEAST_UNITS = 5, 3  # a class of so many rows must be in so ma
 LEAST_ROWS = 2.0  # per level, on average
 OWN, ALIKE, SIMILAR = 0.9, 0.7, 0.5  # shares of the variance between levels
 TOLD_APART = 0.4  # of the levels, by what they own
+REPEATED = 0.9  # of the rows of a level, where a column belongs to it
 ROUGH = 1.0  # von Neumann's ratio of codes is about 2, of a curve near 0
 FILLED = 0.6  # of the grid of units and occasions
 CALENDAR = 12  # so many levels may be months or weekdays
@@ -341,8 +346,13 @@ def _judged(
     if not _are_codes(columns[name], varying + ([] if goal is None else [goal]), profile):
         return None
     own = [other for other in fixed if ties[other].rough >= ROUGH]
-    if own and _distinct([ties[other].told for other in own]) >= TOLD_APART * L:
-        return Owner(name, L, "own", tuple(own))
+    if own and _told_apart(own, ties) >= TOLD_APART * L:
+        firm = [other for other in own if _repeats(views[other], g)]
+        names_alone = len(firm) == 1 and views[firm[0]].numbers is None
+        if firm and not names_alone and _told_apart(firm, ties) >= TOLD_APART * L:
+            return Owner(name, L, "own", tuple(own))
+        if goal is not None and goal.share >= ALIKE:
+            return Owner(name, L, "own", tuple(own))
     if target is None or goal is None:
         return None
     for other in others:
@@ -362,8 +372,29 @@ def _judged(
     return None
 
 
-def _distinct(told: list[IntArray]) -> int:
-    return len(np.unique(np.column_stack(told), axis=0))
+def _told_apart(names: list[str], ties: dict[str, Tie]) -> int:
+    """How many levels these columns tell apart."""
+    return len(np.unique(np.column_stack([ties[name].told for name in names]), axis=0))
+
+
+def _repeats(view: View, g: IntArray) -> bool:
+    """Whether nearly all rows of a level have one value.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> view = View(read_column(pl.Series([1.5])), np.array([1.5, 1.5, 2.5, 2.6]), None)
+    >>> _repeats(view, np.array([0, 0, 1, 1])), _repeats(view, np.array([0, 0, 1, 2]))
+    (False, True)
+    """
+    if view.numbers is not None:
+        seen = np.isfinite(view.numbers)
+        level, codes = g[seen], np.unique(view.numbers[seen], return_inverse=True)[1]
+    else:
+        level, codes = g, np.asarray(view.codes)
+    K = int(codes.max()) + 1
+    pair, counts = np.unique(level * K + codes, return_counts=True)
+    most = np.zeros(int(g.max()) + 1, dtype=np.intp)
+    np.maximum.at(most, pair // K, counts)
+    return bool(most.sum() >= REPEATED * len(level))
 
 
 def _alias(view: View, g: IntArray) -> bool:
