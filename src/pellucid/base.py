@@ -324,6 +324,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 class Regressor(RegressorMixin, Estimator):
     """Base of the regressors: y is one column of numbers, or several."""
 
+    _estimator_type = "regressor"  # what tools asked before there were tags
     _multi_output = True
     _squares_y = False  # a target whose square overflows is refused
 
@@ -343,6 +344,8 @@ class Regressor(RegressorMixin, Estimator):
 
 class Classifier(ClassifierMixin, Estimator):
     """Base of the classifiers: y becomes codes 0..K-1 of the sorted ``classes_``."""
+
+    _estimator_type = "classifier"
 
     def _check_target(self, y: Any, n: int) -> IntArray:
         self.classes_, codes = encode_labels(check_labels(y, n, self))

@@ -396,8 +396,9 @@ def tensor_nearest(X: Any, C: Any, origin: Any) -> TensorNear:
     constant = xp.sum(about**2, axis=1) + 2.0 * (about @ origin)
     D = constant - 2.0 * products[:, :k]
     own = xp.linalg.vector_norm(X, axis=1) ** 2 - 2.0 * products[:, k] + xp.sum(origin**2)
-    squares = xp.min(D, axis=1) + own
-    return TensorNear(xp.argmin(D, axis=1), xp.where(squares > 0, squares, xp.zeros_like(squares)))
+    labels = xp.argmin(D, axis=1)
+    squares = xp.take_along_axis(D, labels[:, None], axis=1)[:, 0] + own
+    return TensorNear(labels, xp.where(squares > 0, squares, xp.zeros_like(squares)))
 
 
 def tensor_terms(space: Space, X: Any, C: Any, labels: Any) -> Any:

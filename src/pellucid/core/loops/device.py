@@ -21,7 +21,7 @@ import numpy as np
 from pellucid.core.arrays.tensors import describe, host, is_tensor, namespace
 from pellucid.core.loops.statistics import LEAF_ROWS, Moments, Rows, Statistic, unit_weights
 
-PIECE_BYTES = 2**28  # of X at a time: three temporaries of it fit on any device
+PIECE_BYTES = 2**31  # of X at a time; few launches keep a device busy
 
 Form = TypeVar("Form", bound=Callable[..., Any])
 FORMS: dict[Callable[..., Any], Callable[..., Any]] = {}

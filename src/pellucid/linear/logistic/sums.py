@@ -210,35 +210,39 @@ def device_sums(
         R, loss, wrong = R * w[:, None], w * loss, wrong & (w > 0)
     first = xp.sum(R, axis=0)[:, None]
     s = like(shift, X)[None, :]
-    slope = xp.concat([ones * first, cross(R, X) - first * s], axis=1)
+    own = P if w is None else P * w[:, None]
+    h = own * (1 - P) if curved and len(theta) == 1 else own
+    both = cross(X, xp.concat([R, h], axis=1) if curved else R).T  # R'X and h'X in one pass
+    slope = xp.concat([ones * first, both[: len(theta), :] - first * s], axis=1)
     sums = Sums(xp.sum(loss), xp.count_nonzero(wrong), slope, np.zeros((0, 0)))
-    return sums if not curved else sums._replace(curvature=device_curvature(X, s, ones, P, w))
+    if not curved:
+        return sums
+    return sums._replace(curvature=device_curvature(X, s, ones, P, h, both[len(theta) :, :]))
 
 
-def device_curvature(X: Any, s: Any, ones: float, P: Any, w: Any) -> Any:
+def device_curvature(X: Any, s: Any, ones: float, P: Any, h: Any, first: Any) -> Any:
     """sum_i w_i (diag(p_i) - p_i p_i') x d_i d_i' of tensors, d = (ones, x - s).
 
-    One column of P: two classes. The shift s is taken off the sums, or off the rows where that
-    would cost digits.
+    One column: two classes, h = w p (1 - p); else h = w p. ``first`` is h'X. The shift s is taken
+    off the sums, or off the rows where that would cost digits.
     """
     xp, K = namespace(X), P.shape[1]
+    own = [weighted_products(X, s, ones, h[:, k], first[k : k + 1, :]) for k in range(K)]
     if K == 1:
-        h = P[:, 0] * (1 - P[:, 0])
-        return weighted_products(X, s, ones, h if w is None else w * h)
-    own = [P[:, k] if w is None else w * P[:, k] for k in range(K)]
-    blocks = [
-        [-weighted_products(X, s, ones, own[k] * P[:, m]) for m in range(K)] for k in range(K)
-    ]
+        return own[0]
+    blocks = []
     for k in range(K):
-        blocks[k][k] = blocks[k][k] + weighted_products(X, s, ones, own[k])
-    return xp.concat([xp.concat(line, axis=1) for line in blocks], axis=0)
+        mixed = [h[:, k] * P[:, m] for m in range(K)]
+        line = [-weighted_products(X, s, ones, v, v[None, :] @ X) for v in mixed]
+        line[k] = line[k] + own[k]
+        blocks.append(xp.concat(line, axis=1))
+    return xp.concat(blocks, axis=0)
 
 
-def weighted_products(X: Any, s: Any, ones: float, h: Any) -> Any:
-    """sum_i h_i d_i d_i', d = (ones, x - s), h >= 0."""
+def weighted_products(X: Any, s: Any, ones: float, h: Any, first: Any) -> Any:
+    """sum_i h_i d_i d_i', d = (ones, x - s), h >= 0, first = h'X."""
     xp = namespace(X)
-    V = X * h[:, None]
-    G, first, total = cross(X, V), xp.sum(V, axis=0)[None, :], xp.sum(h)
+    G, total = cross(X, X * h[:, None]), xp.sum(h)
     M = first - total * s  # sum h (x - s)
     S = G - s.T @ first - first.T @ s + total * (s.T @ s)
     if far_off(total * (s * s)[0, :], xp.linalg.diagonal(S)):

@@ -36,6 +36,7 @@ from pellucid.mixture.gaussian import kernels
 
 STRUCTURES = ("full", "tied", "diag", "tied_diag", "spherical", "tied_spherical")
 DENSE = ("full", "tied")
+NEAR = 1e3  # squared distance of a mean from 0 up to which expanding it costs three digits
 LOST = 1e-14  # a component with a smaller share of all rows has lost them: it stays where it is
 POINT = 1e-20  # a variance below this share of the column's is that of one point (reg_covar=0)
 
@@ -189,8 +190,8 @@ def leaf_sums(factors: Factors, rows: Rows) -> Sums:
 def tensor_joint(X: Any, factors: Factors) -> Any:
     """log pi_k N_k(x_i) of the rows of a tensor, shape (n, k).
 
-    (x - mu) U is x U - mu U where the means lie near 0 (in units of the components), else the rows
-    are moved first.
+    |(x - mu) U|^2 is expanded where the mean lies near 0 (in deviations of the component), else the
+    rows are moved first.
     """
     xp, (k, p) = namespace(X), factors.means.shape
     root, const = np.ascontiguousarray(factors.root[..., :p]), like(factors.const, X)
@@ -199,9 +200,13 @@ def tensor_joint(X: Any, factors: Factors) -> Any:
         mean = factors.means[j]
         if factors.dense:
             U = root[j if len(root) > 1 else 0]
-            near = np.abs(mean @ U).max(initial=0.0) < 1e4
-            A = X @ like(U, X) - like(mean @ U, X) if near else (X - like(mean, X)) @ like(U, X)
-            quadratic = xp.linalg.vector_norm(A, axis=1) ** 2
+            centre = mean @ U
+            if centre @ centre < NEAR:
+                A, cut = X @ like(U, X), X @ like(U @ centre, X)
+                quadratic = xp.linalg.vector_norm(A, axis=1) ** 2 - 2.0 * cut + centre @ centre
+            else:
+                A = (X - like(mean, X)) @ like(U, X)
+                quadratic = xp.linalg.vector_norm(A, axis=1) ** 2
         else:
             C = (X - like(mean, X)) * like(np.sqrt(root[j]), X)
             quadratic = xp.linalg.vector_norm(C, axis=1) ** 2
@@ -223,9 +228,11 @@ def device_sums(factors: Factors, rows: DeviceRows) -> Sums:
         value, R = value * rows.w, R * rows.w[:, None]
     weight = xp.sum(R, axis=0)
     means = like(factors.means, X)
-    first = cross(R, X) - weight[:, None] * means
+    raw = cross(R, X)
+    first = raw - weight[:, None] * means
     if factors.dense:
-        second = [scatter_about(X, R[:, j], means[j : j + 1, :]) for j in range(means.shape[0])]
+        each = [(R[:, j], raw[j : j + 1, :], means[j : j + 1, :]) for j in range(means.shape[0])]
+        second = [scatter_about(X, *own) for own in each]
     else:
         second = [
             xp.sum((X - means[j, :]) ** 2 * R[:, j : j + 1], axis=0) for j in range(means.shape[0])
@@ -233,11 +240,10 @@ def device_sums(factors: Factors, rows: DeviceRows) -> Sums:
     return Sums(weight, first, xp.stack(second), xp.sum(value))  # type: ignore[arg-type]
 
 
-def scatter_about(X: Any, r: Any, mean: Any) -> Any:
-    """sum r (x - mean)(x - mean)' of a tensor; the mean is taken off the sums if that is safe."""
+def scatter_about(X: Any, r: Any, M: Any, mean: Any) -> Any:
+    """sum r (x - mean)(x - mean)' of a tensor, M = r'X; the mean is taken off the sums if safe."""
     xp = namespace(X)
-    V = X * r[:, None]
-    G, M, N = cross(X, V), xp.sum(V, axis=0)[None, :], xp.sum(r)
+    G, N = cross(X, X * r[:, None]), xp.sum(r)
     S = G - mean.T @ M - M.T @ mean + N * (mean.T @ mean)
     if far_off(N * (mean * mean)[0, :], xp.linalg.diagonal(S)):
         C = X - mean
