@@ -86,7 +86,7 @@ def data(case: Case) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def best(work: Callable[[], Any], settle: Callable[[], None], times: int) -> tuple[float, Any]:
-    """Least seconds of several runs, after one that is not counted."""
+    """Least seconds of several runs, after one that is not counted; 0 times: that one."""
     seconds, found = [], None
     for _ in range(times + 1):
         settle()
@@ -94,7 +94,7 @@ def best(work: Callable[[], Any], settle: Callable[[], None], times: int) -> tup
         found = work()
         settle()
         seconds.append(time.perf_counter() - begin)
-    return min(seconds[1:]), found
+    return min(seconds[1:] or seconds), found
 
 
 def bandwidth(torch: Any, device: str) -> float:
@@ -124,7 +124,7 @@ def measure(case: Case, device: str, ceiling: float, peers: bool) -> str:
             resident, on_device = best(lambda: case.ours().fit(*tensors), settle, 3)
             tensors.clear()
             host, _ = best(lambda: case.ours().fit(*given), settle, 1)
-        peer = best(lambda: case.peer().fit(*given), lambda: None, 1)[0] if peers else np.nan
+        peer = best(lambda: case.peer().fit(*given), lambda: None, 0)[0] if peers else np.nan
     a, b = case.answer(model), case.answer(on_device)
     gap = float(np.abs(a - b).max() / np.abs(a).max())
     share = case.passes(on_device) * X.nbytes / resident / ceiling
