@@ -19,7 +19,7 @@ import pellucid
 from pellucid.cli.shared.ahead import compiling_ahead
 from pellucid.cli.shared.options import Code, Stop, common, console, print_json
 
-OPTIONAL = ("torch",)  # what modules of an extra import at their head
+OPTIONAL = ("h11", "starlette", "torch", "uvicorn")  # what modules of an extra import at their head
 
 
 class Warmed(NamedTuple):
