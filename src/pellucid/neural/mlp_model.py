@@ -321,7 +321,7 @@ class MultilayerPerceptron(Estimator):
                 raise ValueError("states_ must have the shapes of the layers")
 
     def _look_for_collapse(self, data: Data) -> None:
-        at = np.arange(min(data.n, LOOK))
+        at = np.arange(data.some(LOOK))
         x, t, _ = data.take(at)
         self._scales = spread_ratio(x)
         if len(x) < 2 or not np.ptp(t, axis=0).any() or not np.ptp(x, axis=0).any():

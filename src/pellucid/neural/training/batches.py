@@ -17,6 +17,8 @@ from pellucid.core.loops.statistics import is_unit
 MOST_VISITS = 1e9  # of an epoch; weights count as repetitions
 SPLIT = 1 << 40  # a number no epoch has: the order that decides who is held out
 
+SPARSE_CELLS = 1 << 22  # of a sparse table that are written out only to be looked at
+
 
 class Data(NamedTuple):
     """Training rows: inputs (dense or CSR), targets (n, k), and the visits of an epoch."""
@@ -48,6 +50,11 @@ class Data(NamedTuple):
         """The weights of some visits."""
         share = self.visits.share
         return share[positions] if len(share) else np.ones(len(positions))
+
+    def some(self, most: int) -> int:
+        """How many rows to look at: fewer of a wide sparse table, which are written out for it."""
+        wide = max(2, SPARSE_CELLS // max(1, self.X.shape[1])) if issparse(self.X) else most
+        return min(self.n, most, wide)
 
     def whole(self) -> tuple[Array, Array, Array]:
         """All of them, in the order of an epoch that depends on contents alone."""

@@ -127,7 +127,7 @@ class Trainer:
         """The penalised loss before mini-batches begin, of at most START_ROWS rows."""
         count = self.data.n
         if not self.plan.couples and self.plan.loss.reduction != "sum":
-            count = min(count, START_ROWS)
+            count = self.data.some(START_ROWS)
         cast = vector.astype(self.kind, copy=False)
         with single_threaded_blas():
             x, t, w = self.data.take(np.arange(count))
