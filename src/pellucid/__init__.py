@@ -5,6 +5,7 @@ Every public name is imported on first use, so ``import pellucid`` costs nothing
 """
 
 from pellucid._lazy import lazy_names
+from pellucid.bridges import install
 
 __version__ = "0.1.0"
 
@@ -252,3 +253,5 @@ _PACKAGES = (
 )
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME, _PACKAGES)
+install()
+del install

@@ -1,4 +1,4 @@
-"""A class of ours that stands for the class of that name in scikit-learn.
+"""Modules that may come later, and classes of ours that stand for those of scikit-learn.
 
 Tools around scikit-learn (shap, dtreeviz, treeinterpreter, partial dependence by recursion) ask
 ``isinstance(model, sklearn.tree.DecisionTreeClassifier)`` and then read attributes that ours has
@@ -7,6 +7,7 @@ for it: a module that is not there yet is met when it comes.
 """
 
 import sys
+from abc import ABCMeta
 from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,7 +17,24 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
-_waiting: dict[str, list[type]] = defaultdict(list)  # by the module that is not imported yet
+Call = Callable[[ModuleType], object]
+_waiting: dict[str, list[Call]] = defaultdict(list)  # by the module that is not imported yet
+
+
+def when_imported(module: str, call: Call) -> None:
+    """Call with a module: now if it is there, else when it has been imported.
+
+    >>> import json
+    >>> when_imported("json", lambda module: print(module.__name__))
+    json
+    """
+    found = sys.modules.get(module)
+    if found is not None and not getattr(found.__spec__, "_initializing", False):
+        call(found)
+        return
+    _waiting[module].append(call)
+    if _watch not in sys.meta_path:
+        sys.meta_path.insert(0, _watch)
 
 
 def stands_for(module: str) -> Callable[[Class], Class]:
@@ -31,12 +49,12 @@ def stands_for(module: str) -> Callable[[Class], Class]:
     """
 
     def decorate(cls: Class) -> Class:
-        if module in sys.modules and hasattr(sys.modules[module], cls.__name__):
-            _register(sys.modules[module], cls)
-        else:
-            _waiting[module].append(cls)
-            if _watch not in sys.meta_path:
-                sys.meta_path.insert(0, _watch)
+        def register(found: ModuleType) -> None:
+            theirs: Any = getattr(found, cls.__name__, None)
+            if isinstance(theirs, ABCMeta):
+                theirs.register(cls)
+
+        when_imported(module, register)
         return cls
 
     return decorate
@@ -53,18 +71,13 @@ def both(first: type, second: type) -> type:
     return type(f"{first.__name__}Or{second.__name__}", (first, second), {})
 
 
-def _register(module: ModuleType, cls: type) -> None:
-    theirs: Any = getattr(module, cls.__name__)
-    theirs.register(cls)
-
-
 class _Watch:
     """Meets a module when it is imported; finds nothing itself."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name not in _waiting:
             return None
-        classes = _waiting.pop(name)
+        calls = _waiting.pop(name)
         if not _waiting and self in sys.meta_path:
             sys.meta_path.remove(self)  # type: ignore[arg-type]
         spec = find_spec(name)
@@ -73,8 +86,8 @@ class _Watch:
 
             def exec_module(module: ModuleType) -> None:
                 run(module)
-                for cls in classes:
-                    _register(module, cls)
+                for call in calls:
+                    call(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

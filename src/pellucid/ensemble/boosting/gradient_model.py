@@ -213,6 +213,18 @@ class GradientBoosting(Estimator):
     def _init_scores(self, loss: GradientLoss, model: BaseEstimator, X: Array) -> Array:
         """Scores (K, n) of a fitted ``init``."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The start as plain scores: what copies objects is not told that it is scikit-learn's."""
+        state = super().__getstate__()
+        if isinstance(state.get("init_"), BestConstant):
+            state = {**state, "init_": StartScores(*state["init_"])}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("init_"), StartScores):
+            state = {**state, "init_": BestConstant(*state["init_"])}
+        super().__setstate__(state)
+
     def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> Array:
         """What ``sklearn.inspection.partial_dependence`` asks for: (K, n), without the start."""
         found = np.zeros((self.n_trees_per_iteration_, len(grid)))

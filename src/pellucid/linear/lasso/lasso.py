@@ -20,11 +20,13 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import ArrayLike, Seed
 from pellucid.core.records import Card
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.linear.budget import Budget
 from pellucid.linear.lasso.paths import lasso_path
 from pellucid.linear.lasso.penalised_model import PenalisedModel, penalised_card
 
 
+@stands_for("sklearn.linear_model")
 class Lasso(PenalisedModel):
     """Least squares with an L1 penalty, which sets coefficients to zero.
 

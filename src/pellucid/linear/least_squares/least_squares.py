@@ -29,6 +29,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Moments, Rows, Source, unit_weights
 from pellucid.core.records import Card
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares import large_sparse
@@ -130,6 +131,7 @@ def generalised(X: Array, Y: Array, S: Array, *, intercept: bool) -> tuple[Rows,
     return Rows(design, V, unit_weights(len(X))), 2 * float(np.log(np.diag(L)).sum()), total
 
 
+@stands_for("sklearn.linear_model")
 class LinearRegression(LinearInference):
     """Ordinary least squares, with standard errors, tests and intervals.
 

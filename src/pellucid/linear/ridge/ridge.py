@@ -30,6 +30,7 @@ from pellucid.core.functions.penalties import L2
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.runtime.random import generator
+from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.budget import Budget, ridge_multiplier
 from pellucid.linear.least_squares import large_sparse
@@ -192,6 +193,7 @@ def _positive_all(A: Array, c: Array, penalty: Array) -> Array:
     return np.vstack([b, w])
 
 
+@stands_for("sklearn.linear_model")
 class Ridge(RidgeModel):
     """Least squares with an L2 penalty.
 
