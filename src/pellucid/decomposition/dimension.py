@@ -18,16 +18,16 @@ from scipy.special import gammaln
 
 from pellucid.core.arrays.typing import Array
 
-SMALL = 1e-15  # an eigenvalue below it leaves the evidence without meaning
+SMALL = 1e-15  # of the largest: a smaller eigenvalue leaves the evidence without meaning
 
 
 def log_evidence(eigenvalues: Array, d: int, n: float) -> float:
     """log p(D | d) for 1 <= d < p."""
-    p = len(eigenvalues)
-    if eigenvalues[d - 1] < SMALL:
+    p, least = len(eigenvalues), SMALL * float(eigenvalues[0])
+    if not eigenvalues[d - 1] > least:
         return -np.inf
     half = (p - np.arange(d)) / 2
-    v = max(SMALL, float(eigenvalues[d:].mean()))
+    v = max(least, float(eigenvalues[d:].mean()))
     m = p * d - d * (d + 1) / 2
     fitted = np.where(np.arange(p) < d, eigenvalues, v)
     i, j = np.triu_indices(p, 1)

@@ -33,7 +33,7 @@ from pellucid.decomposition.row_sums import by_leaves, leaf_moments
 from pellucid.decomposition.spectrum import by_eigen
 
 LOG_2PI = float(np.log(2 * np.pi))
-SMALL = 1e-12  # least noise variance, as in scikit-learn
+SMALL = 1e-12  # least noise variance, as a share of the variance of the column
 
 
 class Factors(NamedTuple):
@@ -52,7 +52,9 @@ def best_loadings(S: Array, noise: Array, d: int) -> Factors:
     >>> best_loadings(S, np.ones(2), 1).W.round(6)
     array([[1., 1.]])
     """
-    root = np.sqrt(noise) + SMALL
+    variance = np.diag(S)
+    unit = np.where(variance > 0, variance, 1.0)
+    root = np.sqrt(noise) + SMALL * np.sqrt(unit)
     found = by_eigen(S / np.outer(root, root), len(S))
     values = np.maximum(found.squares, 0.0)
     W = np.sqrt(np.maximum(values[:d] - 1.0, 0.0))[:, None] * found.V[:d] * root
@@ -61,7 +63,7 @@ def best_loadings(S: Array, noise: Array, d: int) -> Factors:
     log_det = float(np.log(scale).sum() + 2.0 * np.log(root).sum())
     trace = float((values[:d] / scale).sum() + values[d:].sum())
     value = -0.5 * (len(S) * LOG_2PI + log_det + trace)
-    return Factors(W, noise, np.maximum(np.diag(S) - (W**2).sum(axis=0), SMALL), value)
+    return Factors(W, noise, np.maximum(variance - (W**2).sum(axis=0), SMALL * unit), value)
 
 
 def rotated(W: Array, method: str, *, tol: float = 1e-6, max_iter: int = 100) -> Array:

@@ -28,7 +28,9 @@ from pellucid.neighbors.neighbor_model import NeighborsModel
 from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.nearest_search import kneighbors, kneighbors_graph, nearest
 
-SMALL = 1e-10  # keeps the density of repeated rows finite, as in scikit-learn
+SMALL = (
+    1e-10  # keeps the density of repeated rows finite: of the mean reach, at most scikit-learn's
+)
 
 
 def local_density(distance: Array, index: IntArray, reach: Array) -> Array:
@@ -37,7 +39,8 @@ def local_density(distance: Array, index: IntArray, reach: Array) -> Array:
     >>> local_density(np.array([[1.0]]), np.array([[0]]), np.array([4.0])).round(6)
     array([0.25])
     """
-    return 1.0 / (np.maximum(distance, reach[index]).mean(axis=1) + SMALL)
+    least = SMALL * min(1.0, float(reach.mean()) or 1.0)
+    return 1.0 / (np.maximum(distance, reach[index]).mean(axis=1) + least)
 
 
 def _for_new_rows(name: str) -> Any:

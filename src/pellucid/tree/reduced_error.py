@@ -37,7 +37,7 @@ from pellucid.tree.multiway.record import MultiwayTree
 from pellucid.tree.pruning import make_leaves
 from pellucid.tree.record import Tree
 
-TIE = 1e-12  # scores of sums of squares nearer than this are equal
+TIE = 1e-12  # of the largest: scores of sums of squares nearer than this are equal
 
 
 class PruneStep(NamedTuple):
@@ -85,7 +85,7 @@ def additive_cuts(tree: Tree, leaf_sum: Array, final: Callable[[float], float]) 
     for i in range(len(parent) - 1, 0, -1):
         branch[parent[i]] += branch[i]
     now = size.copy()  # nodes left at and below each node
-    scale = TIE * max(1.0, float(np.abs(leaf_sum).max(initial=0.0)))
+    scale = TIE * float(np.abs(leaf_sum).max(initial=0.0))
     nodes: list[int] = []
     log: list[PruneStep] = []
     while inner.any():
@@ -124,8 +124,9 @@ def scored_cuts(
             cut = with_leaves(model, [*nodes, t])
             options.append((float(scorer(cut, X, y)), -cut.tree_.node_count, -t, t))
         top = max(option[0] for option in options)
-        best = max((o for o in options if o[0] >= top - TIE), key=lambda o: o[1:3])
-        if best[0] < score - TIE:
+        near = TIE * max(abs(top), abs(score))
+        best = max((o for o in options if o[0] >= top - near), key=lambda o: o[1:3])
+        if best[0] < score - near:
             break
         t = best[3]
         inner[below(parent, t, size)] = False

@@ -21,7 +21,7 @@ def textbook(X, y, epsilon=None, tol=1e-10, max_iter=10_000):
         corr = X.T @ r
         size = np.divide(np.abs(corr), norms, out=np.zeros(len(norms)), where=norms > 0)
         j = int(np.argmax(size))
-        if size[j] < tol:
+        if size[j] < tol * min(1.0, np.linalg.norm(y)):
             break
         amount = corr[j] / norms[j] ** 2
         if epsilon is not None:

@@ -63,7 +63,8 @@ class FuzzyCMeans(ClusterMixin, Estimator):
     max_iter : int, default=300
         Most rounds of one start.
     tol : float, default=1e-6
-        Stop when no coordinate of any centre moves by ``tol``.
+        Stop when no coordinate of a centre moves by ``tol`` times the root of the mean variance of
+        the columns.
     metric : {"euclidean", "manhattan", "cosine"} or Metric, default="euclidean"
         As for ``KMeans``; the objective takes the squared Euclidean distance, the sum of absolute
         differences, or one minus the cosine.
@@ -165,10 +166,11 @@ class FuzzyCMeans(ClusterMixin, Estimator):
         self, problem: Problem, n_init: int, context: FitContext
     ) -> tuple[Run, list[float]]:
         rng, sweeps = generator(self.random_state), sweeps_of(problem)
+        unit = float(np.sqrt(problem.box.variance))
         starts, weights = problem.starts(self.init, self.n_clusters, n_init, rng), self._weights()
 
         def run(start: Array, task: FitContext) -> Run:
-            limits = Limits(self.max_iter, self.tol, type(self).__name__, task)
+            limits = Limits(self.max_iter, self.tol * unit, type(self).__name__, task)
             return run_soft(sweeps, start, weights, limits)
 
         return kmeans.best_of(
@@ -214,8 +216,8 @@ class FuzzyCMeans(ClusterMixin, Estimator):
             f"{self.n_clusters} centres; memberships of a row are >= 0 and sum to 1",
             f"J = sum of w u^{self.m:g} D(x, v) = {self.objective_:.6g}, D {space.distance.name}",
             "in turn: the best memberships for the centres, the best centres for the memberships; "
-            f"stops when no coordinate of a centre moves by {self.tol:g}, or after {self.max_iter} "
-            f"rounds; {reached} of {len(self.runs_)} start(s) reached this J",
+            f"stops when no coordinate of a centre moves by {self.tol:g} of the rows' spread, or "
+            f"after {self.max_iter} rounds; {reached} of {len(self.runs_)} start(s) reached this J",
             {
                 "objective": self.objective_,
                 "partition coefficient": self.partition_coefficient_,

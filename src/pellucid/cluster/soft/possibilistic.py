@@ -80,7 +80,8 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
     max_iter : int, default=300
         Most rounds.
     tol : float, default=1e-6
-        Stop when no coordinate of any centre moves by ``tol``.
+        Stop when no coordinate of a centre moves by ``tol`` times the root of the mean variance of
+        the columns.
     m : float, default=2.0
         Exponent, m > 1; near 1 a row is either typical or not at all.
     scale : "fuzzy", float or array-like of shape (n_clusters,), default="fuzzy"
@@ -181,7 +182,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         centers = next(problem.starts(init, self.n_clusters, 1, rng))
         if given is not None and eta is not None:
             return PossibilisticStart(centers, eta)
-        tol = max(self.tol, 1e-4 * float(np.sqrt(problem.box.variance)))  # a start needs no more
+        tol = max(self.tol, 1e-4) * float(np.sqrt(problem.box.variance))  # a start needs no more
         limits = Limits(self.max_iter, tol, "fuzzy start")
         fuzzy = run_soft(sweeps_of(problem), centers, Weights(float(self.m), FUZZY), limits)
         if eta is None:
@@ -195,7 +196,8 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
         start = self._start(problem)
         attributes = partial(rounds.as_if_stopped, scale_=start.scale)
         context = FitContext(self, max_steps=self.max_iter, attributes=attributes, **data)
-        limits = Limits(self.max_iter, self.tol, type(self).__name__, context)
+        tol = self.tol * float(np.sqrt(problem.box.variance))
+        limits = Limits(self.max_iter, tol, type(self).__name__, context)
         weights = Weights(float(self.m), start.scale)
         run = run_soft(sweeps_of(problem), start.centers, weights, limits)
         self.cluster_centers_, self.scale_ = run.centers, start.scale
@@ -253,7 +255,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
             f"J = sum of w (t^{self.m:g} D + eta (1 - t)^{self.m:g}) = {self.objective_:.6g}",
             "in turn: the best typicalities for the centres, the best centres for the "
             f"typicalities; scales eta from {source}; stops when no coordinate of a centre moves "
-            f"by {self.tol:g}, or after {self.max_iter} rounds",
+            f"by {self.tol:g} of the rows' spread, or after {self.max_iter} rounds",
             {
                 "objective": self.objective_,
                 "rounds": self.n_iter_,

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from pellucid.core.arrays.typing import Array
-from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 
 EPS = float(np.finfo(np.float64).eps)
 TALL = 8192  # rows that are factored at a time
@@ -54,6 +54,24 @@ def solve_cholesky(G: Array, B: Array, alpha: float = 0.0) -> Solved | None:
     theta = lapack.dpotrs(L, B / scale[:, None], lower=1)[0] / scale[:, None]
     root = lapack.dtrtri(L, lower=1)[0].T / scale[:, None]
     return Solved(theta, root, len(G), condition)
+
+
+def solve_semidefinite(H: Array, g: Array) -> Array:
+    """H^-1 g by Cholesky after scaling to a unit diagonal; where H is singular but for rounding,
+    directions without curvature get a small one.
+
+    >>> solve_semidefinite(np.array([[2.0, 0.0], [0.0, 8.0]]), np.array([2.0, 4.0]))
+    array([1. , 0.5])
+    """
+    scale = np.sqrt(np.where(np.diag(H) > 0, np.diag(H), 1.0))
+    C = H / np.outer(scale, scale)
+    with single_threaded_blas():
+        L, info = lapack.dpotrf(C, lower=1, clean=1)
+        if info == 0 and np.diag(L).min() > 1e-6:
+            return np.asarray(lapack.dpotrs(L, g / scale, lower=1)[0] / scale)
+        d, V = np.linalg.eigh(C)
+    floor = 1e-10 * float(d[-1])
+    return np.asarray((V @ ((V.T @ (g / scale)) / np.maximum(d, floor))) / scale)
 
 
 def triangle(Z: Array) -> Array:

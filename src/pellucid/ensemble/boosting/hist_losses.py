@@ -19,6 +19,7 @@ from pellucid.ensemble.boosting.kernels import derivatives as boosting
 from pellucid.ensemble.boosting.kernels.leafwise import Grown
 
 ROWS = 16_384  # of one task of the thread pool
+PLAIN = 10  # powers of 2: a mean below 1/1000 is no ordinary unit of counts
 LONE = 1024.0  # times the mean: larger residuals ask for more bits than a narrow cell has
 
 
@@ -122,6 +123,18 @@ def best_constant(loss: Loss, y: Array, v: Array, K: int) -> Array:
     if code in (boosting.POISSON, boosting.GAMMA):
         return np.array([math.log(max(mean, 1e-300))])
     return np.array([mean])
+
+
+def curvature_unit(loss: Loss, baseline: Array) -> float:
+    """A power of 2 near the curvature of a row where y is in so small a unit that it vanishes.
+
+    The curvature of the Poisson loss is the mean; every other one has no unit.
+
+    >>> curvature_unit(Loss(boosting.POISSON), np.log([3e-9])) == 2.0**-29
+    True
+    """
+    power = math.floor(float(baseline[0]) / math.log(2))
+    return 2.0**power if loss.code == boosting.POISSON and power < -PLAIN else 1.0
 
 
 def leaf_quantiles(r: Array, w: Array, leaf: NDArray[Any], n_leaves: int, q: float) -> Array:

@@ -343,6 +343,10 @@ class HistGradientBoosting(Estimator):
         if self.n_iter_ > self.max_iter:
             done = f"there are {self.n_iter_} rounds already"
             raise ValueError(f"warm_start: {done}, more than max_iter={self.max_iter}")
+        unit = hist_losses.curvature_unit(loss, self._baseline)
+        if unit != 1.0:
+            rows = rows._replace(c=rows.c / unit)
+            limits = limits._replace(l2=limits.l2 / unit, min_gain=limits.min_gain / unit)
         start = Start(self._bins, self._baseline, self.trees_, self._seed)
         rounds = Rounds(rows, held, (loss, limits, self.learning_rate), start)
         scores = Scores(self, rounds, weighted) if self.do_early_stopping_ else None

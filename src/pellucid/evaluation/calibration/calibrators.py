@@ -22,7 +22,7 @@ from pellucid.core.loops.iterate import iterate
 from pellucid.evaluation.calibration.kernels import pool_adjacent, sigmoid_sums, temperature_sums
 
 BETA = (math.exp(-10.0), math.exp(10.0))  # inverse temperatures that are looked at
-SAME = 1e-15  # scores closer than this are one score
+SAME = 1e-15  # scores closer than this share of the largest are one score
 
 
 class SigmoidCalibration(NamedTuple):
@@ -112,7 +112,7 @@ def fit_isotonic(f: Array, y: Array, w: Array) -> IsotonicCalibration:
     keep = w > 0
     order = np.lexsort((y[keep], f[keep]))
     x, t, v = f[keep][order], y[keep][order], w[keep][order]
-    new = np.append(True, np.diff(x) >= SAME)
+    new = np.append(True, np.diff(x) > SAME * np.abs(x).max(initial=0.0))
     code = np.cumsum(new) - 1
     weight = np.bincount(code, weights=v)
     mean = np.bincount(code, weights=v * t) / weight

@@ -42,7 +42,9 @@ def threshold_of(rule: str | float | None, scores: Array, model: BaseEstimator) 
     >>> threshold_of("2*median", np.array([1.0, 3.0, 8.0]), None)
     6.0
     """
-    rule = (1e-5 if has_zeros(model) else "mean") if rule is None else rule
+    if rule is None:  # not the zeros, in any unit of the columns
+        zero = 1e-5 * min(1.0, float(np.max(scores, initial=0.0)) or 1.0)
+        rule = zero if has_zeros(model) else "mean"
     if not isinstance(rule, str):
         return float(rule)
     factor, _, word = rule.rpartition("*")
@@ -63,7 +65,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         With ``coef_`` or ``feature_importances_`` after its fit.
     threshold : float, str or None, default=None
         Least importance kept: a number, "mean", "median", "1.25*mean". None: 1e-5 for lasso-like
-        models (their non-zeros), else the mean.
+        models (their non-zeros), or 1e-5 of the largest where that is below 1, else the mean.
     prefit : bool, default=False
         The estimator is fitted already; ``transform`` then needs no ``fit`` before it.
     norm_order : int or inf, default=1

@@ -292,7 +292,7 @@ def regressions(table: NumberTable, parents: Sequence[tuple[int, ...]]) -> list[
         A = np.column_stack([np.ones(table.n_rows), table.Z[:, list(some)]])
         b = np.linalg.lstsq(A * root[:, None], table.Z[:, v] * root, rcond=None)[0]
         spread = np.average((table.Z[:, v] - A @ b) ** 2, weights=table.weights)
-        least = 1e-12 * max(1.0, float(np.abs(table.Z[:, v]).max()) ** 2)  # an exact fit
+        least = 1e-12 * (float(np.abs(table.Z[:, v]).max()) ** 2 or 1.0)  # an exact fit
         fits.append(np.append(b, max(spread, least)))
     return fits
 

@@ -97,7 +97,7 @@ def correlations(Z: Array, w: Array, names: Sequence[Name]) -> Correlations:
     centred = Z - np.average(Z, axis=0, weights=w)
     S = centred.T @ (centred * w[:, None])
     deviation = np.sqrt(np.diag(S))
-    flat = np.flatnonzero(deviation <= 1e-12 * np.abs(Z).max(axis=0, initial=1.0))
+    flat = np.flatnonzero(deviation <= 1e-12 * np.abs(Z).max(axis=0, initial=0.0))
     if len(flat):
         raise ValueError(f"column {names[flat[0]]!r} is constant: it has no correlation")
     return Correlations(tuple(names), S / np.outer(deviation, deviation), float(w.sum()))

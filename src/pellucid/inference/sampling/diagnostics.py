@@ -123,7 +123,7 @@ def sample_size(x: Array) -> float:
     covariance = autocovariance(x)
     within = covariance[:, 0].mean() * n / (n - 1)
     V = within * (n - 1) / n + (x.mean(axis=1).var(ddof=1) if m > 1 else 0.0)
-    rounding = 1e-30 * max(1.0, float(np.abs(x).max())) ** 2
+    rounding = 1e-30 * float(np.abs(x).max()) ** 2
     if not rounding < V:
         return float(N)  # a constant is known exactly
     rho = 1 - (within - covariance.mean(axis=0)) / V

@@ -29,18 +29,18 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.kernel.functions.named import named_kernel
 
-SMALLEST = 1e-12  # eigenvalues of the landmarks' Gram matrix are not divided by less
+SMALLEST = 1e-12  # of the largest eigenvalue of the landmarks' Gram matrix: smaller ones are raised
 
 
 def inverse_root(K: Array) -> Array:
-    """K^(-1/2) of a symmetric matrix, its small singular values raised to SMALLEST.
+    """K^(-1/2) of a symmetric matrix, its small singular values raised to that share.
 
     >>> inverse_root(np.diag([4.0, 1.0]))
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
     U, d, Vt = np.linalg.svd(K)
-    return np.asarray((U / np.sqrt(np.maximum(d, SMALLEST))) @ Vt)
+    return np.asarray((U / np.sqrt(np.maximum(d, SMALLEST * (d[0] or 1.0)))) @ Vt)
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, Transformer):

@@ -19,9 +19,9 @@ Weights v are repetitions throughout: v copies of a row have one and the same p.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 
+from pellucid.core.algebra.linalg import solve_semidefinite
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.simd import LANES
@@ -354,10 +354,7 @@ def newton_direction(problem: Problem, point: Point, delta: float) -> Array:
             share = point.gap / max(point.objective, 1e-300)  # far away a rough step will do
             return conjugate_gradients(problem, H, ridge, -point.slope, np.clip(share, *FORCING))
         H = H.matrix(problem)
-    H = H + np.diag(ridge)
-    scale = 1.0 / np.sqrt(np.diag(H))
-    factor = cho_factor(H * np.outer(scale, scale), lower=True, check_finite=False)
-    return -scale * cho_solve(factor, scale * point.slope, check_finite=False)
+    return -solve_semidefinite(H + np.diag(ridge), point.slope)
 
 
 def conjugate_gradients(

@@ -11,6 +11,7 @@ Cost          O(n p^2) per step of the primal, O(n^3) of the dual; 10 to 30 step
 References: Vapnik (1982); Boser, Guyon & Vapnik (1992); Mehrotra (1992).
 """
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -36,6 +37,7 @@ from pellucid.kernel.svm.svm_model import cell_variance
 
 SOLVERS = ("auto", "primal", "dual", "interior_point")
 TOUCHING = 1e-10  # squared distance of the hulls, of the largest k(x, x): below it they meet
+PLAIN = 10  # powers of 2: rows between 1/1000 and 1000 are taken as they are
 
 
 class NotSeparableError(ValueError):
@@ -47,12 +49,28 @@ class NotSeparableError(ValueError):
 
 
 class Table(NamedTuple):
-    """Distinct training rows, y = -1 or +1, their bounds and products."""
+    """Distinct training rows, y = -1 or +1, their bounds and products.
+
+    Products of any size are divided by ``unit``; multipliers and bounds are then ``unit`` times
+    what they are for the rows as given, and w is sqrt(unit) times.
+    """
 
     X: Any
     y: Array
     C: Array
     K: Array | None  # None: linear, by X
+    unit: float = 1.0
+
+    def in_units(self) -> "Table":
+        """The same with products near 1, where theirs are far from it."""
+        squares = (self.X**2).sum(axis=1) if self.K is None else np.diagonal(self.K)
+        power = math.frexp(float(squares.max()))[1] // 2
+        if abs(power) <= PLAIN or not np.isfinite(squares).all():
+            return self
+        unit = 4.0**power
+        K = None if self.K is None else self.K / unit
+        X = self.X / 2.0**power if self.K is None else self.X
+        return Table(X, self.y, self.C * unit, K, unit)
 
     def product(self, beta: Array) -> Array:
         """K beta."""
@@ -263,7 +281,7 @@ class MaximumMarginClassifier(Classifier):
         primal = linear and (self.solver == "primal" or small)
         K = None if primal else self.kernel_(part)
         bound = self.C * found.w if np.isfinite(self.C) else np.full(len(found.w), np.inf)
-        return found, Table(part, sign[found.first], bound, K)
+        return found, Table(part, sign[found.first], bound, K).in_units()
 
     def _programme(self, table: Table) -> tuple[Programme, Any]:
         """The programme and how the multipliers are read off its iterates."""
@@ -299,6 +317,8 @@ class MaximumMarginClassifier(Classifier):
     def _attributes(self, rows: Rows, found: Distinct, table: Table, a: Array) -> dict[str, Any]:
         near = self.support_threshold * min(1.0, float(a.max()))
         best = polish(table, a, near)
+        best = best._replace(beta=best.beta / table.unit)
+        near /= table.unit
         squared_norm = float(best.beta @ best.product)
         w, y = np.asarray(rows.w), 2.0 * np.asarray(rows.y) - 1.0
         beta = found.spread(best.beta, w)
@@ -320,7 +340,8 @@ class MaximumMarginClassifier(Classifier):
             **read.attributes(),
         }
         if isinstance(self.kernel_, LinearKernel):
-            attributes["coef_"] = (best.beta @ table.X)[None, :]
+            root = math.sqrt(table.unit) if table.K is None else 1.0  # of X in its units
+            attributes["coef_"] = (best.beta @ table.X * root)[None, :]
         return attributes
 
     def _values(self, Z: Array, X: Array, support: IntArray, beta: Array) -> Array:

@@ -28,7 +28,7 @@ LANES = 256  # running maxima side by side
 NEVER = np.float32(-np.inf)
 CONVERGED, BUDGET, MISSING = range(3)  # why ``run_smo`` returned
 FLAT = 3e-7  # of K_ii + K_jj: below it single precision cannot tell a curvature from zero
-TINY = np.float32(1e-12)
+TINY = np.float32(1e-36)  # of rows that are 0: only FLAT may decide about others
 STEPS, HAND, MISS, FILLED = range(4)  # places of ``count``
 GIVEN = 100  # the formula of a matrix that is there already
 ONE, ROUND32 = np.float32(1.0), np.float32(12582912.0)  # 1.5 2^23
@@ -332,7 +332,7 @@ def run_smo(source, cached, variables, search, tol, budget):
                 return MISSING
             fill_row(columns, whole, places, cj, formula, gamma, coef0, degree, cache[sj])
         both = np.float64(diagonal[ci]) + np.float64(diagonal[cj])
-        curve = max(both - 2.0 * np.float64(Ki[cj]), FLAT * both, 1e-12)
+        curve = max(both - 2.0 * np.float64(Ki[cj]), FLAT * both, 1e-300)
         step = move_pair(i, j, (top[g] + F[j]) / curve, b, lo, hi, up, down)
         scan(F, Ki, cache[sj], step, up, down, segments, room, top, low, at)
         count[STEPS] += 1

@@ -90,7 +90,9 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         n = len(bound)
         start = fill_up(bound, float(self.nu) * float(bound.sum()))
         problem = Problem(np.zeros(n), np.zeros(n), bound, start, one_segment(n))
-        machine = self._machine(problem, opened.gram)
+        size = float(opened.gram.diagonal.max(initial=0.0))  # k alone has a unit in this problem
+        far = 0 < size < np.inf and not 1e-3 <= size <= 1e3
+        machine = self._machine(problem, opened.gram, size if far else 1.0)
         self.shape_fit_ = rows.X.shape
         self._solve([machine], context, lambda done: self._read(opened, done))
         return self

@@ -109,8 +109,10 @@ class SupportVectorMachine(Estimator):
             far = f"one whose difference from its transpose is some {apart / size:.3g} of it"
             raise ValueError(f"a precomputed kernel must be a symmetric matrix, got {far}")
 
-    def _machine(self, problem: Problem, gram: Gram) -> Machine:
-        return Machine(problem, gram, self.tol, self.cache_size, self.shrinking, self.max_iter)
+    def _machine(self, problem: Problem, gram: Gram, unit: float = 1.0) -> Machine:
+        return Machine(
+            problem, gram, self.tol * unit, self.cache_size, self.shrinking, self.max_iter
+        )
 
     def _solve(self, machines: Sequence[Machine], context: FitContext, read: Reader) -> None:
         """Rounds until every machine is done; set the attributes that ``read`` finds."""

@@ -17,8 +17,8 @@ number of threads.    O(n d^2) per step, K^2/2 times that for K > 2
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
+from pellucid.core.algebra.linalg import solve_semidefinite
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, is_unit
@@ -133,7 +133,7 @@ def newton_step(
 ) -> tuple[Mode, float]:
     """One step-halved Newton step and the squared Newton decrement before it."""
     value, gradient, hessian = mode.terms
-    move = cho_solve(cho_factor(hessian), gradient)
+    move = solve_semidefinite(hessian, gradient)
     rise = float(gradient @ move)
     slack = 1e-13 * (1 + abs(value))  # rounding of the value
 

@@ -90,7 +90,8 @@ def walk_stagewise(
         A, c = np.ascontiguousarray(small.A), small.c[:, 0]
         norm, products = np.linalg.norm(A, axis=0), Products(A)
         rounding = 4 * EPS * np.sqrt(max(A.shape)) * float(np.linalg.norm(c))
-        limit, length = max(tol, rounding), float(epsilon or 0.0)
+        limit = max(tol * min(1.0, float(np.linalg.norm(c))), rounding)
+        length = float(epsilon or 0.0)
         corr, began = A.T @ c, time.perf_counter()
         size = 1 if context is not None and context.active else CHUNK
 
@@ -138,7 +139,8 @@ class StagewiseRegression(LinearModel):
     max_iter : int, default=10000
         Moves at most; a ConvergenceWarning says when they did not suffice.
     tol : float, default=1e-10
-        The end: largest |<x_j, r>| / |x_j| below this (or below rounding error).
+        The end: largest |<x_j, r>| / |x_j| below this, or this share of |y| where that is
+        below 1 (or below rounding error).
 
     Attributes
     ----------

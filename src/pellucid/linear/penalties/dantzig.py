@@ -46,7 +46,8 @@ def fit_dantzig(G: Array, q: Array, bound: float) -> DantzigFit:
     d = scale[live]
     H, b, room = G[np.ix_(live, live)] / np.outer(d, d), q[live] / d, bound / d
     unit = max(float(np.abs(b).max()), 1e-300)  # HiGHS's tolerances are absolute: solve near 1
-    cost, both = np.concatenate([1 / d, 1 / d]), np.hstack([H, -H])
+    price = d.min() / d
+    cost, both = np.concatenate([price, price]), np.hstack([H, -H])
     limits = np.concatenate([room + b, room - b]) / unit
     found = linprog(cost, A_ub=np.vstack([both, -both]), b_ub=limits, method="highs")
     if found.status != 0:
@@ -62,7 +63,7 @@ def polish(H: Array, b: Array, room: Array, v: Array) -> Array:
     """Solve the active constraints again; kept only where it is as good a vertex."""
     support = np.flatnonzero(np.abs(v) > 1e-9 * np.abs(v).max(initial=0.0))
     residual = b - H @ v
-    active = np.flatnonzero(np.abs(residual) >= room * (1 - 1e-6) - 1e-12)
+    active = np.flatnonzero(np.abs(residual) >= room * (1 - 1e-6) - 1e-12 * np.abs(b).max())
     if not len(support) or len(active) < len(support):
         return v
     side = np.sign(residual[active]) * room[active]

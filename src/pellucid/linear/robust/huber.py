@@ -20,12 +20,11 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import lapack
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.algebra.least_squares import finite, joint_moments
-from pellucid.core.algebra.linalg import EPS
+from pellucid.core.algebra.linalg import EPS, solve_semidefinite
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
@@ -176,19 +175,6 @@ def newton_direction(data: HuberData, state: HuberState) -> tuple[Array, float]:
     direction = np.zeros(len(slope))
     direction[free] = -solve_semidefinite(H[np.ix_(free, free)], slope[free])
     return direction, float(-slope @ direction)
-
-
-def solve_semidefinite(H: Array, g: Array) -> Array:
-    """H^-1 g by Cholesky after scaling to a unit diagonal; least squares where H is singular."""
-    scale = np.sqrt(np.where(np.diag(H) > 0, np.diag(H), 1.0))
-    C = H / np.outer(scale, scale)
-    with single_threaded_blas():
-        L, info = lapack.dpotrf(C, lower=1, clean=1)
-        if info == 0 and np.diag(L).min() > 1e-6:
-            return lapack.dpotrs(L, g / scale, lower=1)[0] / scale
-        d, V = np.linalg.eigh(C)
-        floor = 1e-10 * max(d[-1], 1e-300)  # directions without curvature get a small one
-        return (V @ ((V.T @ (g / scale)) / np.maximum(d, floor))) / scale
 
 
 def huber_step(data: HuberData, state: HuberState) -> tuple[HuberState, float]:

@@ -99,7 +99,7 @@ def check_metric(metric: MetricLike, X: ArrayLike, *, tol: float = 1e-12) -> Met
     X : array of shape (n, p)
         The rows it is tried on.
     tol : float, default=1e-12
-        Rounding that is overlooked, relative to the largest distance (at least 1).
+        Rounding that is overlooked, relative to the largest distance.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def check_metric(metric: MetricLike, X: ArrayLike, *, tol: float = 1e-12) -> Met
     check.non_negative(tol=tol)
     rows = matrix(X, "X")
     D = pairwise_distances(rows, rows, metric)
-    slack = tol * max(1.0, float(np.abs(D).max()))
+    slack = tol * float(np.abs(D).max())
     pairs = {
         "non_negative": first_pair(-slack > D),
         "identity": first_pair((np.abs(D) <= slack) != equal_rows(rows)),

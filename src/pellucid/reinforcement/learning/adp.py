@@ -32,7 +32,7 @@ from pellucid.reinforcement.learning.exploration import Exploration, exploration
 from pellucid.reinforcement.learning.policies import cumulative_policy, policy_probabilities
 from pellucid.reinforcement.worlds.worlds import Place, Simulation
 
-TOL = 1e-6  # of a plan to act by
+TOL = 1e-6  # of a plan to act by, as a share of its largest value
 FINAL_TOL = 1e-10
 SWEEPS = 100  # of one replanning; the next one goes on from there
 FINAL_SWEEPS = 100_000
@@ -175,7 +175,7 @@ class AdaptiveDynamicProgramming(Agent):
             best = np.where(self.model_.terminal | ~np.isfinite(best), 0.0, best)
             change = np.abs(best - u).max()
             u[:] = best
-            if change <= TOL:
+            if change <= TOL * np.abs(u).max():
                 break
 
     def _believed(self) -> Array:
@@ -235,7 +235,7 @@ class AdaptiveDynamicProgramming(Agent):
             self.values_ = np.zeros(len(self.values_))
             planner = self._planner()
             change = plan(self.model_, self.values_, planner, False, FINAL_TOL, FINAL_SWEEPS)
-            if not change <= FINAL_TOL * max(1.0, float(np.abs(self.values_).max())):
+            if not change <= FINAL_TOL * float(np.abs(self.values_).max()):
                 warn(
                     "the values of the learned model did not settle (discount 1 and no way to an "
                     f"end?): they still change by {change:.3g}",

@@ -89,11 +89,14 @@ def solved(model, u, planner, s, a, optimistic):
 
 @jit
 def plan(model, u, planner, optimistic, tol, max_sweeps):
-    """Value iteration in place until nothing moves by more than tol; the last change."""
+    """Value iteration in place until nothing moves by more than ``tol`` times the largest value.
+
+    Returns the last change.
+    """
     S, A = model.visits.shape
     change = np.inf
     for sweep in range(max_sweeps):
-        change = 0.0
+        change, size = 0.0, 0.0
         for i in range(S):
             s = i if sweep % 2 else S - 1 - i
             best = -np.inf
@@ -106,7 +109,8 @@ def plan(model, u, planner, optimistic, tol, max_sweeps):
                 best = 0.0
             change = max(change, abs(best - u[s]))
             u[s] = best
-        if change <= tol:
+            size = max(size, abs(best))
+        if change <= tol * size:
             break
     return change
 

@@ -37,7 +37,7 @@ from pellucid.reinforcement.planning.value_iteration import Rows, rows_of_mdp
 from pellucid.reinforcement.worlds.mdp import MDP
 from pellucid.reinforcement.worlds.mdp_tables import rows_of
 
-SLACK = 1e-11  # relative gain that rounding can make; only more than this is "strictly better"
+SLACK = 1e-11  # of the largest value: what rounding can make; only more is "strictly better"
 FADING = 0.97  # discount up to which sweeps reach the last digit before an LU is done
 ROUNDING, MOST = 2e-15, 100  # the last digit; rounds of 20 sweeps before an LU is tried after all
 SETTLED = 1e-10  # relative residual at which the sweeps of the modified form have settled
@@ -96,7 +96,7 @@ def evaluate(mdp: MDP, U: Array, policy: IntArray, sweeps: int | None) -> Array:
     U, only = U.copy(), np.zeros(len(U), dtype=np.intp)  # one action is left
     for _ in range(MOST):
         change = follow(*rows, U, only, 20)
-        if change <= ROUNDING * (1 + np.abs(U).max()):
+        if change <= ROUNDING * np.abs(U).max():
             return U
     return solve_chain(chain, mdp.discount)
 
@@ -107,15 +107,18 @@ def policy_step(
     """Evaluate, improve. The gap is how many states found a better action."""
     U = evaluate(mdp, state.values, state.policy, sweeps)
     policy, W = state.policy.copy(), np.empty_like(U)
-    changed, low, high = improve(*rows, U, W, policy, SLACK)
-    idle = (rest >= 0) & (U < -SLACK) if len(rest) else np.zeros(0, dtype=bool)
+    paid = np.abs(rows.r[np.isfinite(rows.r)])
+    size = max(float(np.abs(U).max()), float(paid.max(initial=0.0)))
+    slack = SLACK * size
+    changed, low, high = improve(*rows, U, W, policy, slack)
+    idle = (rest >= 0) & (U + slack < 0) if len(rest) else np.zeros(0, dtype=bool)
     if idle.any():  # worth less than nothing, where nothing can be had
         policy[idle] = rest[idle]
         U = np.where(idle, 0.0, U) if sweeps is not None else U
         changed += int(idle.sum())
     if mdp.terminal.any():
         low, high = min(low, 0.0), max(high, 0.0)
-    settled = sweeps is None or high - low <= SETTLED * (1 + np.abs(U).max())
+    settled = sweeps is None or high - low <= SETTLED * size
     if sweeps is not None and settled and not changed and mdp.discount < 1:
         return State(*centred(mdp, W, low, high, policy)), 0.0
     residual = max(-low, high)
@@ -136,7 +139,8 @@ def centred(
 def lowest_best(mdp: MDP, Q: Array) -> IntArray:
     """The first of the actions that are equally good but for rounding."""
     best = Q.max(axis=1, keepdims=True)
-    return (best - SLACK * (1 + np.abs(best)) <= Q).argmax(axis=1)
+    size = np.abs(Q[np.isfinite(Q)]).max(initial=0.0)
+    return (best - SLACK * size <= Q).argmax(axis=1)
 
 
 class PolicyIteration(StationaryPlanner):

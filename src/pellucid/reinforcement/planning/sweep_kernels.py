@@ -158,7 +158,7 @@ def renumber(order, indptr, indices, p, r, indptr2, indices2, p2, r2):
 
 @jit
 def improve(indptr, indices, p, r, g, U, W, actions, slack):
-    """W = B U; give each state an action that is better by more than slack (1 + |q|), if any.
+    """W = B U; give each state an action that is better by more than ``slack``, if any.
 
     With slack 0 from actions 0 on these are the greedy ones, the lowest index on ties. Returns how
     many actions were changed, and the least and the largest W(s) - U(s).
@@ -182,7 +182,7 @@ def improve(indptr, indices, p, r, g, U, W, actions, slack):
                 own = q
         W[s] = best
         low, high = min(low, best - U[s]), max(high, best - U[s])
-        if best > own + slack * (1.0 + abs(own)):
+        if best > own + slack:
             actions[s] = at
             changed += 1
     return changed, low, high

@@ -25,12 +25,12 @@ def moves(X: np.ndarray, y: np.ndarray, eps: float | None = None) -> Iterator[St
     """One column each, until nothing is left to explain."""
     Xc, r = X - X.mean(axis=0), y - y.mean()
     length = np.linalg.norm(Xc, axis=0)
-    w = np.zeros(X.shape[1])
+    w, least = np.zeros(X.shape[1]), 1e-10 * min(1, np.linalg.norm(r))
     while True:
         correlation = Xc.T @ r / length
         j = int(np.abs(correlation).argmax())
         whole = correlation[j] / length[j]
-        done = abs(correlation[j]) < 1e-10 if eps is None else abs(whole) <= eps / 2
+        done = abs(correlation[j]) < least if eps is None else abs(whole) <= eps / 2
         if done:
             return
         amount = whole if eps is None else eps * np.sign(whole)
