@@ -63,6 +63,21 @@ def test_a_score_inside_keeps_its_interval():
     assert with_room("f1_macro", Interval(1.0, 1.0, 1.0, 0.0, "bca", 9), 4).method == "wilson"
 
 
+@pytest.mark.parametrize("metric", ["rmse", "mae", "r2"])
+def test_a_perfect_fit_says_what_it_leaves_open(metric):
+    """Twenty rows without error bound how many others may have one, not how large it is."""
+    y = np.linspace(0, 1, 20)
+    found = metric_interval(metric, y, y)
+    assert found.low == found.high
+    share = 1 - 0.025 ** (1 / 20)
+    assert f"up to {100 * share:.2g} % of others may" in str(found)
+    (note,) = regression_metrics(y, y).notes
+    assert "no certainty: up to 17 % of others may" in note
+    assert "certainty" not in str(metric_interval(metric, y, y + np.sin(40 * y)))
+    few = regression_metrics(y, y, confidence=0.5).notes[0]
+    assert f"up to {100 * (1 - 0.25 ** (1 / 20)):.2g} %" in few
+
+
 def test_equal_folds_are_no_proof():
     assert "not 0" in str(cv_summary([1.0, 1.0, 1.0]))
     assert "not 0" not in str(cv_summary([1.0, 0.9, 1.0]))

@@ -58,7 +58,19 @@ class Interval(NamedTuple):
             return f"{self.estimate:.4g} (no interval: {self.method}, n = {show(self.n)})"
         limits = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}"
         short = "; too short for few rows and near 0 or 1" if self.method == "normal" else ""
+        if self.low == self.high and self.n > 0:
+            short += f"; {not_certain(self.n, self.confidence)}"
         return f"{self.estimate:.4g} ({limits}; {self.method}, n = {show(self.n)}{short})"
+
+
+def not_certain(n: float, confidence: float) -> str:
+    """What a width of 0 leaves open: no example differed, others still may.
+
+    >>> not_certain(20, 0.95)
+    'no example differs, which is no certainty: up to 17 % of others may'
+    """
+    share = 1 - ((1 - confidence) / 2) ** (1 / n)
+    return f"no example differs, which is no certainty: up to {100 * share:.2g} % of others may"
 
 
 def counted(total: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.random import generator
-from pellucid.evaluation.intervals.intervals import Interval, MetricTable, n_times
+from pellucid.evaluation.intervals.intervals import Interval, MetricTable, n_times, not_certain
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.prepared import Prepared, prepare
 
@@ -83,13 +83,15 @@ def regression_metrics(
     k = data.y.shape[1]
     parts = (data._replace(y=data.y[:, [j]], prediction=data.prediction[:, [j]]) for j in range(k))
     outputs = tuple(MetricTable(_one(part, confidence, seed)) for part in parts) if k > 1 else ()
-    return RegressionTable(_one(data, confidence, seed), outputs, _notes(data))
+    return RegressionTable(_one(data, confidence, seed), outputs, _notes(data, confidence))
 
 
-def _notes(data: Prepared) -> tuple[str, ...]:
-    """What to bear in mind where few rows have most of the squared error."""
+def _notes(data: Prepared, confidence: float) -> tuple[str, ...]:
+    """What to bear in mind where few rows have most of the squared error, or none has any."""
     w = np.ones(data.n) if data.w is None else data.w
     squares = ((data.y - data.prediction) ** 2).mean(axis=1)
+    if not squares.any():
+        return (f"widths of 0: {not_certain(float(w.sum()), confidence)}",)
     gap = squares - np.average(squares, weights=w)
     spread = float(np.average(gap**2, weights=w))
     skew = float(np.average(gap**3, weights=w)) / spread**1.5 if spread > 0 else 0.0
