@@ -44,7 +44,11 @@ class NormalPredictive(LinearModel):
         return np.arange(self.n_features_in_)
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
-        """Mean of the predictive distribution, and its standard deviation."""
+        """Mean of the predictive distribution, and its standard deviation given the precisions.
+
+        ``return_std`` takes ``alpha_`` and ``lambda_`` as if they were known, as scikit-learn does;
+        ``predict_interval`` integrates over what is not known of them and is wider.
+        """
         mean = super().predict(X)
         return (mean, np.sqrt(self._variance(X) + 1 / self.alpha_)) if return_std else mean
 
