@@ -55,7 +55,7 @@ html_theme_options = {
     "show_nav_level": 1,
     "collapse_navigation": True,
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "_source/**": [], "api/*": []},
+    "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "navbar_end": ["theme-switcher"],

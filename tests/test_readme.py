@@ -1,6 +1,8 @@
 """The code of the README runs, in the order of the page and in an empty folder."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,15 @@ def test_block_runs(number, tmp_path, monkeypatch):
     exec(compile(BLOCKS[number], f"README block {number + 1}", "exec"), {"__name__": "readme"})
 
 
-def test_three_tours_and_the_textbook_of_at_most_twenty_lines():
-    assert len(BLOCKS) == 4
+def test_three_tours_of_at_most_twenty_lines_on_two_screens():
+    assert len(BLOCKS) == 3
     assert all(block.count("\n") <= 22 for block in BLOCKS)
+    assert README.count("\n") <= 110
+
+
+def test_its_figures_are_those_that_the_script_writes():
+    done = subprocess.run([sys.executable, "tools/figures.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
+
+BAR = re.compile(r"(<mo[^>]*)(>(?:\||&#x0007C;)</mo>)")
 
 
 def mathml(tex: str, *, block: bool) -> str:
@@ -14,7 +17,8 @@ def mathml(tex: str, *, block: bool) -> str:
     >>> mathml("x^2", block=False)[:36]
     '<math xmlns="http://www.w3.org/1998/'
     """
-    return convert(tex.strip(), display="block" if block else "inline")
+    text = convert(tex.strip(), display="block" if block else "inline")
+    return BAR.sub(r'\1 lspace="0" rspace="0"\2', text)  # |x| is no relation
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:
