@@ -32,6 +32,7 @@ from pellucid.base import check_weights
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.readable import readable
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.graphical.graphs.dag import DAG
@@ -48,6 +49,7 @@ COLLIDERS = ("clearest", "first")
 MANY_ROWS = 2_000  # rows from which pairs are tested in threads
 
 
+@readable
 class MadeTest(NamedTuple):
     """One test that was made.
 

@@ -27,6 +27,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array
+from pellucid.core.readable import readable
 from pellucid.graphical.learning.count_kernels import stratified_test
 from pellucid.graphical.learning.counts import CodedTable, encode_table
 from pellucid.graphical.network.names import Name, Names, names_of
@@ -35,6 +36,7 @@ METHODS = ("g2", "chi2", "fisher_z")
 MOST_CELLS = 1 << 27
 
 
+@readable
 class IndependenceTest(NamedTuple):
     """Statistic, degrees of freedom and p-value of one test.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import MetricLike
 from pellucid.neighbors.search.pairwise import pairwise_distances
@@ -22,6 +23,7 @@ from pellucid.neighbors.search.similarities import matrix, pairwise_similarities
 TRIPLES = 1_000_000
 
 
+@readable
 class MetricReport(NamedTuple):
     """Which axioms of a metric hold on the rows.
 
@@ -38,6 +40,7 @@ class MetricReport(NamedTuple):
     counterexample: str | None  # the first failure in words
 
 
+@readable
 class SimilarityReport(NamedTuple):
     """Which properties of a similarity hold on the rows.
 
