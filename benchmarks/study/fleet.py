@@ -14,6 +14,7 @@ again, so that an interrupted run goes on where it was; ``--retry`` runs the fai
     --kill SECONDS   a job that is not done by then has failed (4 x seconds + 120 unless told)
     --total SECONDS  no job is begun after that, and those that run then are stopped without a line
     --python T=PATH  the interpreter that has the tool T; may be given several times
+    --peers FOLDER   the environments that ``benchmarks.study.peers`` has made
     --warm           first compile Pellucid's kernels, in as many processes
 """
 
@@ -32,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.study.export import read
+from benchmarks.study.peers import interpreters
 from benchmarks.study.scores import scores_of, tested_scores
 from benchmarks.study.splits import SPLITS, splits_of
 from benchmarks.study.tools import TOOLS
@@ -237,6 +239,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--retry", action="store_true")
     parser.add_argument("--warm", action="store_true")
     parser.add_argument("--python", action="append", default=[], metavar="TOOL=PATH")
+    parser.add_argument("--peers", type=Path)
     return parser
 
 
@@ -251,7 +254,8 @@ def race_of(given: argparse.Namespace) -> Race:
     unknown = [n for n in only if n not in names]
     if unknown:
         raise SystemExit(f"no table is called {unknown[0]!r}; there are {', '.join(names)}")
-    pythons = dict(p.partition("=")[::2] for p in given.python)
+    own = interpreters(given.peers) if given.peers else {}
+    pythons = own | dict(p.partition("=")[::2] for p in given.python)
     return Race(
         given.tables.resolve(), tools, given.out.resolve(), given.seconds, given.metric,
         given.jobs, given.threads, given.splits, only, given.kill, given.total, given.retry,

@@ -33,6 +33,8 @@ from pellucid.study.candidates.candidates import (
 )
 from pellucid.study.candidates.choice import PREFER, choose_outcome
 from pellucid.study.candidates.leaderboard import compare_outcomes, leaderboard_rows
+from pellucid.study.candidates.stacked import KEY as STACK
+from pellucid.study.candidates.stacked import stack
 from pellucid.study.candidates.training import Outcome, Trained, Workshop, train_all
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
@@ -444,6 +446,12 @@ class Study:
             progress(len(tried), len(tried), "the average of the models")
             average = blend(self._workshop, trained.outcomes)
             trained.outcomes.extend([] if average is None else [average])
+        if self.effort == "thorough" and (
+            self.plan.candidates is None or STACK in self.plan.candidates
+        ):
+            progress(len(tried), len(tried), "the stack of the models")
+            stacked = stack(self._workshop, trained.outcomes)
+            trained.outcomes.extend([] if stacked is None else [stacked])
         self._choose(trained)
         return trained
 

@@ -57,10 +57,10 @@ class Said(NamedTuple):
 def blend(shop: Workshop, outcomes: list[Outcome]) -> Outcome | None:
     """The average as a candidate of its own; None where there is nothing to average."""
     began = time.perf_counter()
-    members = _eligible(shop, outcomes)
+    members = eligible(shop, outcomes)
     if len(members) < 2:
         return None
-    said = _said(shop, members)
+    said = said_of(shop, members)
     weights = greedy_weights(said)
     if (weights > 0).sum() < 2:
         return None
@@ -79,7 +79,7 @@ def blend(shop: Workshop, outcomes: list[Outcome]) -> Outcome | None:
     )
 
 
-def _eligible(shop: Workshop, outcomes: list[Outcome]) -> list[Outcome]:
+def eligible(shop: Workshop, outcomes: list[Outcome]) -> list[Outcome]:
     """Candidates on the common features that say numbers or probabilities; the best few."""
     kind, sign = shop.scorer.task.kind, shop.scorer.sign
     if kind not in KINDS:
@@ -98,7 +98,7 @@ def _eligible(shop: Workshop, outcomes: list[Outcome]) -> list[Outcome]:
     return sorted(found, key=lambda one: -sign * one.scores.mean())[: 2 * MOST]
 
 
-def _said(shop: Workshop, members: list[Outcome]) -> list[Said]:
+def said_of(shop: Workshop, members: list[Outcome]) -> list[Said]:
     """Answers of every judged part, by the models of its fold."""
     found = []
     for i, at in shop.judged_places():
@@ -174,7 +174,7 @@ def _tried(shop: Workshop, members: list[Outcome], weights: Array) -> Tried:
     """The average as a model that can be fitted anew: every member with its usual parameters."""
     used = [(one, float(w)) for one, w in zip(members, weights, strict=True) if w > 0]
     used.sort(key=lambda pair: -pair[1])
-    fitted = [(one.key, _member(one)) for one, _ in used]
+    fitted = [(one.key, member_of(one)) for one, _ in used]
     shares = [round(w, 4) for _, w in used]
     estimator: Any
     if shop.scorer.task.kind == "regression":
@@ -190,5 +190,5 @@ def _tried(shop: Workshop, members: list[Outcome], weights: Array) -> Tried:
     return Tried(Candidate(name, "average", estimator, {}, COMPLEXITY, reason, True), {})
 
 
-def _member(outcome: Outcome) -> BaseEstimator:
+def member_of(outcome: Outcome) -> BaseEstimator:
     return clone(outcome.tried.candidate.estimator).set_params(**usual_parameters(outcome.params))

@@ -30,6 +30,7 @@ from pellucid.study.candidates.table_boosting import (
 from pellucid.study.records import Candidate, Task
 
 AVERAGE = "average"  # of the others, once they are trained (``blend``)
+JOINED = (AVERAGE, "stack")  # what is made of the others (``blend``, ``stacked``)
 EFFORTS = ("quick", "standard", "thorough")
 ONE_LABEL = ("binary", "multiclass")
 NUMBER = ("regression", "ranking")
@@ -513,7 +514,7 @@ def find_candidates(setting: Setting, wanted: tuple[str, ...] | None = None) -> 
     check.one_of(EFFORTS, effort=setting.effort)
     fitting = [e for e in REGISTRY if setting.task.kind in e.kinds and _exists(e)]
     if wanted is not None:
-        known = sorted({e.key for e in fitting} | {AVERAGE})
+        known = sorted({e.key for e in fitting} | set(JOINED))
         for key in wanted:
             if key not in known:
                 raise ValueError(

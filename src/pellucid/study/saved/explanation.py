@@ -25,7 +25,6 @@ from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.records import plain
-from pellucid.ensemble.committees.voting import VotingClassifier, VotingRegressor
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.rule_words import tree_rules
 from pellucid.study.columns.series_model import SeriesModel
@@ -265,7 +264,7 @@ def own_importance(machine: Machine, Z: Array | None) -> dict[str, Any] | None:
 def _own_shares(machine: Machine, last: Any, Z: Array | None) -> tuple[str, Array] | None:
     """How it is measured, and the share of every column."""
     d = len(machine.columns)
-    if isinstance(last, VotingClassifier | VotingRegressor):
+    if hasattr(last, "estimators_") and hasattr(last, "_member_weights"):
         return _average_shares(machine, last, Z)
     if hasattr(last, "feature_importances_"):
         kind = "gain of its splits"

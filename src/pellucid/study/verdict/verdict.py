@@ -19,6 +19,7 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.study.records import Finding, Gain, LeaderboardRow, Task, Verdict
 
 SHARES = ("accuracy", "subset_accuracy")
+JOINED = ("average", "stack")  # of several models
 NAMED = {
     "mse": "mse",
     "r2": "r2, the share of the spread explained,",
@@ -137,6 +138,8 @@ def article(name: str) -> str:
     """
     if name.startswith("average"):
         return f"An {name}"
+    if name.startswith("stack"):
+        return f"A {name}"
     plural = name.endswith("neighbours") or name.startswith(("lasso", "naive Bayes", "linear d"))
     mass = (
         "regression",
@@ -334,6 +337,8 @@ def why(case: Case) -> str:
     chosen = next(row for row in case.leaderboard if row.chosen)
     best = next(row for row in case.leaderboard if row.best)
     linear = [row for row in case.leaderboard if row.complexity == 1]
+    if chosen.key in JOINED:
+        return _beside(case, chosen)
     if chosen.complexity > 1 and linear and all(row.p_value < case.alpha for row in linear):
         sign = 1 if case.task.greater_is_better else -1
         nearest = max(linear, key=lambda row: sign * row.interval.estimate)
@@ -342,8 +347,6 @@ def why(case: Case) -> str:
             f"linear model ({nearest.name}) "
             f"{amount(case, nearest.interval.estimate, again=True)}: the bends matter."
         )
-    if chosen.key == "average":
-        return _beside(case, chosen)
     if chosen.best:
         level = [
             row.name
@@ -362,8 +365,8 @@ def why(case: Case) -> str:
 
 
 def _beside(case: Case, chosen: LeaderboardRow) -> str:
-    """What the best single model does beside the average."""
-    single = next(row for row in case.leaderboard if row.key != chosen.key)
+    """What the best single model does beside the average or stack."""
+    single = next(row for row in case.leaderboard if row.key not in JOINED)
     return (
         f"On the folds it {amount(case, chosen.interval.estimate)}; the best single model "
         f"({single.name}) {amount(case, single.interval.estimate)}."
