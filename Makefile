@@ -12,6 +12,7 @@
 #   make estimator FAMILY=neighbors NAME=NearestCentroid: the files of a new estimator
 #   make stubs     what editors see, renewed from the tables of public names
 #   make audit     sbom.json (CycloneDX) from what is installed, and pip check; asks no server
+#   make dist      sdist and wheel, tried in clean environments of every Python found
 #   make clean     remove the environment and everything that was generated
 #
 # Another interpreter: make PYTHON=python3.12 test
@@ -28,9 +29,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PIP_TORCH ?=
 TORCH ?= torch==2.13.0  # what the tests run with; the package takes any from 2.5 on
 
-# Compiled kernels stay where Numba puts them, in __pycache__ beside their source: the tests, the
-# demo and your own scripts then share one cache, and `pellucid warm` fills it before the test
-# workers start, so that no two of them compile the same kernel.
+# Compiled kernels are in src/pellucid/__kernels__: the tests, the demo and your own scripts share
+# them, and `pellucid warm` makes them before the test workers start, so that no two of them compile
+# the same one.
 #
 # Each test worker gets two threads. One would never run the thread pool; all cores for every
 # worker would put cores squared threads on the machine. Tests that compare thread counts set
@@ -43,7 +44,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --maxprocesses=8 --dist=wor
 NEEDS_TORCH := deep or torch or Convolutional or Recurrent or Transformer or GraphNeural or Adversarial \
   or attention or embeddings or feature_maps
 
-.PHONY: demo test test-all test-deep ready bench site check mutants stubs audit estimator lint warm clean
+.PHONY: dist demo test test-all test-deep ready bench site check mutants stubs audit estimator lint warm clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.run
@@ -91,6 +92,10 @@ stubs: $(VENV)/.test
 audit: $(VENV)/.test
 	$(BIN)/python tools/audit.py
 
+# The wheel, and whether it works where nothing else is.
+dist: $(VENV)/.made
+	$(BIN)/python tools/dist.py
+
 # make estimator FAMILY=neighbors NAME=NearestCentroid [KIND=classifier] [SUB=editing]
 estimator: $(VENV)/.test
 	$(BIN)/python tools/estimator.py $(FAMILY) $(NAME) --kind=$(KIND) --sub=$(SUB)
@@ -109,6 +114,7 @@ clean:
 	rm -rf $(VENV) build dist pellucid-demo .pytest_cache .mypy_cache .ruff_cache \
 	  .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf src/pellucid/__kernels__
 	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
 
 # An environment, once; then a stamp for each set of packages, renewed when pyproject.toml changes.

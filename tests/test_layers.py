@@ -56,9 +56,12 @@ def test_numba_is_named_in_one_place():
     assert names <= {
         "core/runtime/jit.py",
         "core/runtime/signatures.py",
-        "core/runtime/simd.py",
-        "core/runtime/simd_single.py",
-        "cli/installation/doctor.py",
+        "core/runtime/compiling/content.py",
+        "core/runtime/compiling/files.py",
+        "core/runtime/compiling/notices.py",
+        "core/runtime/compiling/targets.py",
+        "core/runtime/vectors/tiles.py",
+        "core/runtime/vectors/single.py",
     }, names
 
 

@@ -20,7 +20,14 @@ def lazy_names(package: str, home: dict[str, str], packages: tuple[str, ...] = (
             return import_module(f"{package}.{name}")
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        try:
+            module = import_module(f"{package}.{home[name]}")
+        except ModuleNotFoundError as missing:
+            if missing.name != "polars":
+                raise
+            sentence = f"{name} needs Polars, which is not installed: pip install polars"
+            raise ImportError(sentence, name="polars") from missing
+        value = getattr(module, name)
         setattr(import_module(package), name, value)
         return value
 

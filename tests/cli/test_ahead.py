@@ -18,7 +18,7 @@ def test_cold_caches_get_a_process_that_ends_with_the_work(monkeypatch):
 
     monkeypatch.setattr(ahead.subprocess, "Popen", popen)
     monkeypatch.setattr(ahead, "is_cold", lambda modules: True)
-    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ahead, "workers", lambda: 1)
     with ahead.compiling_ahead((AUC,)):
         (process,) = begun
         assert process.wait(120) == 0  # what it runs, runs

@@ -1,5 +1,8 @@
 """`pellucid doctor`: a record of the installation, golden numbers, exit code 1 on a problem."""
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 
 import numpy as np
@@ -22,7 +25,9 @@ def test_record(pellucid):
     assert record["packages"]["numpy"] == np.__version__
     assert record["threads"]["pellucid"] == 1
     assert all(lib["num_threads"] == 1 for lib in record["blas"])
-    assert record["numba"]["writable"]
+    assert record["numba"]["compiled"]
+    assert record["numba"]["written"]
+    assert record["numba"]["target"] in record["numba"]["folders"][0]
     assert record["numba"]["kernels"] >= record["numba"]["cached"]
     assert record["extras"]["deep"]["install"] == 'pip install "pellucid[deep]"'
     assert record["memory_gb"]["total"] > 0
@@ -97,8 +102,23 @@ def test_packages_and_extras(monkeypatch):
     assert "numpy >= 2.0 is needed, 1.9.0 is installed" in doctor.examine(False)["problems"]
 
 
-def test_a_folder_that_cannot_be_written_is_a_problem(monkeypatch):
+def test_no_folder_that_can_be_written_is_a_problem(monkeypatch):
     monkeypatch.setattr(doctor, "writable", lambda folder: False)
-    problems = doctor.examine(False)["problems"]
-    assert len(problems) == 1
-    assert "NUMBA_CACHE_DIR" in problems[0]
+    assert doctor.examine(False)["problems"] == []  # all the kernels are there
+    monkeypatch.setattr("pellucid.core.runtime.compiling.files.kept", set)
+    (problem,) = doctor.examine(False)["problems"]
+    assert "PELLUCID_KERNELS" in problem
+
+
+def test_the_kernels_and_their_folder_are_named():
+    said = " ".join(CliRunner().invoke(cli, ["doctor"]).output.split())
+    assert "kernels cached for" in said
+    assert "written to" in said
+    plain = subprocess.run(
+        [sys.executable, "-c", "from pellucid.cli import main; main()", "doctor"],
+        env={**os.environ, "PELLUCID_NO_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert plain.returncode == Code.DONE, plain.stdout
+    assert "PELLUCID_NO_JIT is set" in plain.stdout

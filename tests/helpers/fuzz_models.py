@@ -7,9 +7,8 @@ where any ordinary exception is fine, and these are not: death by a signal, 10 s
 time, 2 GB, and an error of the compiler (a dtype that no kernel was written for).
 
 Each run is a process of its own that says what it is about to try, so that one that dies or hangs
-names the file that did it. With ``NUMBA_BOUNDSCHECK=1`` and a ``NUMBA_CACHE_DIR`` of its own (Numba
-takes kernels that were compiled without the check from the usual place) compiled code that reads or
-writes outside an array is a fault too.
+names the file that did it. With ``NUMBA_BOUNDSCHECK=1`` compiled code that reads or writes
+outside an array is a fault too.
 """
 
 import copy

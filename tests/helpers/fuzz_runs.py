@@ -33,10 +33,10 @@ FEW_THREADS = {
     "POLARS_MAX_THREADS": "2",
     "MALLOC_ARENA_MAX": "2",
 }
-# Kernels that check their indices are kept apart: Numba would take the usual ones for them.
+# Kernels that check their indices have other names; a folder of their own is swept by nobody.
 CHECKED = {
     "NUMBA_BOUNDSCHECK": "1",
-    "NUMBA_CACHE_DIR": str(Path(tempfile.gettempdir(), f"pellucid-checked-kernels-{os.getuid()}")),
+    "PELLUCID_KERNELS": str(Path(tempfile.gettempdir(), f"pellucid-checked-kernels-{os.getuid()}")),
 }
 COUNTS = {"models": 500, "checked": 500, "readers": 10_000, "commands": 1000}
 SLICE = {"readers": 2500, "commands": 250}

@@ -42,8 +42,8 @@ def test_checked_kernels_say_that_they_left_their_array(tmp_path):
     """The check is in force although the same kernel was compiled and kept without it."""
     script = tmp_path / "beyond.py"
     script.write_text(KERNEL)
-    usual = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "usual")}
-    apart = {**os.environ, **CHECKED, "NUMBA_CACHE_DIR": str(tmp_path / "apart")}
+    usual = {**os.environ, "PELLUCID_KERNELS": str(tmp_path / "usual")}
+    apart = {**os.environ, **CHECKED, "PELLUCID_KERNELS": str(tmp_path / "apart")}
     ran = [
         subprocess.run([sys.executable, script], env=env, capture_output=True, text=True)
         for env in (usual, apart)

@@ -124,7 +124,7 @@ np.testing.assert_allclose(model.cluster_centers_[order], means, rtol=1e-12)
 
 def test_machines_with_shorter_vectors(tmp_path):
     """The tiles of a machine without AVX-512, compiled here into a cache of their own."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "PELLUCID_KERNELS": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", NARROW], env=environment, capture_output=True, text=True, timeout=300
     )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
-from pellucid.cli.installation.warm import import_all, is_cached
+from pellucid.cli.installation.warm import import_all
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
 from pellucid.study.examples.golden import BROKEN, cases, run_case
 
@@ -85,19 +85,23 @@ def blas() -> list[dict[str, Any]]:
 
 
 def numba_state() -> dict[str, Any]:
-    """The compiler and its on-disk cache."""
-    import numba
+    """The compiler, and where its kernels are kept: the folders that are read, the one written."""
+    from pellucid.core.runtime.jit import COMPILED, KERNELS, WHY_PLAIN
 
+    if not COMPILED:
+        return {"version": installed("numba"), "compiled": False, "reason": WHY_PLAIN}
     _, skipped = import_all()
-    from pellucid.core.runtime.jit import KERNELS
+    from pellucid.core.runtime.compiling import files, targets
 
-    folders = sorted({str(kernel.stats.cache_path) for kernel in KERNELS})
+    here = files.kept()
     return {
-        "version": numba.__version__,
-        "folders": folders,
-        "writable": all(writable(Path(folder)) for folder in folders),
+        "version": installed("numba"),
+        "compiled": True,
+        "target": targets.target(),
+        "folders": [str(folder) for folder in files.folders() if folder.is_dir()],
+        "written": next((str(place) for place in files.places() if writable(place)), None),
         "kernels": len(KERNELS),
-        "cached": sum(is_cached(kernel) for kernel in KERNELS),
+        "cached": sum(not here.isdisjoint(files.prefixes(kernel)) for kernel in KERNELS),
         "skipped": skipped,
     }
 
@@ -145,10 +149,11 @@ def examine(self_test: bool) -> dict[str, Any]:
         except BROKEN as stopped:
             record[key] = None
             problems.append(f"{key}: {type(stopped).__name__}: {stopped}")
-    if record["numba"] and not record["numba"]["writable"]:
+    state = record["numba"]
+    if state and state["compiled"] and not state["written"] and state["cached"] < state["kernels"]:
         problems.append(
-            "the folder of the compiled kernels cannot be written, so every start compiles again: "
-            "set NUMBA_CACHE_DIR to a folder that can"
+            "no folder for compiled kernels can be written, so every start compiles again: "
+            "set PELLUCID_KERNELS to a folder that can"
         )
     if self_test:
         checks = [run_case(case) for case in cases()]
@@ -214,11 +219,13 @@ def facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         named = f"{library['internal_api']} {library['version'] or ''}".strip()
         rows.append((kind, f"{named}, {library['num_threads']} threads"))
     state = record["numba"]
-    if state:
-        rows.append(
-            ("Numba", f"{state['version']}, {state['cached']} of {state['kernels']} kernels cached")
-        )
-        rows += [("cache", folder) for folder in state["folders"]]
+    if state and not state["compiled"]:
+        rows.append(("Numba", f"not in use: {state['reason']}; kernels run as plain Python"))
+    elif state:
+        count = f"{state['cached']} of {state['kernels']} kernels cached for {state['target']}"
+        rows.append(("Numba", f"{state['version']}, {count}"))
+        rows += [("kernels", folder) for folder in state["folders"]]
+        rows.append(("written to", state["written"] or "memory only"))
     gb = record["memory_gb"]
     if gb["total"]:
         free = f", {gb['free']:.1f} GB free" if gb["free"] else ""

@@ -1,15 +1,19 @@
-"""``pellucid warm``: compile every kernel ahead into the on-disk cache.
+"""``pellucid warm``: compile every kernel ahead, for this machine or for a level of processors.
 
 It imports every module, compiles every kernel for the argument types that
 ``core.runtime.signatures`` lists, and then insists that no kernel was missed.
 """
 
 import logging
+import os
 import pkgutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -30,6 +34,7 @@ class Warmed(NamedTuple):
     seconds: float
     missed: list[str]  # kernels without a signature in the table
     skipped: list[str]  # modules whose optional extra is not installed
+    folder: str  # where the files are
 
 
 def import_all() -> tuple[list[ModuleType], list[str]]:
@@ -55,31 +60,32 @@ def import_all() -> tuple[list[ModuleType], list[str]]:
 
 
 def is_cached(kernel: Any) -> bool:
-    """Whether the on-disk cache holds the kernel as its source is now.
+    """Whether a file holds the kernel as it, and all that it calls, are now."""
+    from pellucid.core.runtime.compiling.files import kept, prefixes
 
-    Only Numba's own index knows: it is empty where source or version have changed since.
-    """
-    return bool(kernel._cache._cache_file._load_index())
-
-
-def is_ready(kernel: Any) -> bool:
-    """Compiled or loaded in this process, or on disk as part of a kernel that was loaded."""
-    return bool(kernel.signatures) or is_cached(kernel)
+    return not prefixes(kernel).isdisjoint(kept())
 
 
 def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
     """Compile every kernel; ``say(module, kernels ready, kernels in all)`` before each module.
 
-    Where there are two cores and nothing is compiled yet, a second process begins at the end of the
-    list; what it has compiled is in the cache when this one gets there.
+    Where there are more cores and nothing is compiled yet, other processes begin at the end of the
+    list; what they have compiled is on disk when this one gets there. At the end, files of kernels
+    that have changed since are removed.
     """
     began = time.perf_counter()
     _, skipped = import_all()
+    from pellucid.core.runtime.compiling.files import folders, kept, prefixes, sweep
     from pellucid.core.runtime.jit import KERNELS
     from pellucid.core.runtime.signatures import compile_kernel, kernel_name
 
+    def unready() -> list[Any]:
+        """Neither compiled or loaded in this process nor on disk, as part of one that was."""
+        here = kept()
+        return [k for k in KERNELS if not k.signatures and here.isdisjoint(prefixes(k))]
+
     def ready() -> int:
-        return sum(is_ready(kernel) for kernel in KERNELS)
+        return len(KERNELS) - len(unready())
 
     homes = tuple(dict.fromkeys(kernel.py_func.__module__ for kernel in KERNELS))
     with compiling_ahead(homes[::-1]):
@@ -88,12 +94,17 @@ def compile_all(say: Callable[[str, int, int], None]) -> Warmed:
             for kernel in [k for k in KERNELS if k.py_func.__module__ == home]:
                 compile_kernel(kernel)
     say("", ready(), len(KERNELS))
+    missed = sorted(".".join(kernel_name(k)) for k in unready())
+    folder = next(folders())
+    if not missed:
+        sweep(folder, KERNELS)
     return Warmed(
         kernels=len(KERNELS),
         compiled=sum(bool(kernel.stats.cache_misses) for kernel in KERNELS),
         seconds=round(time.perf_counter() - began, 3),
-        missed=sorted(".".join(kernel_name(k)) for k in KERNELS if not is_ready(k)),
+        missed=missed,
         skipped=skipped,
+        folder=str(folder),
     )
 
 
@@ -128,10 +139,65 @@ def progress(silent: bool) -> Iterator[Callable[[str, int, int], None]]:
             )
 
 
+def child(target: str) -> int:
+    """The same command in a process in which Numba compiles for ``target``."""
+    from pellucid.core.runtime.compiling.targets import settings
+
+    code = "from pellucid.cli import main; main()"
+    environment = {**os.environ, **settings(target)}
+    return subprocess.run([sys.executable, "-c", code, *sys.argv[1:]], env=environment).returncode
+
+
+def check_target(target: str) -> None:
+    """Refuse a level that this processor does not have: some of its code runs while it compiles."""
+    from pellucid.core.runtime.compiling.targets import host_levels
+
+    if target not in host_levels():
+        known = ", ".join(("native", *host_levels()))
+        raise Stop(Code.USAGE, f"this processor cannot make {target}, only {known}")
+
+
+def collect_into(folder: Path) -> None:
+    """Write what is compiled to ``folder``, and copy to it what is found elsewhere."""
+    from pellucid.core.runtime.compiling import files
+
+    before = os.environ.get(files.VARIABLE)
+    os.environ[files.VARIABLE] = os.pathsep.join([str(folder), *([before] if before else [])])
+    try:
+        files.put(folder, ".tried", b"")
+        (folder / ".tried").unlink()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Stop(Code.USAGE, f"cannot write to {folder}: {reason}") from error
+    files.COLLECT[:] = [next(files.folders())]
+
+
 @click.command()
+@click.option(
+    "--target",
+    type=click.Choice(["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]),
+    default="native",
+    help="What the kernels run on: this processor, or every one of that level.",
+)
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for the kernels; PELLUCID_KERNELS=FOLDER finds them there, on any machine.",
+)
 @common("json", "quiet", "threads")
-def warm(as_json: bool, quiet: bool) -> None:
-    """Compile every kernel ahead into the on-disk cache."""
+def warm(target: str, into: Path | None, as_json: bool, quiet: bool) -> None:
+    """Compile every kernel ahead and keep it on disk."""
+    from pellucid.core.runtime.jit import COMPILED, WHY_PLAIN
+
+    if not COMPILED:
+        raise Stop(Code.FAILED_CHECK, f"nothing can be compiled: {WHY_PLAIN}")
+    from pellucid.core.runtime.compiling import targets
+
+    if target != "native" and targets.target() != target:
+        check_target(target)
+        raise click.exceptions.Exit(child(target))
+    if into is not None:
+        collect_into(into.absolute())
     with no_notice(), progress(quiet or as_json) as say:
         result = compile_all(say)
     if as_json:

@@ -1,24 +1,32 @@
 """The one decorator for compiled kernels: the only place where Numba's flags are written.
 
-A kernel is a free function over C-contiguous arrays. It is compiled on first use, cached on
-disk, and releases the GIL so that the pool of ``core.runtime.threads`` can run it on row blocks.
-``pellucid warm`` compiles everything ahead, for the types listed in ``core.runtime.signatures``.
+A kernel is a free function over C-contiguous arrays. It is compiled on first use, kept on disk
+(``compiling/files.py``), and releases the GIL so that the pool of ``core.runtime.threads`` can run
+it on row blocks. ``pellucid warm`` compiles everything ahead, for the types listed in
+``core.runtime.signatures``. Without Numba, or with ``PELLUCID_NO_JIT=1``, kernels are plain Python
+(``compiling/plain.py``): the same answers, slower.
 """
 
-import logging
-import signal
-import threading
-import time
+import os
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core import event
+KERNELS: list[Any] = []  # every kernel of the modules imported so far
 
-KERNELS: list[Any] = []  # every compiled kernel of the modules imported so far
-LONG_COMPILE = 2.0  # seconds of compiling after which a first-time user is told why it takes long
+try:
+    if os.environ.get("PELLUCID_NO_JIT", "0") not in ("", "0"):
+        raise ImportError("PELLUCID_NO_JIT is set")
+    import numba
 
-logger = logging.getLogger("pellucid")
+    from pellucid.core.runtime.compiling import notices  # noqa: F401  it listens from now on
+    from pellucid.core.runtime.compiling.files import KernelFiles
+    from pellucid.core.runtime.compiling.inner import Inner
+except ImportError as reason:
+    COMPILED = False
+    WHY_PLAIN = str(reason)
+else:
+    COMPILED = True
+    WHY_PLAIN = ""
 
 # Sums may be re-ordered so that they vectorise; NaN and inf keep their meaning.
 _REASSOCIATE = {"contract", "reassoc", "nsz", "arcp"}
@@ -35,62 +43,24 @@ def jit(
     """
     if function is None:
         return lambda f: jit(f, reassociate=reassociate, counted=counted)
-    flags: Any = _REASSOCIATE if reassociate else False
-    # said in any case: a kernel that does not say takes it from its caller
-    counting: dict[str, Any] = {"_nrt": counted}
-    kernel = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **counting)(
-        function
-    )
+    if not COMPILED:
+        from pellucid.core.runtime.compiling.plain import PlainKernel
+
+        KERNELS.append(plain := PlainKernel(function, WHY_PLAIN))
+        return plain
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": _REASSOCIATE if reassociate else False,
+        "no_cfunc_wrapper": True,  # nothing calls a kernel from C
+        "_nrt": counted,  # said in any case: a kernel that does not say takes it from its caller
+    }
+    kernel = _kept(numba.njit(**options)(function))
+    Inner(kernel, lambda f: _kept(numba.njit(no_cpython_wrapper=True, **options)(f)))
     KERNELS.append(kernel)
     return kernel
 
 
-class _CompileNotice(event.Listener):
-    """Say once why a first run is slow. Numba reports real compilations only, not cache hits."""
-
-    def __init__(self) -> None:
-        self.total = 0.0
-        self.began = 0.0
-        self.said = False
-
-    def on_start(self, event: Any) -> None:
-        self.began = time.perf_counter()
-        if self.total > LONG_COMPILE and not self.said:
-            self.said = True
-            logger.warning("compiling (first run only; `pellucid warm` does it ahead)")
-
-    def on_end(self, event: Any) -> None:
-        self.total += time.perf_counter() - self.began
-
-
-class _NoInterrupt(event.Listener):
-    """Ctrl-C waits until the kernel is compiled: one that is half compiled can never be called."""
-
-    def __init__(self) -> None:
-        self.depth = 0  # a kernel compiles those it calls
-        self.handler: Any = None
-        self.asked = False
-
-    def on_start(self, event: Any) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return  # Python interrupts the main thread only
-        self.depth += 1
-        if self.depth == 1:
-            self.asked = False
-            self.handler = signal.signal(signal.SIGINT, self._remember)
-
-    def on_end(self, event: Any) -> None:
-        if threading.current_thread() is not threading.main_thread() or not self.depth:
-            return
-        self.depth -= 1
-        if self.depth == 0:
-            signal.signal(signal.SIGINT, self.handler or signal.SIG_DFL)
-            if self.asked:
-                signal.raise_signal(signal.SIGINT)
-
-    def _remember(self, number: int, frame: Any) -> None:
-        self.asked = True
-
-
-event.register("numba:compile", _CompileNotice())
-event.register("numba:compile", _NoInterrupt())
+def _kept(kernel: Any) -> Any:
+    kernel._cache = KernelFiles(kernel)
+    return kernel

@@ -14,8 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numba import types
-
 TABLE = Path(__file__).with_name("signatures.json")
 
 
@@ -36,6 +34,8 @@ def understood(text: Any) -> Any:
     >>> understood("float64 2C"), understood(["int64", "none"])
     (Array(float64, 2, 'C', False, aligned=True), Tuple((int64, none)))
     """
+    from numba import types
+
     if isinstance(text, list):
         return types.BaseTuple.from_types(tuple(map(understood, text)))
     if isinstance(text, dict):
