@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -88,26 +89,34 @@ def _skip_deep(page):
         pytest.skip(DEEP_REASON)
 
 
+FENCE = re.compile(r"^```python\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("page", _pages())
-def test_pages_run(page):
-    """Examples on the pages are doctests."""
+def test_examples_run_alone(page):
+    """Examples on the pages are doctests; each block runs without those before it."""
     _skip_deep(page)
     parser = doctest.DocTestParser()
-    test = parser.get_doctest(page.read_text(), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    runner.run(test, out=lambda text: None)
+    text = page.read_text()
+    assert ">>>" not in FENCE.sub("", text), "an example outside of a ```python block"
+    for match in FENCE.finditer(text):
+        line = text.count("\n", 0, match.start(1))
+        test = parser.get_doctest(match[1], {}, page.name, str(page), line)
+        runner.run(test, out=lambda text: None)
     assert runner.failures == 0, f"{runner.failures} examples of {page.name} fail"
 
 
 @pytest.mark.parametrize("page", _pages())
-def test_blocks_run(page, tmp_path, monkeypatch):
+def test_blocks_run_alone(page, tmp_path, monkeypatch):
     """And ```python blocks without prompts; one that needs the reader's own files says ```py."""
     _skip_deep(page)
     monkeypatch.chdir(tmp_path)
-    scope = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+    for block in FENCE.findall(page.read_text()):
         if ">>>" not in block:
-            exec(compile(block, str(page), "exec"), scope)
+            exec(compile(block, str(page), "exec"), {"__name__": "page"})
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", _pages())

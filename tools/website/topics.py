@@ -67,6 +67,30 @@ def taught_part(name: str, up: str) -> list[str]:
     return ["## Where it is taught", "", *rows, "", f"All of them: [lectures]({up}topics.md).", ""]
 
 
+# chapters of the textbook -> topics of exercises, where the words differ
+EXERCISES = {
+    "labels": "decisions",
+    "neighbors": "neighbours",
+    "sampling": "inference",
+    "structures": "graphical",
+    "decisions": "planning",
+    "mathematics": "optimisation",
+}
+
+FAMILIES = {"discriminant": "discriminants", "naive_bayes": "naive_bayes"}
+
+
 def exercises_part(name: str, up: str) -> list[str]:
-    """Exercises of the topics that belong to the page."""
-    return []
+    """Exercises: the topics of the page's methods, with the titles of what there is."""
+    from pellucid.teach import exercises
+    from tools.website.names import methods_of
+
+    chapters = [path.split("/")[0] for path in methods_of(name)]
+    if not chapters:
+        return []
+    family = name.split("/")[0]
+    topic = FAMILIES.get(family) or EXERCISES.get(chapters[0], chapters[0])
+    rows = [f"- {exercise.title}" for exercise in exercises(topic)]
+    command = f"`pellucid teach sheet {topic} --seed 1`"
+    words = f"{command} writes a sheet with your own numbers, its solution and a grader. In it:"
+    return ["## Exercises", "", words, "", *rows, ""]

@@ -1,0 +1,102 @@
+"""What the site is made from: every page is reached, every lecture and every lab page resolves."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.website import blocks, gallery, labs, names, reference, textbook, topics
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = {str(p.relative_to(DOCS).with_suffix("")): p for p in sorted(DOCS.rglob("*.md"))}
+MADE = {"gallery/index", "textbook/index", "api/index"}
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_every_page_is_in_a_toctree():
+    reached = {"index", *(f"algorithms/{name}" for name in names.pages())}
+    for page, path in PAGES.items():
+        for tree in TOCTREE.findall(path.read_text(encoding="utf-8")):
+            entries = [line for line in tree.split("\n") if line and not line.startswith(":")]
+            reached |= {os.path.normpath(Path(page).parent / entry) for entry in entries}
+    assert PAGES.keys() - reached == set()
+    assert reached - PAGES.keys() == MADE
+
+
+def test_two_hundred_lectures_lead_to_pages():
+    found = topics.lectures()
+    assert len({lecture.title for lecture in found}) >= 200
+    assert len({lecture.course for lecture in found}) == 5
+    wrong = [(lecture.title, p) for lecture in found for p in lecture.pages if p not in PAGES]
+    assert wrong == []
+    assert all(lecture.pages for lecture in found)
+
+
+def test_every_algorithm_is_taught_somewhere():
+    taught = {page for lecture in topics.lectures() for page in lecture.pages}
+    assert {f"algorithms/{name}" for name in names.pages()} - taught == set()
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_an_algorithm_has_its_picture_or_says_why_not(page):
+    text = names.pages()[page]
+    assert re.search(r"\.plot\(\)", text) or "no picture" in text
+
+
+def test_every_lab_page_and_preset_exists():
+    for path in PAGES.values():
+        for match in labs.FENCE.finditer(path.read_text(encoding="utf-8")):
+            labs.number_of(match[1], " ".join(match[2].split()))
+
+
+def test_fourteen_chapters_have_the_same_parts():
+    chapters = [page for page in PAGES if re.match(r"course/\d\d-", page)]
+    assert len(chapters) == 14
+    parts = ("thought", "mathematics", "method", "picture", "machine")
+    for chapter in chapters:
+        text = PAGES[chapter].read_text(encoding="utf-8")
+        for part in parts:
+            assert f"## The {part}\n" in text, (chapter, part)
+        assert "## Exercises\n" in text
+        assert "## Step by step\n" in text
+        assert labs.FENCE.search(text)
+        assert "$$" in text
+        assert "{literalinclude} ../../src/pellucid/textbook/" in text
+        assert ".plot()\n```" in text
+
+
+def test_included_files_exist():
+    for path in PAGES.values():
+        text = path.read_text(encoding="utf-8")
+        for target in re.findall(r"\{(?:literalinclude|include)\} (\S+)", text):
+            assert (path.parent / target).exists(), (path, target)
+
+
+def test_every_picture_has_code_in_the_gallery():
+    for chapter in gallery.chapters().values():
+        for name in chapter:
+            assert re.search(r"\.plot\(\)\s*(#.*)?$", gallery.code(name).strip().split("\n")[-1])
+
+
+def test_every_method_of_the_textbook_is_on_a_page(tmp_path):
+    textbook.write(tmp_path)
+    text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md"))
+    files = [p for p in names.BOOK.rglob("*.py") if p.name != "__init__.py"]
+    assert text.count("```{literalinclude}") == len(files)
+
+
+def test_docstrings_become_text():
+    lines = ["The sum |w| of ``coef_`` and coef_.", "", "a   first", "b   second"]
+    first = r"The sum \|w\| of ``coef_`` and coef\_."
+    assert reference.plain(lines) == [first, "", "::", "", "    a   first", "    b   second"]
+
+
+def test_blocks_are_run_alone_and_their_picture_is_described():
+    code = "from pellucid.plots import scatter\nscatter([[0.0, 1.0], [1.0, 0.0]]).plot()\n"
+    result = blocks.run_block(code)
+    assert result["image"][0] == "svg"
+    assert "2 points" in result["alt"]
+    with pytest.raises(NameError):
+        blocks.run_block("print(scatter)")
