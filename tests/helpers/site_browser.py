@@ -7,7 +7,7 @@ import time
 
 
 class Tab:
-    """One tab: opens files, answers questions in JavaScript, and keeps what it asked the net for."""
+    """One tab: opens files, runs JavaScript, keeps what it asked the network for."""
 
     def __init__(self, folder):
         to_chrome, self.ask = os.pipe()

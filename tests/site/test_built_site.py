@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("PELLUCID_SITE", ROOT / "build/site/html"))
 LASSO = "algorithms/linear/lasso/lasso.html"
 CHAPTER = "course/02-least-squares.html"
+LOOKED_AT = ["index.html", CHAPTER, LASSO, "gallery/index.html", "topics.html"]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="run make site first"),
@@ -108,9 +109,7 @@ def test_an_embedded_lab_plays(tab):
 
 
 @browser
-@pytest.mark.parametrize(
-    "page", ["index.html", CHAPTER, LASSO, "gallery/index.html", "topics.html"]
-)
+@pytest.mark.parametrize("page", LOOKED_AT)
 def test_light_and_dark_wide_and_narrow(tab, page):
     colours = {}
     for scheme in ("light", "dark"):
@@ -125,9 +124,7 @@ def test_light_and_dark_wide_and_narrow(tab, page):
 @browser
 @pytest.mark.skipif("PELLUCID_AXE" not in os.environ, reason="PELLUCID_AXE names no axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    "page", ["index.html", CHAPTER, LASSO, "gallery/index.html", "topics.html"]
-)
+@pytest.mark.parametrize("page", LOOKED_AT)
 def test_no_serious_accessibility_fault(tab, page, scheme):
     tab.look(1280, scheme)
     tab.open(SITE / page)
