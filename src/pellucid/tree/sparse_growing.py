@@ -83,7 +83,11 @@ def grow_sparse(X: Any, target: Classes | Array, w: Array, growth: Growth) -> Tr
         cells = Cells(X, w, target.codes[:, 0], int(target.n_classes[0]), growth)
     else:
         cells = Cells(X, w, target[:, 0], 0, growth)
-    left, right, feature, threshold, size = [], [], [], [], []
+    left: list[int] = []
+    right: list[int] = []
+    feature: list[int] = []
+    threshold: list[float] = []
+    size: list[int] = []
     leaf = np.full(len(w), -1, np.int64)
     todo: list[tuple[IntArray, int, int]] = [(np.flatnonzero(w > 0), 0, -1)]
     while todo:
@@ -103,10 +107,20 @@ def grow_sparse(X: Any, target: Classes | Array, w: Array, growth: Growth) -> Tr
         feature.append(-1 if found is None else found.column)
         threshold.append(-2.0 if found is None else found.threshold)
     n, none = len(left), np.zeros(len(left))
-    whole = (np.array(part, np.int32) for part in (left, right, feature))
-    ends = np.zeros(n, np.int32), np.array(size, np.int32), none, none, np.zeros(n, np.int64)
-    missing = np.zeros(n, np.uint8)
-    nodes = Nodes(*whole, np.array(threshold), missing, *ends, np.zeros((n, 0)), none)
+    nodes = Nodes(
+        left=np.array(left, np.int32),
+        right=np.array(right, np.int32),
+        feature=np.array(feature, np.int32),
+        threshold=np.array(threshold),
+        missing_left=np.zeros(n, np.uint8),
+        start=np.zeros(n, np.int32),
+        stop=np.array(size, np.int32),
+        lower=none,
+        upper=none,
+        state=np.zeros(n, np.int64),
+        median=np.zeros((n, 0)),
+        error=none,
+    )
     return finish(nodes, leaf, target, w, growth, _Rows(X, target))  # type: ignore[arg-type]
 
 

@@ -29,9 +29,10 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans import passes as over_rows
 from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
-from pellucid.cluster.kmeans.passes import Box, Passes, Space, dense_rows, nearest
+from pellucid.cluster.kmeans.passes import Box, Space, dense_rows, nearest
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.cluster.kmeans.sparse_rows import (
+    Passes,
     SparseField,
     SparseRows,
     canonical,

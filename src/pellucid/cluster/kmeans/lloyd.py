@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.cluster.kmeans.passes import Assigned, Far, Passes, SourceRows, collapse
+from pellucid.cluster.kmeans.passes import Assigned, Far, SourceRows, collapse
+from pellucid.cluster.kmeans.sparse_rows import Passes
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import FitContext, Iteration, iterate
 

@@ -556,6 +556,3 @@ def bounds(old: Array, at: Prepared) -> tuple[Array, Array, Array]:
         np.fill_diagonal(D, np.inf)
         half = 0.5 * np.sqrt(np.maximum(D.min(axis=1), 0.0)) * (1 - slack)
     return moved, drift, half
-
-
-Passes = SourceRows | MemoryRows

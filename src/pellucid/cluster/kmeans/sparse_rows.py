@@ -19,7 +19,9 @@ from pellucid.cluster.kmeans.passes import (
     Assigned,
     Box,
     Far,
+    MemoryRows,
     Near,
+    SourceRows,
     Space,
     check_reach,
     collapse,
@@ -165,7 +167,7 @@ class SparseRows:
         inside = inside[terms[inside] >= distinct[max(0, len(distinct) - count)]]
         found: dict[tuple[float, ...], Far] = {}
         for i in inside:
-            x = self._row(i)
+            x = self._row(int(i))
             row, label = tuple(x.tolist()), int(self.labels[i])
             if row not in found:
                 none = np.zeros((LIMBS, len(x) + 1))
@@ -179,13 +181,16 @@ class SparseRows:
         """Give a distinct row to centre j."""
         row = np.array(far.row)
         D = squared_distances(self.X, self.norms, row[None])[:, 0]
-        same = [i for i in np.flatnonzero(D == 0.0) if (self._row(i) == row).all()]
+        same = [i for i in np.flatnonzero(D == 0.0) if (self._row(int(i)) == row).all()]
         self.labels[same] = j
 
     def finish(self, C: Array) -> tuple[float, Array]:
         """J and the weight of each centre once every row is with its nearest one."""
         assigned = self.assign(C, 0.0)
         return assigned.objective, collapse(assigned.total)[0]
+
+
+Passes = SourceRows | MemoryRows | SparseRows
 
 
 class SparseField:

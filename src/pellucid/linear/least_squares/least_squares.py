@@ -264,7 +264,8 @@ class LinearRegression(LinearInference):
     def _fit_large(self, rows: Rows, context: FitContext | None) -> None:
         """LSQR: everything but the inference."""
         k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
-        how = {"intercept": self.fit_intercept, "tol": self.tol, "max_iter": large_sparse.STEPS}
+        how: dict[str, Any] = {"intercept": self.fit_intercept, "tol": self.tol}
+        how["max_iter"] = large_sparse.STEPS
         name = type(self).__name__
         fit = large_sparse.fit_large(rows, np.zeros(k), **how, name=name, context=context)
         for attribute, value in large_sparse.shared_attributes(self, rows, fit).items():

@@ -347,7 +347,7 @@ class Ridge(RidgeModel):
         k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         alphas = self._alphas(k)
         assert not isinstance(alphas, Budget)
-        how = {"intercept": self.fit_intercept, "tol": min(self.tol, 1e-10)}
+        how: dict[str, Any] = {"intercept": self.fit_intercept, "tol": min(self.tol, 1e-10)}
         how |= {"max_iter": self._steps(), "name": type(self).__name__, "context": context}
         self._set_large(rows, large_sparse.fit_large(rows, alphas, **how), alphas)
 
