@@ -49,8 +49,8 @@ class Reports:
         self.state = at._replace(step=step, before=value)
         return record(self.state)
 
-    def step(self, i: int, _: Any) -> bool:
-        return self.context is not None and self.context.step(i, self.state)
+    def step(self, i: int, _: Any, row: Any = None) -> bool:
+        return self.context is not None and self.context.step(i, self.state, row)
 
 
 def ascend(
