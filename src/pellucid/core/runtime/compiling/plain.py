@@ -40,7 +40,8 @@ def widened(value: Any) -> Any:
 def divided(a: Any, b: Any) -> Any:
     """``a / b``, which is inf or NaN for b = 0.
 
-    >>> divided(1, 0), divided(3, 2)
+    >>> with np.errstate(divide="ignore"):
+    ...     divided(1, 0), divided(3, 2)
     (np.float64(inf), 1.5)
     """
     try:
@@ -60,7 +61,8 @@ def divided_in_place(a: Any, b: Any) -> Any:
 def power(a: Any, b: Any) -> Any:
     """``a ** b`` without exceptions or complex numbers.
 
-    >>> power(2, 3), power(-1.0, 0.5)
+    >>> with np.errstate(invalid="ignore"):
+    ...     power(2, 3), power(-1.0, 0.5)
     (8, np.float64(nan))
     """
     a, b = widened(a), widened(b)
