@@ -1,7 +1,7 @@
 """Small numbers in the source that stand alone beside a quantity: each needs a reason.
 
 A number such as 1e-10 that is compared with, added to, or the floor of something is an absolute
-epsilon unless it multiplies a size of the data. ``found()`` gives (file, line of code) of each;
+epsilon unless it multiplies a size of the data. ``found()`` gives (file, expression) of each;
 floors of 1e-280 and less only keep a division from failing and are left out.
 """
 
@@ -22,26 +22,24 @@ def is_small(node):
     return isinstance(node, ast.Constant) and isinstance(value, float) and GUARD < value <= LARGEST
 
 
-def stands_alone(node, parents):
-    """Whether a number is compared with, added to, or the floor of something, unscaled."""
+def alone(node, parents):
+    """The expression in which a number is compared, added or a floor, unscaled; else None."""
     while True:
         parent = parents.get(node)
         if isinstance(parent, ast.Compare):
-            return True
+            return parent
         if isinstance(parent, ast.BinOp):
             other = parent.right if parent.left is node else parent.left
-            if isinstance(parent.op, ast.Mult) and not isinstance(other, ast.Constant):
-                return False
             if isinstance(parent.op, ast.Add | ast.Sub):
-                return not isinstance(other, ast.Constant)  # 1 + 1e-12 is a factor
-            if not isinstance(parent.op, ast.Mult):
-                return False
+                return None if isinstance(other, ast.Constant) else parent  # 1 + 1e-12: a factor
+            if not (isinstance(parent.op, ast.Mult) and isinstance(other, ast.Constant)):
+                return None
         elif isinstance(parent, ast.Call):
             name = parent.func.attr if isinstance(parent.func, ast.Attribute) else ""
             name = parent.func.id if isinstance(parent.func, ast.Name) else name
-            return name in FLOORS
+            return parent if name in FLOORS else None
         elif not isinstance(parent, ast.UnaryOp):
-            return False
+            return None
         node = parent
 
 
@@ -70,7 +68,7 @@ def defaults(tree):
 
 @cache
 def found():
-    """(file, line of code) of every number that stands alone."""
+    """(file, expression) of every number that stands alone."""
     rows = set()
     for path in sorted(SOURCE.rglob("*.py")):
         short = path.relative_to(SOURCE).as_posix()
@@ -79,13 +77,15 @@ def found():
         text = path.read_text()
         if not WRITTEN.search(text):
             continue
-        tree, lines = ast.parse(text), text.splitlines()
+        tree = ast.parse(text)
         parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         names, given = constants(tree), defaults(tree)
         for node in ast.walk(tree):
             named = isinstance(node, ast.Name) and node.id in names
-            if (named or is_small(node)) and node not in given and stands_alone(node, parents):
-                rows.add((short, lines[node.lineno - 1].strip()))
+            if (named or is_small(node)) and node not in given:
+                whole = alone(node, parents)
+                if whole is not None:
+                    rows.add((short, ast.unparse(whole)))
     return sorted(rows)
 
 

@@ -1,9 +1,9 @@
 """The whole of the forged and damaged files, on every core, with a summary of what went wrong.
 
-    python tests/helpers/fuzz_runs.py models --jobs 16 --out models.jsonl
-    python tests/helpers/fuzz_runs.py checked --jobs 16 --out checked.jsonl
-    python tests/helpers/fuzz_runs.py readers --jobs 16 --out readers.jsonl
-    python tests/helpers/fuzz_runs.py commands --jobs 16 --out commands.jsonl
+    python tests/persist/fuzz_runs.py models --jobs 16 --out models.jsonl
+    python tests/persist/fuzz_runs.py checked --jobs 16 --out checked.jsonl
+    python tests/persist/fuzz_runs.py readers --jobs 16 --out readers.jsonl
+    python tests/persist/fuzz_runs.py commands --jobs 16 --out commands.jsonl
 
 ``models``: 500 forged files of every storable class; ``checked``: the same with kernels that check
 their indices; ``readers``: 10,000 damaged files of each format; ``commands``: those given to the
@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-HELPERS = Path(__file__).parent
+HELPERS = Path(__file__).parents[1] / "helpers"
 # What many threads reserve would count as memory that the file asked for.
 FEW_THREADS = {
     "PELLUCID_NUM_THREADS": "2",

@@ -11,7 +11,7 @@ import pytest
 from absolute_numbers import found
 from estimators import names, reads_tables
 from numpy.testing import assert_allclose
-from units import CASES, IN_UNITS, differing
+from other_units import CASES, IN_UNITS, differing
 
 import pellucid as pe
 from pellucid.evaluation.calibration.calibrators import fit_isotonic
@@ -20,7 +20,7 @@ from pellucid.reinforcement import MDP
 
 SHARE = 12  # of the cases, one in so many is in the normal run
 ALL = [(name, *case) for name in names(reads_tables) if name not in IN_UNITS for case in CASES]
-REASONS = Path(__file__).parent / "helpers/absolute_numbers.txt"
+REASONS = Path(__file__).parent / "absolute_numbers.txt"
 
 
 @pytest.mark.parametrize(("name", "what", "unit"), ALL[::SHARE])
@@ -39,7 +39,7 @@ def test_the_list_of_units_names_estimators():
 
 
 def reasons():
-    """{(file, line of code): why}; a line that ends with a colon is the reason of those below."""
+    """{(file, expression): why}; a line that ends with a colon is the reason of those below."""
     held, why = {}, ""
     for line in REASONS.read_text().splitlines():
         if line.endswith(":") and "\t" not in line:
