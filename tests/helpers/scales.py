@@ -62,4 +62,5 @@ def sound(method, values):
 def sentence(text):
     """Words a user can act on, not the inside of a library."""
     inside = ("NoneType", "object has no attribute", "cannot convert float", "object is not")
+    inside += ("leading minor", "must not contain infs", "ingular matrix", "did not converge")
     return len(text.split()) >= 4 and not any(word in text for word in inside)

@@ -51,6 +51,8 @@ class GaussianDensity(Estimator):
         with single_threaded_blas():
             weight, mean, scatter = moments(rows.X, rows.w)
             covariance = scatter / weight + self.reg_covar * np.eye(len(mean))
+            if not np.isfinite(covariance).all():
+                raise ValueError("the variances of X are beyond the range of numbers: scale X")
             found = sphere(covariance, 0.0)
         if found.whitening.shape[1] < len(mean):
             where = f"{rows.n_rows} rows in {len(mean)} columns"

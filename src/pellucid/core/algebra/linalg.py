@@ -65,6 +65,8 @@ def solve_semidefinite(H: Array, g: Array) -> Array:
     """
     scale = np.sqrt(np.where(np.diag(H) > 0, np.diag(H), 1.0))
     C = H / np.outer(scale, scale)
+    if not np.isfinite(C).all():
+        raise ValueError("the curvature left the range of numbers: scale the columns of X and y")
     with single_threaded_blas():
         L, info = lapack.dpotrf(C, lower=1, clean=1)
         if info == 0 and np.diag(L).min() > 1e-6:

@@ -398,7 +398,11 @@ class MaximumMarginClassifier(Classifier):
 
 def advance(programme: Programme, tol: float, p: Point) -> tuple[Point, float]:
     """One step and how far there is to go."""
-    new = interior_point.interior_step(programme, p)
+    try:
+        new = interior_point.interior_step(programme, p)
+    except ValueError as error:  # a matrix that is not finite, or not positive but for rounding
+        cure = "scale the columns, or give a C nearer to 1 / (the length of a row)^2"
+        raise ValueError(f"the quadratic programme has lost its digits: {cure}") from error
     hull = len(programme.b) == 2  # its cost is a squared distance, however small
     return new, interior_point.distance_to_go(new, tol, TOUCHING if hull else 1.0)
 
