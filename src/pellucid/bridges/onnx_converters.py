@@ -95,10 +95,9 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
             container.add_initializer(shape, onnx.TensorProto.INT64, [2], [-1, 1])
             container.add_node("Reshape", [last, shape], column, name=unique(scope, "Reshape"))
             last = column
+        to: Any = outer if kind == double else kind
         if kind == onnx.TensorProto.BOOL:
             to = onnx.TensorProto.INT64
-        else:
-            to = outer if kind == double else kind
         container.add_node("Cast", last, wanted.full_name, to=to, name=unique(scope, "Cast"))
 
 

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -59,7 +60,7 @@ def serve(
     token = os.environ.get(TOKEN) or None
     if token is None and not is_loopback(host) and not quiet:
         click.echo(f"pellucid: note: {TOKEN} is not set: whoever reaches {host} may ask", err=True)
-    given = {
+    given: dict[str, Any] = {
         "body": max_bytes,
         "rows": max_rows,
         "seconds": max_seconds,

@@ -117,7 +117,7 @@ def schema_of(application: Application) -> Schema:
     kinds = dict(about.get("columns") or {})
     for name, kind in zip(names or (), getattr(features, "kinds_", ()), strict=False):
         kinds.setdefault(name, kind)
-    p = getattr(features, "n_features_in_", None) or getattr(last, "n_features_in_", 0)
+    p: Any = getattr(features, "n_features_in_", None) or getattr(last, "n_features_in_", 0)
     taken = names if names is not None else [f"x{j}" for j in range(int(p))]
     several = application.several
     classes = () if not application.is_classifier or several else application.classes

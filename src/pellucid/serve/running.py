@@ -141,7 +141,7 @@ def server_of(app: Any, limits: Limits, started: Callable[[], Any] | None = None
     uvicorn = needed()
     from pellucid.serve.connections import patient
 
-    class Server(uvicorn.Server):  # type: ignore[name-defined, misc]
+    class Server(uvicorn.Server):  # type: ignore[name-defined]
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets=sockets)
             if self.started and started is not None:

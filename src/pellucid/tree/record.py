@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from pellucid.compiled.trees.walk import leaves_of, mark_paths, node_depths
 from pellucid.core.arrays.typing import Array
@@ -50,8 +50,8 @@ class Tree(TreeArrays):
 
     __slots__ = ()
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         """scikit-learn's own tree for whoever asks; not where a question is about levels."""
         if np.any(self.levels):
             return Tree
@@ -86,8 +86,9 @@ class Tree(TreeArrays):
         node_depths(self.children_left, self.children_right, depth, parent)
         return depth, parent
 
-    def apply(self, X: Array) -> Any:
-        """The leaf of every row of X (n, d), float64."""
+    def apply(self, X: Any) -> Any:
+        """The leaf of every row of X (n, d), dense or sparse, of any kind of numbers."""
+        X = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
         nodes = self.feature, self.threshold, self.missing_go_to_left, self.children_right
         return leaves_of(X, *nodes, self.levels, self.sets)
 
@@ -107,7 +108,7 @@ class Tree(TreeArrays):
         found = self.value[self.apply(X)]
         return found[:, 0] if self.n_outputs == 1 else found
 
-    def decision_path(self, X: Array) -> Any:
+    def decision_path(self, X: Any) -> Any:
         """Sparse 0/1 matrix (n, nodes): the nodes that each row passes."""
         return self.paths_to(self.apply(X))
 

@@ -79,7 +79,7 @@ class _Watch:
             return None
         calls = _waiting.pop(name)
         if not _waiting and self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
             run: Any = spec.loader.exec_module

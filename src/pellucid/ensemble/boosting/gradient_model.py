@@ -158,8 +158,8 @@ class BestConstant(StartScores):
 
     __slots__ = ()
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         """scikit-learn's constant models for whoever asks."""
         pair = [
             instance_class(BestConstant, "sklearn.dummy", f"Dummy{kind}")

@@ -54,10 +54,10 @@ def lbfgs_run(
     f.twice = False
 
     class Limit:
-        def step(self, i: int, state: Any) -> bool:
+        def step(self, i: int, state: Any, row: dict[str, Any] | None = None) -> bool:
             if verbose:
                 tell(f"Iteration {i}, loss = {state.value:.8f}")
-            asked = context is not None and context.step(i, state)
+            asked = context is not None and context.step(i, state, row)
             return asked or remembered.count >= limits.max_fun
 
     with warnings.catch_warnings(), single_threaded_blas():
