@@ -348,7 +348,8 @@ class Study:
         return None if taken else found
 
     def _scorer_needs(self) -> str:
-        return resolve_metric(self.metric, self.task.kind).needs
+        costs = self.plan.cost_matrix if self.metric == "mean_cost" else None
+        return resolve_metric(self.metric, self.task.kind, cost_matrix=costs).needs
 
     def _scorer(self) -> Scorer:
         task = self.formalise()

@@ -44,7 +44,7 @@ class Choice(NamedTuple):
 
     best: int
     chosen: int
-    p_worse: Array  # against the best, Holm over all pairs (``compare_outcomes``); nan for the best
+    p_worse: Array  # against the best, Holm over all pairs of models; nan for it, and for guessing
     signal: bool  # is any model better than guessing in the folds?
     challenger: int  # the model whose gain over the yardstick is tested; the chosen one if any
     why: str = "best"  # best, level, probabilities, simple or explainable
@@ -96,8 +96,12 @@ def choose_outcome(
 
 
 def _against(race: Race, best: int) -> Array:
-    """p-values of the best against each, of the table of all pairs: one family, one correction."""
-    pairs = list(combinations(range(len(race.table)), 2))
+    """p-values of the best against each, of the table of all pairs: one family, one correction.
+
+    Guessing is no model: the gain over it is the one claim of a study, tested on the test rows.
+    """
+    models = [i for i, complexity in enumerate(race.complexity) if complexity > 0]
+    pairs = list(combinations(models, 2))
     raw = [
         corrected_t_test(race.table[i], race.table[j], test_ratio=race.ratio).p_value
         for i, j in pairs

@@ -40,11 +40,12 @@ def leaderboard_rows(
 
 
 def compare_outcomes(shop: Workshop, outcomes: list[Outcome], alpha: float) -> Comparison | None:
-    """Every pair of candidates, guessing among them, by the corrected t-test over the folds."""
+    """Every pair of models, by the corrected t-test over the folds; guessing is no model."""
     sign, task = shop.scorer.sign, shop.scorer.task
-    if sum(one.complexity > 0 for one in outcomes) < 2:
+    models = [one for one in outcomes if one.complexity > 0]
+    if len(models) < 2:
         return None
-    ordered = sorted(outcomes, key=lambda o: (-sign * o.scores.mean(), o.complexity))
+    ordered = sorted(models, key=lambda o: (-sign * o.scores.mean(), o.complexity))
     found = {o.name: [FoldScore(float(s), None, None) for s in o.scores] for o in ordered}
     return compare_folds(
         found,
