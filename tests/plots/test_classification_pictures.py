@@ -259,7 +259,7 @@ def test_perceptron_epochs_are_panels_and_frames(tmp_path):
         assert image.n_frames == 2
     folder = some.animate(tmp_path / "frames")
     assert sorted(p.name for p in folder.iterdir()) == ["step-000.png", "step-001.png"]
-    with pytest.raises(ValueError, match=r"must end in \.gif or name a folder"):
+    with pytest.raises(ValueError, match=r"must end in \.gif or \.html or name a folder"):
         some.animate(tmp_path / "epochs.mp4")
     with pytest.raises(ValueError, match="positions in the"):
         plots.boundary(model, X, y, steps=[999])

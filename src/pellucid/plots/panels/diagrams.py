@@ -132,8 +132,12 @@ def draw_edges(ax: Axes, diagram: Diagram, weight: Array | None = None) -> None:
             width, tint = (0.8 + 7 * weight[i], colour(0)) if weight[i] > 0 else (0.6, "#D1D5DB")
         ax.plot(*ends, color=tint, lw=width, zorder=1, solid_capstyle="round")
         x, y = (0.5 * ends[0][0] + 0.5 * ends[0][1], 0.5 * low + 0.5 * high)
+        side = "right" if ends[0][1] < ends[0][0] else "left"  # beside the line, not on it
+        x += (-0.05 if side == "right" else 0.05) * (1 + (0 if weight is None else weight[i]))
         box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
-        write(ax, x, y, diagram.branches[i], fontsize=LEAST, zorder=2, bbox=box)
+        write(
+            ax, x, y, diagram.branches[i], ha=side, va="bottom", fontsize=LEAST, zorder=2, bbox=box
+        )
 
 
 def draw_shares(ax: Axes, diagram: Diagram, i: int, width: float, height: float, y: float) -> None:

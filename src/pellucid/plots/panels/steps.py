@@ -5,6 +5,7 @@ there. A picture with ``steps=`` returns ``Steps``: the same picture once per st
 """
 
 import io
+import re
 from collections.abc import Sequence
 from copy import copy
 from numbers import Integral
@@ -100,7 +101,10 @@ class Steps(Picture):
 
 def shared_legend(grid: list[Any]) -> None:
     """One legend below the panels in place of theirs, where one panel has the entries of all."""
-    entries = [dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True)) for ax in grid]
+    entries = []
+    for ax in grid:
+        keys, labels = ax.get_legend_handles_labels()
+        entries.append(dict(zip(map(of_every_step, labels), keys, strict=True)))
     fullest = max(entries, key=len)
     if not fullest or not all(found.keys() <= fullest.keys() for found in entries):
         return
@@ -108,6 +112,17 @@ def shared_legend(grid: list[Any]) -> None:
         if ax.get_legend() is not None:
             ax.get_legend().remove()
     key_below(grid[0].figure, fullest.values(), fullest.keys(), min(len(fullest), 2 * len(grid)))
+
+
+def of_every_step(label: str) -> str:
+    """A label without what changes from step to step: counts, and the equation of a line.
+
+    >>> of_every_step("wrong (21)"), of_every_step("0.7 x0 - 0.2 x1 = 1"), of_every_step("setosa")
+    ('wrong', 'boundary', 'setosa')
+    """
+    if " = " in label and any(sign in label for sign in "0123456789"):
+        return "boundary"
+    return re.sub(r" \(\d+\)$", "", label)
 
 
 def chosen_steps(steps: Sequence[Any], n: int) -> list[int]:

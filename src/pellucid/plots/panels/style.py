@@ -23,6 +23,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # shapes beside colours
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
 LEAST = 7.0  # points of the smallest text
+HIDDEN = 0.02  # share of the points that a legend may cover
+WIDEST = 0.45  # share of the axes' width that a legend beside them may take
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -96,7 +98,7 @@ def together(grid: list[Any], title: str = "", *, key: bool = False) -> Any:
     """The figure of some panels: a title over all of them, the key of the first one below."""
     figure = grid[0].figure
     if title:
-        figure.suptitle(title, fontsize="medium")
+        figure.suptitle(title, fontsize="medium", wrap=True)
     if key:
         keys, texts = grid[0].get_legend_handles_labels()
         figure.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False)
@@ -122,17 +124,62 @@ def marker(i: int) -> str:
 
 
 def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:
-    """A title, and under it a note; folded at ``width`` characters, or where the axes end."""
+    """A title, and under it a note; folded at ``width`` characters, or where the axes end.
+
+    Whatever the size of the figure, titles and labels stay inside it, and a logarithmic axis has
+    few labels.
+    """
     if width is None:
         inches = ax.get_position().width * ax.figure.get_figwidth()
         width = max(20, int(15 * inches))
     lines = [*wrap(title, width), *wrap(note, width)]
-    ax.set_title("\n".join(lines), loc="left", fontsize="medium")
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium", wrap=True)
+    if ax.name != "3d":
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_wrap(True)
+            calm(axis)
+
+
+def calm(axis: Any) -> None:
+    """Label the powers of ten of a logarithmic axis, or 1, 2 and 5 where it spans few of them."""
+    if axis.get_scale() != "log":
+        return
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    few = 0 < low < high < 30 * low
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=7))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def legend(ax: Axes, **options: Any) -> Any:
-    """A legend without a frame."""
-    return ax.legend(**{"frameon": False, "fontsize": "small", **options})
+    """A legend without a frame; to the right of the axes where it would hide points inside."""
+    look = {"frameon": False, "fontsize": "small", **options}
+    shown = ax.legend(**look)
+    if look.get("loc", "best") == "best" and hidden(ax, shown) > HIDDEN:
+        if shown.get_window_extent().width > WIDEST * ax.get_window_extent().width:
+            shown.set_frame_on(True)  # no room beside small axes: the points shine through
+            shown.get_frame().set(alpha=0.7, linewidth=0)
+            return shown
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+        shown = ax.legend(**{**look, **beside})
+    return shown
+
+
+def hidden(ax: Axes, shown: Any) -> float:
+    """The share of the marks on the axes that a legend covers."""
+    import numpy as np
+
+    clouds = [c for c in ax.collections if len(c.get_offsets()) > 1]
+    places = [c.get_offset_transform().transform(c.get_offsets()) for c in clouds]
+    lines = [line for line in ax.lines if line.get_marker() not in (None, "", " ", "None")]
+    places += [line.get_transform().transform(line.get_xydata()) for line in lines]
+    if not places:
+        return 0.0
+    box, at = shown.get_window_extent(), np.concatenate(places)
+    inside = (at > (box.x0, box.y0)) & (at < (box.x1, box.y1))
+    return float(inside.all(axis=1).mean())
 
 
 def shortened(text: str) -> str:

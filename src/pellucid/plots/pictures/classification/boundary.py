@@ -16,7 +16,7 @@ from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import STYLES, isolines, key_below, thinned, words
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, predicted_codes, view_of
 from pellucid.plots.panels.steps import Steps, stages
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import LEAST, Axes, Picture, axes, colour, heading, legend
 
 LEVELS = (0.1, 0.5, 0.9)
 ASPECT = 0.8  # height over width of the axes, fixed so that normals look perpendicular
@@ -81,7 +81,7 @@ class Boundary(Picture):
             keys, texts = ax.get_legend_handles_labels()
             key_below(ax.figure, keys, texts, 1 if self._tall() else 2, "left")
         else:
-            legend(ax, loc="best", fontsize="x-small")
+            legend(ax, loc="best", fontsize=LEAST)
         return ax
 
     def _height(self) -> float:

@@ -15,7 +15,17 @@ from pellucid.plots.panels import planes
 from pellucid.plots.panels.inputs import labelled, read_table
 from pellucid.plots.panels.marks import key_below, thinned, words
 from pellucid.plots.panels.steps import Steps, stages
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, marker, panels
+from pellucid.plots.panels.style import (
+    LEAST,
+    Axes,
+    Picture,
+    axes,
+    colour,
+    heading,
+    legend,
+    marker,
+    panels,
+)
 
 
 class DecisionRegions(Picture):
@@ -38,7 +48,7 @@ class DecisionRegions(Picture):
             ax = axes(ax, figsize=(6.4, 4.6) if len(self.lines) == 2 else (7.0, 2.8))
             self._panel(ax, 0)
             where = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-            legend(ax, **({"loc": "best", "fontsize": "x-small"} if given else where))
+            legend(ax, **({"loc": "best", "fontsize": LEAST} if given else where))
             return ax
         if ax is not None:
             raise ValueError("several models need axes of their own: call plot() without ax")

@@ -13,7 +13,7 @@ from pellucid.plots.panels.inputs import label_of, last_step, read_table, with_l
 from pellucid.plots.panels.marks import thinned, words
 from pellucid.plots.panels.planes import grid_of, paint_regions, view_of
 from pellucid.plots.panels.steps import Steps, chosen_steps
-from pellucid.plots.panels.style import GREY, Picture, axes, heading, legend
+from pellucid.plots.panels.style import GREY, LEAST, Picture, axes, heading, legend
 
 MOST_LINES = 600  # rows up to which lines to the centres can be told apart
 
@@ -44,7 +44,7 @@ class Clusters(Picture):
             given and self.before is not None
         ):
             if given:
-                legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
+                legend(ax, loc="best", fontsize=LEAST, markerscale=0.7)
             else:
                 legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5), markerscale=0.8)
         return ax

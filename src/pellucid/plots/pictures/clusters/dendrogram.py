@@ -12,7 +12,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Model
 from pellucid.plots.panels.inputs import label_of, last_step
 from pellucid.plots.panels.marks import beside
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Axes, Picture, axes, colour, heading
 
 MOST_LEAVES = 60
 
@@ -41,7 +41,7 @@ class Dendrogram(Picture):
             text, xycoords = f"cut: {self.n_clusters} clusters", ("axes fraction", "data")
             beside(ax, text, (1.0, self.cut), (-2, 3), ha="right", xycoords=xycoords)
         upright = n <= 12 and max(map(len, self.leaves)) <= 6
-        fontsize = "small" if n <= 30 else "x-small"
+        fontsize = "small" if n <= 30 else LEAST
         ax.set_xticks(np.arange(n), self.leaves, rotation=0 if upright else 90, fontsize=fontsize)
         ax.grid(False, axis="x")
         ax.set(ylabel=self.ylabel, xlim=(-0.6, n - 0.4))

@@ -14,7 +14,7 @@ from pellucid.plots.panels.groups import draw_groups
 from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import Picture, heading, legend, panels, together
+from pellucid.plots.panels.style import LEAST, Picture, heading, legend, panels, together
 
 KINDS = ("by proximity: k-means", "by transitivity: single linkage")
 
@@ -36,7 +36,7 @@ class SimilarityKinds(Picture):
             if flat:
                 ax.set_yticks(np.unique(labels))
             heading(ax, kind)
-            legend(ax, loc="best", fontsize="x-small")
+            legend(ax, loc="best", fontsize=LEAST)
         return together(grid, "\n".join(filter(None, (self.title, self.note))))
 
 

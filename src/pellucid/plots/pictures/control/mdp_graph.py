@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.graphs import draw_edge, draw_node, name_size, sheet
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Axes, Picture, colour, heading
 from pellucid.plots.panels.worlds import cells_of, check_world, number, turns_of
 from pellucid.reinforcement.worlds.mdp import MDP
 
@@ -37,7 +37,15 @@ class MdpGraph(Picture):
             said = f"{name}, {number(reward)}" if self.rewards[s] is None and reward else name
             ha = "right" if side[0] < -0.05 else "left" if side[0] > 0.05 else "center"
             at = (x + side[0], y + side[1] + 0.03)
-            ax.text(*at, said, fontsize=8 * scale, color=colour(0), ha=ha, va="center", zorder=5)
+            ax.text(
+                *at,
+                said,
+                fontsize=max(LEAST, 8 * scale),
+                color=colour(0),
+                ha=ha,
+                va="center",
+                zorder=5,
+            )
         for s, (name, _, _, end) in enumerate(self.states):
             worth = self.rewards[s]
             text = f"{name}\n{number(worth)}" if worth else name
@@ -64,7 +72,15 @@ class MdpGraph(Picture):
             at = (a + b) / 2 + 0.5 * bend * normal
             if p < 1:
                 box = {"fc": "white", "ec": "none", "pad": 0.6}
-                write(ax, at[0], at[1], f"{p:.3g}", fontsize=7.5 * scale, zorder=4, bbox=box)
+                write(
+                    ax,
+                    at[0],
+                    at[1],
+                    f"{p:.3g}",
+                    fontsize=max(LEAST, 7.5 * scale),
+                    zorder=4,
+                    bbox=box,
+                )
 
 
 def action_angles(wish: list[float], outward: float) -> list[float]:

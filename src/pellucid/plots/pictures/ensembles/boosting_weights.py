@@ -43,7 +43,7 @@ class BoostingWeights(Picture):
         handles, labels = grid[0].get_legend_handles_labels()
         figure = grid[0].figure
         title = "Tint: the member of the round; black line: all members so far; point size: weight"
-        figure.suptitle(title, fontsize="medium")
+        figure.suptitle(title, fontsize="medium", wrap=True)
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
         return figure
 

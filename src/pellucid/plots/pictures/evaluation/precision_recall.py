@@ -10,7 +10,17 @@ from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.marks import STYLES
 from pellucid.plots.panels.ranked import area_interval, labelled_curves, shown
-from pellucid.plots.panels.style import GREY, LIGHT, Axes, Panel, colour, heading, legend, marker
+from pellucid.plots.panels.style import (
+    GREY,
+    LEAST,
+    LIGHT,
+    Axes,
+    Panel,
+    colour,
+    heading,
+    legend,
+    marker,
+)
 
 MOST_RESAMPLED = 5000  # distinct scores beyond which no interval is bootstrapped
 LEVELS = (0.2, 0.4, 0.6, 0.8)  # of F
@@ -56,7 +66,7 @@ class PrecisionRecall(Panel, size=(5.2, 4.8)):
             inside = (p > 0) & (p <= 1.04)
             ax.plot(r[inside], p[inside], color=LIGHT, lw=1, zorder=0.5)
             text = f"F = {level:g}"
-            ax.text(1.03, p[-1], text, fontsize="x-small", color=GREY, va="center", clip_on=False)
+            ax.text(1.03, p[-1], text, fontsize=LEAST, color=GREY, va="center", clip_on=False)
 
 
 def _said(area: Interval) -> str:

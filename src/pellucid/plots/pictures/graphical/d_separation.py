@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pellucid.graphical.graphs.dag import DAG
 from pellucid.plots.panels.graphs import draw_edge, draw_node, layered, name_size, sheet
-from pellucid.plots.panels.style import GREY, Picture, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Picture, colour, heading
 from pellucid.plots.pictures.graphical.network_graph import graph_of
 
 MOST_PATHS = 2000
@@ -55,7 +55,8 @@ class DSeparation(Picture):
             draw_node(ax, at, size[name], name, weight="bold" if end else "normal", **look)
         left, top = ax.get_xlim()[0] + 0.08, min(y for _, y in place.values()) - 0.62
         for i, (text, tint) in enumerate(lines):
-            ax.text(left, top - 0.2 * i, text, fontsize=8 * scale, color=tint, va="center")
+            look = {"fontsize": max(LEAST, 8 * scale), "color": tint, "va": "center", "wrap": True}
+            ax.text(left, top - 0.2 * i, text, **look)
         given = f" given {', '.join(self.given)}" if self.given else ""
         verdict = "are independent" if self.separated else "may depend"
         heading(ax, f"{self.a} and {self.b} {verdict}{given}")

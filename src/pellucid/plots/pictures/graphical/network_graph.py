@@ -6,7 +6,7 @@ from pellucid.graphical.graphs.dag import DAG
 from pellucid.graphical.network.tables import CPT
 from pellucid.plots.panels.graphs import draw_edge, draw_node, layered, name_size, sheet
 from pellucid.plots.panels.marks import words, write
-from pellucid.plots.panels.style import GREY, Picture, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Picture, colour, heading
 
 MOST_ROWS = 9  # of a table that is drawn
 MOST_NODES = 60
@@ -42,11 +42,28 @@ class NetworkGraph(Picture):
     def _card(self, ax: Any, name: str, at: Any, size: Any, scale: float) -> None:
         draw_node(ax, at, size, "", fill="white", edge=colour(0), square=True)
         top = at[1] + size[1] / 2
-        write(ax, at[0], top - 0.15, name, fontsize=10 * scale, fontweight="bold", zorder=3)
+        write(
+            ax,
+            at[0],
+            top - 0.15,
+            name,
+            fontsize=max(LEAST, 10 * scale),
+            fontweight="bold",
+            zorder=3,
+        )
         for i, line in enumerate(self.tables[name]):
             y = top - 0.36 - LINE * i
             tint = GREY if i == 0 else "black"
-            write(ax, at[0], y, line, fontsize=8 * scale, zorder=3, family="monospace", color=tint)
+            write(
+                ax,
+                at[0],
+                y,
+                line,
+                fontsize=max(LEAST, 8 * scale),
+                zorder=3,
+                family="monospace",
+                color=tint,
+            )
 
 
 def node_size(name: str, lines: tuple[str, ...]) -> tuple[float, float]:

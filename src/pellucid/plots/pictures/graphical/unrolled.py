@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.plots.panels.graphs import depths, draw_edge, draw_node, layered, sheet
-from pellucid.plots.panels.style import GREY, Picture, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Picture, colour, heading
 from pellucid.plots.pictures.graphical.network_graph import graph_of, short
 
 MOST_VARIABLES = 12
@@ -86,7 +86,15 @@ class Unrolled(Picture):
             )
             look = {"color": GREY, "zorder": 4, "bbox": {"fc": "white", "ec": "none", "pad": 1}}
             x, y = high[0] - 0.05, low[1] + 0.04
-            ax.text(x, y, f"row {i + 1}", ha="right", va="bottom", fontsize=8 * scale, **look)
+            ax.text(
+                x,
+                y,
+                f"row {i + 1}",
+                ha="right",
+                va="bottom",
+                fontsize=max(LEAST, 8 * scale),
+                **look,
+            )
         more = self.n_rows - len(self.cells)
         rest = f", and {more} more rows like these" if more else ""
         heading(ax, f"{len(self.cells)} rows share their parameters{rest}")

@@ -42,7 +42,7 @@ class Chains(Picture):
         columns = min(len(keys), 8)
         figure.legend(keys, texts, loc="outside lower center", ncols=columns, frameon=False)
         if self.note:
-            figure.suptitle(self.note, fontsize="medium")
+            figure.suptitle(self.note, fontsize="medium", wrap=True)
         return figure
 
     def _row(self, row: Any, j: int) -> None:

@@ -38,7 +38,7 @@ class GraphLabels(Picture):
             for r in range(rounds):
                 ax = figure.add_subplot(graphs, rounds, g * rounds + r + 1)
                 self._panel(ax, g, r)
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
     def _panel(self, ax: Axes, g: int, r: int) -> None:

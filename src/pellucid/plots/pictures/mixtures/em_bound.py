@@ -39,7 +39,7 @@ class EmBound(Panel):
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="round", ylabel="log-likelihood of all rows")
         heading(ax, self.title)
-        legend(ax, loc="lower right")
+        legend(ax, loc="best")
 
 
 def em_bound(E: Model, X: MaybeArray = None, *, most: int | None = None) -> EmBound:

@@ -8,7 +8,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import margin, thinned, words
 from pellucid.plots.panels.mixtures import marginal, rows_for
-from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import LEAST, Picture, axes, colour, heading, legend
 
 LINES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (2, 2)))
 
@@ -44,7 +44,7 @@ class MixtureDensity(Picture):
         ylabel = "probability" if counts else "density"
         ax.set(xlabel=self.name, ylabel=ylabel, ylim=(-0.09 * top, None))
         heading(ax, self.title, self.note)
-        legend(ax, fontsize="x-small" if given else "small")
+        legend(ax, fontsize=LEAST if given else "small")
         return ax
 
 

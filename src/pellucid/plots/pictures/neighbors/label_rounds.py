@@ -13,7 +13,7 @@ from pellucid.plots.panels.mixtures import blend
 from pellucid.plots.panels.planes import MOST_CLASSES, view_of
 from pellucid.plots.panels.replay import chosen_rounds, rounds
 from pellucid.plots.panels.steps import Steps
-from pellucid.plots.panels.style import Panel, heading, legend
+from pellucid.plots.panels.style import LEAST, Panel, heading, legend
 
 UNKNOWN = -1
 
@@ -43,7 +43,7 @@ class LabelRound(Panel, size=(6.0, 4.6)):
             ax.scatter(*place[mine].T, s=110, zorder=5, label=f"{label}, given", **look)
         ax.set(xlabel=self.names[0], ylabel=self.names[1] if len(self.names) > 1 else "class")
         heading(ax, self.title, self.note)
-        legend(ax, loc="best", fontsize="x-small", markerscale=0.7)
+        legend(ax, loc="best", fontsize=LEAST, markerscale=0.7)
 
 
 class LabelRounds(Steps):

@@ -44,7 +44,7 @@ class Attention(Picture):
                 ax.set_title(f"layer {layer + 1}, head {head + 1}", fontsize="small")
                 drawn.append(ax)
         figure.colorbar(drawn[-1].images[0], ax=drawn, shrink=0.7, label="attention")
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
     def _words(self, ax: Axes, *, first: bool, last: bool) -> None:

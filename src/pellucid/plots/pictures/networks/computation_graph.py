@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, MaybeArray
 from pellucid.neural.value import Node, Value
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
+from pellucid.plots.panels.style import LEAST, Axes, Picture, axes, colour, heading
 
 MOST_NODES = 60
 
@@ -25,9 +25,11 @@ class ComputationGraph(Picture):
         for a, b, slope in self.edges:
             grey = {"arrowstyle": "->", "color": "#6B7280", "shrinkA": 22, "shrinkB": 24, "lw": 1}
             ax.annotate("", self.at[b], self.at[a], zorder=1, arrowprops=grey)
-            x, y = 0.5 * self.at[a] + 0.5 * self.at[b]
+            x, y = (
+                0.65 * self.at[a] + 0.35 * self.at[b]
+            )  # its middle may lie on a node
             box = PLATE
-            write(ax, x, y, f"{slope:.3g}", fontsize="x-small", color="#6B7280", zorder=2, bbox=box)
+            write(ax, x, y, f"{slope:.3g}", fontsize=LEAST, color="#6B7280", zorder=2, bbox=box)
         for node, (x, y) in zip(self.nodes, self.at, strict=True):
             start = node.operation == "input"
             named = node.name if start and not _unnamed(node.name) else ""

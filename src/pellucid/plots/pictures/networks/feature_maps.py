@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
-from pellucid.plots.panels.style import Axes, Picture
+from pellucid.plots.panels.style import LEAST, Axes, Picture
 
 COLUMNS = 8
 
@@ -40,7 +40,7 @@ class FeatureMaps(Picture):
         text = f"after the last stage: {len(self.last)} of {self.counts[1]} maps"
         said.text(0, 0.2, text, transform=said.transAxes)
         self._last(figure, grid, columns, 2 + 2 * lines[0])
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
     @staticmethod
@@ -64,7 +64,7 @@ class FeatureMaps(Picture):
             below = figure.add_subplot(grid[line + 1, column])
             self._show(above, self.filters[i], "PuOr", -most, most)
             self._show(below, self.first[i], "viridis", 0.0, top)
-            above.set_title(f"filter {self.numbers[i]}", fontsize="x-small", pad=2)
+            above.set_title(f"filter {self.numbers[i]}", fontsize=LEAST, pad=2)
             if column == 0:
                 above.set_ylabel("filter", fontsize="small")
                 below.set_ylabel("its map", fontsize="small")

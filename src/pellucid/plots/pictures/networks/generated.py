@@ -33,7 +33,7 @@ class Generated(Picture):
             xlim, ylim, xlabel = margin(both[:, 0]), margin(both[:, 1]), self.names[0]
             ax.set(xlim=xlim, ylim=ylim, xlabel=xlabel, ylabel=self.names[1] if i == 0 else "")
             heading(ax, f"{len(rows)} {what}", width=48)
-        grid[0].figure.suptitle(self.note, fontsize="medium")
+        grid[0].figure.suptitle(self.note, fontsize="medium", wrap=True)
         return grid[0].figure
 
     def _histograms(self) -> Any:
@@ -63,7 +63,7 @@ class Generated(Picture):
                 ax.imshow(image, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
                 ax.set_xticks([])
                 ax.set_yticks([])
-        figure.suptitle(self.note, fontsize="medium")
+        figure.suptitle(self.note, fontsize="medium", wrap=True)
         return figure
 
 

@@ -16,7 +16,7 @@ from pellucid.plots.panels.networks import (
     size,
     the_network,
 )
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading
+from pellucid.plots.panels.style import GREY, LEAST, Axes, Picture, axes, colour, heading
 
 SHORT = 4  # letters of a name that fit into a unit
 
@@ -42,12 +42,10 @@ class Network(Picture):
         draw_units(ax, at, L.sizes, said)
         for p, b in zip(at[1:], L.biases, strict=True):
             for (x, y), value in zip(p, b if b is not None else [], strict=False):
-                ax.text(
-                    x, y - 0.42, f"bias {value:.2g}", ha="center", fontsize="xx-small", color=GREY
-                )
+                ax.text(x, y - 0.42, f"bias {value:.2g}", ha="center", fontsize=LEAST, color=GREY)
         if beside:
             for (x, y), name in zip(at[0], L.names, strict=False):
-                ax.text(x - 0.3, y, name, ha="right", va="center", fontsize="x-small")
+                ax.text(x - 0.3, y, name, ha="right", va="center", fontsize=LEAST)
             ax.set_xlim(left=-0.9 - 0.08 * max(len(n) for n in L.names))
         for p, kind in zip(at[1:], L.kinds, strict=True):
             ax.text(p[0, 0], p[0, 1] + 0.45, kind, ha="center", fontsize="small", style="italic")

@@ -41,7 +41,7 @@ class ImageGrid(Picture):
                 spine.set(color=tint, linewidth=2.5 if self.wrong[i] else 0.8)
             shade = colour(1) if self.wrong[i] else "black"
             ax.set_title(self.titles[i], fontsize="small", pad=3, color=shade)
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
 

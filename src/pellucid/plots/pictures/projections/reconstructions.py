@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.inputs import label_of, read_table
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading, legend, panels
+from pellucid.plots.panels.style import LEAST, Axes, Picture, axes, colour, heading, legend, panels
 
 
 class Reconstructions(Picture):
@@ -48,7 +48,7 @@ class Reconstructions(Picture):
                     ax.set_title(f"row {self.rows[i]}", fontsize="small")
                 else:
                     ax.set_xlabel(f"error {self.errors[i]:.3g}", fontsize="small")
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
     def _rows(self) -> Any:
@@ -56,7 +56,7 @@ class Reconstructions(Picture):
         grid = panels(m, columns=2 if m in (2, 4) else 3, size=(3.8, 3.0))
         for i, ax in enumerate(grid):
             self._row(ax, i)
-        grid[0].figure.suptitle(self.title, fontsize="medium")
+        grid[0].figure.suptitle(self.title, fontsize="medium", wrap=True)
         return grid[0].figure
 
     def _row(self, ax: Axes, i: int) -> Any:
@@ -70,11 +70,11 @@ class Reconstructions(Picture):
             long = max(map(len, self.names)) > 4
             rotation = 45 if long else 0
             side = "right" if long else "center"
-            ax.set_xticks(place, self.names, rotation=rotation, ha=side, fontsize="x-small")
+            ax.set_xticks(place, self.names, rotation=rotation, ha=side, fontsize=LEAST)
         else:
             ax.set_xlabel("column")
         if i == 0:
-            legend(ax, fontsize="x-small")
+            legend(ax, fontsize=LEAST)
         ax.set_ylabel("standard deviations")
         heading(ax, f"row {self.rows[i]}: squared error {self.errors[i]:.3g}")
         return ax

@@ -54,7 +54,7 @@ class Scree(Picture):
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_xlabel("number of directions")
         grid[0].set_xlabel("direction")
-        grid[0].figure.suptitle(self.title, fontsize="medium")
+        grid[0].figure.suptitle(self.title, fontsize="medium", wrap=True)
         return grid[0].figure
 
 

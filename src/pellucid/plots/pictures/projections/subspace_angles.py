@@ -36,7 +36,7 @@ class SubspaceAngles(Picture):
         right.set_xticks(place if len(place) <= 12 else place[:: len(place) // 10])
         right.set(xlabel="direction", ylabel="eigenvalue", xlim=(0.5, len(place) + 0.5))
         heading(right, "eigenvalues: median and middle 95 %")
-        left.figure.suptitle(self.title, fontsize="medium")
+        left.figure.suptitle(self.title, fontsize="medium", wrap=True)
         return left.figure
 
 

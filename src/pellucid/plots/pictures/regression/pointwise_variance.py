@@ -25,7 +25,7 @@ class PointwiseVariance(Panel):
 
     def _draw(self, ax: Axes) -> None:
         for i, (label, h) in enumerate(zip(self.labels, self.variance, strict=True)):
-            markevery, said = len(self.grid) // 10, f"{label} (df {self.df[i]:.3g})"
+            markevery, said = max(1, len(self.grid) // 10), f"{label} (df {self.df[i]:.3g})"
             ax.plot(self.grid, h, lw=1.8, ms=4, markevery=markevery, label=said, **tone(i))
         y = np.zeros(len(self.inputs))
         ax.plot(self.inputs, y, "|", color=GREY, ms=9, clip_on=False, label="data")

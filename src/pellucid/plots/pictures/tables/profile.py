@@ -45,7 +45,7 @@ class Profile(Picture):
         self._bars(quiet(bars))
         self._missing(quiet(missing))
         self._notes(notes, texts, lines, height)
-        figure.suptitle(self.title, fontsize="medium")
+        figure.suptitle(self.title, fontsize="medium", wrap=True)
         return figure
 
     def _bars(self, ax: Axes) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from pellucid.core.arrays import check
 from pellucid.plots.panels import diagrams
 from pellucid.plots.panels.marks import PLATE, write
-from pellucid.plots.panels.style import Axes, Picture, axes, colour, heading
+from pellucid.plots.panels.style import LEAST, Axes, Picture, axes, colour, heading
 from pellucid.tree.rules import export_dnf, export_rules, export_text
 
 WIDTH = 0.84  # of a share bar; neighbouring leaves are 1 apart
@@ -37,7 +37,7 @@ class Tree(Picture):
             note = f"{d.counts[i]} rows" + (
                 "" if d.classes or not question else f", mean {d.answers[i]}"
             )
-            box, small = PLATE | {"alpha": 0.8}, "x-small"
+            box, small = PLATE | {"alpha": 0.8}, LEAST
             write(ax, d.x[i], low - 0.07, note, va="top", fontsize=small, zorder=3, bbox=box)
         diagrams.frame(ax, d)
         if d.classes:
