@@ -30,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
@@ -93,7 +94,7 @@ def centred_product(K: Array) -> Callable[[Array], Array]:
 
 def eigenmap(K: Array, d: int, dense: bool, tol: float, max_iter: int | None) -> Eigenmap:
     """The d leading eigenpairs of a Gram matrix, centred."""
-    n = len(K)
+    n = len(in_range(K, "the kernel"))
     if dense or d >= n // 3:
         first = 0 if n <= SMALL else n - d  # all values where they are cheap: negative ones show
         values, V = eigh(centre_of(K).of(K), subset_by_index=[first, n - 1])

@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.statistics import moments
@@ -51,9 +52,7 @@ class GaussianDensity(Estimator):
         with single_threaded_blas():
             weight, mean, scatter = moments(rows.X, rows.w)
             covariance = scatter / weight + self.reg_covar * np.eye(len(mean))
-            if not np.isfinite(covariance).all():
-                raise ValueError("the variances of X are beyond the range of numbers: scale X")
-            found = sphere(covariance, 0.0)
+            found = sphere(in_range(covariance, "the covariance"), 0.0)
         if found.whitening.shape[1] < len(mean):
             where = f"{rows.n_rows} rows in {len(mean)} columns"
             now = f"raise reg_covar (now {self.reg_covar:g})"

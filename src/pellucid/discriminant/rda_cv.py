@@ -25,6 +25,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -82,7 +83,7 @@ def make_folds(rows: Rows, splits: list[tuple[Any, Any]], n_classes: int) -> lis
 def spherical_candidates(X: Array, m: Array, S: Array, gammas: Array) -> tuple[Array, Array]:
     """Distances (n, G) and log determinants (G,) of (1 - g) S + g tr(S)/p I; NaN if singular."""
     p = len(S)
-    eigenvalues, V = np.linalg.eigh(S)
+    eigenvalues, V = np.linalg.eigh(in_range(S, "a covariance"))
     level = np.trace(S) / p
     D = (1 - gammas) * np.maximum(eigenvalues, 0.0)[:, None] + gammas * level  # (p, G)
     bad = ~(D > 0).all(axis=0) | (gammas == 0)

@@ -32,6 +32,17 @@ class Solved(NamedTuple):
     dependent: tuple[int, ...] = ()  # unknowns that take part in an exact relation
 
 
+def in_range(table: Array, what: str) -> Array:
+    """The table itself; ValueError where a number in it is infinite or none.
+
+    >>> in_range(np.ones(1), "a covariance")
+    array([1.])
+    """
+    if not np.isfinite(table).all():
+        raise ValueError(f"{what} left the range of numbers: scale the columns of X, and y")
+    return table
+
+
 def solve_cholesky(G: Array, B: Array, alpha: float = 0.0) -> Solved | None:
     """Solve (G + alpha I) theta = B, or None where Cholesky breaks down.
 
@@ -65,8 +76,7 @@ def solve_semidefinite(H: Array, g: Array) -> Array:
     """
     scale = np.sqrt(np.where(np.diag(H) > 0, np.diag(H), 1.0))
     C = H / np.outer(scale, scale)
-    if not np.isfinite(C).all():
-        raise ValueError("the curvature left the range of numbers: scale the columns of X and y")
+    in_range(C, "the curvature")
     with single_threaded_blas():
         L, info = lapack.dpotrf(C, lower=1, clean=1)
         if info == 0 and np.diag(L).min() > 1e-6:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.runtime.random import generator
@@ -132,7 +133,7 @@ def fit_normal(X: Array, w: Array, who: str) -> NormalLaw:
     mean = _mean(X, w)
     centred = X - mean
     cov = (centred * w[:, None]).T @ centred / w.sum()
-    spread = np.sqrt(np.diag(cov))
+    spread = np.sqrt(np.diag(in_range(cov, f"the covariance of {who}")))
     flat = spread <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
     scaled = cov / np.outer(*(2 * [np.where(flat, 1.0, spread)]))
     rank_room = np.linalg.eigvalsh(scaled)[0] if not flat.any() else 0.0

@@ -18,6 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.functions.kernels import Kernel, KernelLike, is_precomputed
@@ -39,7 +40,7 @@ def inverse_root(K: Array) -> Array:
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
-    U, d, Vt = np.linalg.svd(K)
+    U, d, Vt = np.linalg.svd(in_range(K, "the kernel"))
     return np.asarray((U / np.sqrt(np.maximum(d, SMALLEST * (d[0] or 1.0)))) @ Vt)
 
 

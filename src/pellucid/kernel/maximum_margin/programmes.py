@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays.typing import Array
 from pellucid.kernel.maximum_margin.interior_point import Programme
 
@@ -25,7 +26,7 @@ def cholesky_solver(H: Array) -> Solver:
     S = H * scale * scale[:, None]
     n = len(S)
     S[np.diag_indices(n)] += 1e-14 * n  # K is often singular; the barrier alone keeps H definite
-    factor = cho_factor(S, lower=True)
+    factor = cho_factor(in_range(S, "the quadratic programme"), lower=True)
 
     def solve(r: Array) -> Array:
         u = scale * cho_solve(factor, scale * r)

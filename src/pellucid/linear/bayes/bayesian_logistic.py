@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.algebra.hyperplane import Hyperplane
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Numbers, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -395,7 +396,7 @@ class BayesianLogisticRegression(Classifier):
         U = D / size[:, None]
         S = self.posterior_covariance_.reshape(K, d, K, d)
         V = np.einsum("ni,kilj,nj->nkl", U, S, U, optimize=True)
-        values, vectors = np.linalg.eigh(V)
+        values, vectors = np.linalg.eigh(in_range(V, "the variance of the scores"))
         roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
         return D @ self.map_.reshape(K, d).T, roots * size[:, None, None]
 

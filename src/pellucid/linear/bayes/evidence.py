@@ -28,7 +28,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from pellucid.core.algebra.least_squares import Compact
-from pellucid.core.algebra.linalg import EPS, triangle
+from pellucid.core.algebra.linalg import EPS, in_range, triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.readable import readable
@@ -240,5 +240,5 @@ def posterior(Z: Array, prior: Prior, scale: float, noise: float) -> Posterior:
     B = np.vstack([A @ L, penalty])
     norms = np.linalg.norm(B, axis=0)
     R = triangle(np.hstack([B / norms, np.append(c, np.zeros(q))[:, None]]))
-    T = (L / norms) @ solve_triangular(R[:q, :q], np.eye(q))
+    T = (L / norms) @ solve_triangular(in_range(R[:q, :q], "the posterior"), np.eye(q))
     return Posterior(prior.mean + T @ R[:q, q], T)

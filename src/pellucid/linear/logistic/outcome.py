@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import expit
 
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.device import DeviceRows, on_device
@@ -59,7 +60,7 @@ def newton_outcome(problem: Problem, run: Iteration, sampled: bool) -> Outcome:
     if inverse is not None:
         df -= float(np.diag(inverse) @ ridge)
     elif ridge.any():
-        df -= float(np.diag(np.linalg.pinv(H)) @ ridge)
+        df -= float(np.diag(np.linalg.pinv(in_range(H, "the curvature"))) @ ridge)
     definite = solved.rank == len(H)
     only = "positive definite: the minimum is the only one"
     many = "only positive semidefinite (dependent columns): one of many minima"
