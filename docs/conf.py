@@ -59,6 +59,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],  # the field would have two names for one thing
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,

@@ -42,7 +42,7 @@ def chart(case: dict[str, Any]) -> str:
         y = i * ROW
         said = f"{row['seconds']:.3g} s"
         if row.get("ratio"):
-            said += f", {row['ratio']:.2f} of ours" if kind == "peer" else ""
+            said += f", {row['ratio']:.3g} times ours" if kind == "peer" else ""
         if row.get("same") is False:
             said += ", another answer"
         bars.append(
@@ -53,6 +53,6 @@ def chart(case: dict[str, Any]) -> str:
     name = escape(case["case"])
     note = f"<figcaption>{escape(case['note'])}</figcaption>" if case.get("note") else ""
     return (
-        f'<figure class="bench"><p>{name}</p><svg role="img" aria-label="{name}" '
+        f'<figure class="bench" tabindex="0"><p>{name}</p><svg role="img" aria-label="{name}" '
         f'viewBox="0 0 {WIDTH} {height}">{"".join(bars)}</svg>{note}</figure>'
     )

@@ -1,7 +1,7 @@
 """The gallery: every picture of ``pellucid.plots`` with the code that draws it, by chapter.
 
-The code is the example of the picture's docstring; where that data is too small to look at,
-``docs/gallery/<name>.py`` holds a better one.
+The code is that of a page which shows the picture, else the example of its docstring; where that
+data is too small to look at, ``docs/gallery/<name>.py`` holds a better one.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
+from tools.website.blocks import python_blocks
 from tools.website.names import ROOT
 from tools.website.staging import write
 
@@ -31,7 +33,20 @@ def code(name: str) -> str:
     own = EXAMPLES / f"{name}.py"
     if own.exists():
         return own.read_text(encoding="utf-8")
-    return from_docstring(name)
+    return on_a_page().get(name) or from_docstring(name)
+
+
+@cache
+def on_a_page() -> dict[str, str]:
+    """Name -> the first block of the documentation that ends in that picture."""
+    found: dict[str, str] = {}
+    for folder in ("algorithms", "course"):
+        for path in sorted((ROOT / "docs" / folder).rglob("*.md")):
+            for block in python_blocks(path.read_text(encoding="utf-8")):
+                ending = re.match(r"(\w+)\(.*\)\.plot\(\)", block.strip().split("\n")[-1])
+                if ending:
+                    found.setdefault(ending[1], block)
+    return found
 
 
 def from_docstring(name: str) -> str:
