@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import single_peaks
 from scipy.linalg import LinAlgWarning
 
 import pellucid
@@ -73,3 +74,11 @@ def test_wide_and_bad_tables():
     X[7, 3] = np.nan
     with pytest.raises(ValueError, match="column 3, row 7"):
         pellucid.LinearRegression().fit(X, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KEPT)
+def test_peaks_beside_scikit_learn(name):
+    """In a process of its own: at most scikit-learn's peak and a fifth, or half of the table."""
+    ours, theirs = (single_peaks.extra(library, name) for library in ("pellucid", "sklearn"))
+    assert ours <= max(1.2 * theirs, 0.5)
