@@ -212,7 +212,12 @@ def _beyond(ground: Ground, reach: Reach, model: Any, y: Any) -> Beyond:
     of_test = calibration_scores(task, classes, said.prediction, said.probability, y, split.kind)
     told = {"steps": reach.steps, "name": reach.far.name, "score": score}
     told |= {"curve": [list(one) for one in reach.curve], "level": reach.level}
-    about = {"name": reach.far.name, "score": score, "calibration": of_test, "lags": []}
+    about: dict[str, Any] = {
+        "name": reach.far.name,
+        "score": score,
+        "calibration": of_test,
+        "lags": [],
+    }
     return Beyond(told, about | {"threshold": None})
 
 
