@@ -12,12 +12,11 @@ failure.
 import argparse
 import json
 import sys
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sklearn_names import test_modules
-from sklearn_runs import GOOD, Outcome, compare, read_reasons, run_module
+from sklearn_runs import GOOD, Comparison, Outcome, compare, judge, read_reasons, run_module
 
 
 def main() -> int:
@@ -59,28 +58,21 @@ def main() -> int:
     return report(shown)
 
 
-def report(shown) -> int:
-    """Print the counts by reason; 1 where a line is missing or stale."""
-    reasons = [r for r in read_reasons() if r.pattern.split("::")[0] in shown]
-    failures = {t: w for c in shown.values() for t, w in c.failures.items()}
-    touched = sum(len(c.touched) for c in shown.values())
-    sections = Counter()
-    unlabelled = []
-    for test in failures:
-        line = next((r for r in reasons if r.covers(test)), None)
-        if line is None:
-            unlabelled.append(test)
-        else:
-            sections[line.section] += 1
-    stale = [r.pattern for r in reasons if not any(r.covers(t) for t in failures)]
-    share = 1 - len(failures) / max(touched, 1)
-    print(f"\ntouched {touched}, passed {touched - len(failures)} ({share:.1%})")
-    for section, count in sections.most_common():
+def report(shown: dict[str, Comparison]) -> int:
+    """Print the counts by section of the page; 1 where a line is missing or stale."""
+    verdict = judge(shown, read_reasons())
+    touched = sum(len(found.touched) for found in shown.values())
+    failed = sum(len(found.failures) for found in shown.values())
+    share = 1 - failed / max(touched, 1)
+    print(f"\ntouched {touched}, passed {touched - failed} ({share:.1%})")
+    for section, count in verdict.sections.items():
         print(f"  {count:5d}  {section}")
-    print(f"  {len(unlabelled):5d}  without a line; stale lines: {len(stale)}")
-    for line in stale:
+    print(f"  {len(verdict.unlabelled):5d}  without a line")
+    for test in verdict.unlabelled:
+        print(f"without a line: {test}")
+    for line in verdict.stale:
         print(f"stale: {line}")
-    return 1 if unlabelled or stale else 0
+    return 1 if verdict.unlabelled or verdict.stale else 0
 
 
 if __name__ == "__main__":

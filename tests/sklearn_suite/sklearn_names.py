@@ -1,7 +1,6 @@
 """Public names of the installed scikit-learn, and the classes that Pellucid has under them."""
 
-import importlib
-import pkgutil
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ import sklearn.experimental.enable_iterative_imputer
 
 import pellucid
 
+ROOT = Path(sklearn.__file__).parent
 HIDDEN = {"conftest", "externals", "tests", "experimental"}
 ABOUT_ITSELF = ("externals/", "tests/test_common.py", "tests/test_docstring", "tests/test_public_")
 DEEPER = ("sklearn.feature_extraction.text", "sklearn.feature_extraction.image")
@@ -19,13 +19,24 @@ DEEPER = ("sklearn.feature_extraction.text", "sklearn.feature_extraction.image")
 
 @cache
 def public_names() -> dict[str, list[str]]:
-    """The public names of each public module of scikit-learn."""
-    names = [m.name for m in pkgutil.iter_modules(sklearn.__path__)]
-    names = [f"sklearn.{n}" for n in names if n not in HIDDEN and not n.startswith("_")]
-    return {
-        name: sorted(getattr(importlib.import_module(name), "__all__", ()))
-        for name in [*names, *DEEPER]
-    }
+    """The lists ``__all__`` of the public modules of scikit-learn, read without importing them."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        name = ".".join(("sklearn", *parts))
+        shallow = len(parts) == 1 or name in DEEPER
+        if shallow and not parts[0].startswith("_") and parts[0] not in HIDDEN:
+            found[name] = sorted(listed(path))
+    return found
+
+
+def listed(path: Path) -> set[str]:
+    """The names in ``__all__`` of a source file."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return {n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant)}
+    return set()
 
 
 def shared_names() -> set[str]:
@@ -36,8 +47,8 @@ def shared_names() -> set[str]:
 
 def test_modules() -> tuple[str, ...]:
     """The test files of scikit-learn that speak of a name we have, as paths within its package."""
-    root, word, names = Path(sklearn.__file__).parent, re.compile(r"\w+"), shared_names()
-    paths = {str(path.relative_to(root)): path for path in sorted(root.rglob("tests/**/test_*.py"))}
+    word, names = re.compile(r"\w+"), shared_names()
+    paths = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("tests/**/test_*.py"))}
     return tuple(
         name
         for name, path in paths.items()

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -122,17 +123,39 @@ def compare(theirs: dict[str, Outcome], ours: dict[str, Outcome]) -> Comparison:
 class Reason(NamedTuple):
     """A line of the reasons file."""
 
-    pattern: str  # module::test, or module::test[pattern]
+    pattern: str  # module::test for all its parameters, or with stars
     why: str
     section: str  # of docs/differences.md
 
     def covers(self, test: str) -> bool:
-        """A line without parameters covers all of them."""
-        return (
-            test == self.pattern
-            or test.startswith(self.pattern + "[")
-            or ("*" in self.pattern and fnmatchcase(test, self.pattern.replace("[", "[[]")))
-        )
+        """Whether the line speaks of this test."""
+        plain = test == self.pattern or test.startswith(self.pattern + "[")
+        stars = "*" in self.pattern and fnmatchcase(test, self.pattern.replace("[", "[[]"))
+        return plain or stars
+
+
+class Verdict(NamedTuple):
+    """Failures by section, those without a line, lines without a failure."""
+
+    sections: dict[str, int]
+    unlabelled: list[str]
+    stale: list[str]
+
+
+def judge(shown: dict[str, Comparison], reasons: list[Reason]) -> Verdict:
+    """Hold the failures of some modules against the lines about them."""
+    lines = [r for r in reasons if r.pattern.split("::")[0] in shown]
+    failures = [test for found in shown.values() for test in found.failures]
+    sections: Counter[str] = Counter()
+    unlabelled = []
+    for test in failures:
+        line = next((r for r in lines if r.covers(test)), None)
+        if line is None:
+            unlabelled.append(test)
+        else:
+            sections[line.section] += 1
+    stale = [r.pattern for r in lines if not any(r.covers(test) for test in failures)]
+    return Verdict(dict(sections.most_common()), unlabelled, stale)
 
 
 def read_reasons(path: Path = HERE / "reasons.txt") -> list[Reason]:

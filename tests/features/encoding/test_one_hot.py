@@ -139,7 +139,7 @@ def test_given_categories_and_drop():
         ({"categories": [["a"]]}, "2 columns"),
         ({"categories": [["a"], ["x", "y"]]}, r"'b'.*column 0.*fit"),
         ({"categories": [["a", "a", "b"], ["x", "y"]]}, "duplicate"),
-        ({"categories": [["b", np.nan, "a"], ["x", "y"]]}, "NaN must come last"),
+        ({"categories": [["b", np.nan, "a"], ["x", "y"]]}, "Nan should be the last element"),
         ({"categories": "all"}, "categories"),
         ({"drop": ["q", "x"]}, r"'q'.*column 0"),
         ({"drop": ["a"]}, "2 columns"),

@@ -65,7 +65,10 @@ def plain_column(column: ArrayLike) -> Any:
         cells[column.series.is_null().to_numpy()] = column.missing
         return cells
     if isinstance(column, Coded):
-        cells = np.asarray(column.values).take(column.codes, mode="clip")
+        words = np.asarray(column.values)
+        if len(words) == 0:  # a column of levels without any
+            return np.full(len(column.codes), column.missing, dtype=object)
+        cells = words.take(column.codes, mode="clip")
         absent = column.codes < 0
         if absent.any():
             cells = cells.astype(np.float64 if cells.dtype.kind in "iuf" else object)

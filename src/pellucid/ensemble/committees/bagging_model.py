@@ -102,6 +102,9 @@ class Bagging(Estimator):
 
     _accepts_nan = True  # a member refuses what it cannot take: a pipeline may fill the gaps
 
+    def _refuse_nonfinite(self, X: Any) -> None:
+        """Left to the model."""
+
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
         return self._all_inner("sparse")

@@ -86,7 +86,7 @@ class ForestClassifier(ForestEstimator, Classifier):
             wrong[rows] = found != codes[rows]
             seen = votes > 0
             if seen.any():
-                curve[t] = np.average(wrong[seen].mean(axis=1), weights=w[seen])
+                curve[t] = np.average(wrong[seen].any(axis=1), weights=w[seen])
         seen = votes > 0
         self._warn_never(int(np.count_nonzero(~seen & (w > 0))))
         shares[seen] /= votes[seen, None]
@@ -107,7 +107,7 @@ class ForestClassifier(ForestEstimator, Classifier):
             both = [labels[0], found[0]] if o == 1 else [np.stack(v, 1) for v in (labels, found)]
             self.oob_score_ = float(self.oob_score(*both))
         else:
-            self.oob_score_ = 1.0 - float(np.average(wrong[seen].mean(axis=1), weights=w[seen]))
+            self.oob_score_ = 1.0 - float(np.average(wrong[seen].any(axis=1), weights=w[seen]))
 
     def _shares(self, X: ArrayLike) -> list[Array]:
         rows = self._check_input(X)

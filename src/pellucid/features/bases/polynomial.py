@@ -92,8 +92,10 @@ class PolynomialFeatures(Transformer):
         if self.interaction_only and self.powers_only:
             raise ValueError("interaction_only and powers_only exclude each other, got both True")
         if self._degrees()[1] == 0 and not self.include_bias:
-            given = f"degree={self.degree!r} with include_bias=False"
-            raise ValueError(f"{given} leaves no columns at all")
+            zero = "Setting degree to zero and include_bias to False"
+            if not isinstance(self.degree, Integral):
+                zero = "Setting both min_degree and max_degree to zero and include_bias to False"
+            raise ValueError(f"{zero} would result in an empty output array.")
 
     def _degrees(self) -> tuple[int, int]:
         given = self.degree
@@ -104,8 +106,11 @@ class PolynomialFeatures(Transformer):
             whole = all(isinstance(d, Integral) and not isinstance(d, bool) for d in ends)
             if len(ends) == 2 and whole and 0 <= ends[0] <= ends[1]:
                 return int(ends[0]), int(ends[1])
-        need = "a whole number >= 0 or two of them (min_degree <= max_degree)"
-        raise ValueError(f"degree must be {need}, got {given!r}")
+        if np.ndim(given) != 1 or len(given) != 2:
+            need = "a non-negative int or tuple (min_degree, max_degree)"
+            raise ValueError(f"degree must be {need}, got {given!r}")
+        need = "be non-negative integers that fulfil min_degree <= max_degree"
+        raise ValueError(f"degree=(min_degree, max_degree) must {need}, got {given!r}")
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:

@@ -304,6 +304,9 @@ def too_large(size: int, what: str, most: int) -> str:
     """The sentence for an answer that would not fit.
 
     >>> too_large(2 * 10**9, "cells", 10**9)
-    'the expansion would have 2,000,000,000 cells, more than 1,000,000,000; lower degree or columns'
+    'The output that would result from the current configuration would have 2000000000 cells which \
+is too large to be indexed (more than 1000000000): lower degree or columns'
     """
-    return f"the expansion would have {size:,} {what}, more than {most:,}; lower degree or columns"
+    output = "The output that would result from the current configuration would have"
+    limit = f"which is too large to be indexed (more than {most}): lower degree or columns"
+    return f"{output} {size} {what} {limit}"

@@ -209,7 +209,7 @@ class SplineTransformer(Transformer):
                 row += chunk * ROWS
                 span = f"[{self.knots_[0, j]:g}, {self.knots_[-1, j]:g}]"
                 at = f"{X[row, j]:g} in {self._column_name(j)}, row {row}, is outside {span}"
-                raise ValueError(f"X contains values beyond the limits of the knots: {at}")
+                raise ValueError(f"`X` contains values beyond the limits of the knots: {at}")
 
     @property
     def bsplines_(self) -> list[Any]:

@@ -252,7 +252,7 @@ class KBinsDiscretizer(Transformer):
             return np.full(p, self.n_bins).astype(int)
         wanted = np.asarray(self.n_bins)
         if wanted.shape != (p,):
-            need = f"a whole number or one for each of {p} columns"
+            need = f"a scalar or array of shape (n_features,). There are {p} columns"
             raise ValueError(f"n_bins must be {need}, got shape {wanted.shape}")
         for j, k in enumerate(wanted.tolist()):
             if not isinstance(k, int) or k < 2:
@@ -278,11 +278,13 @@ class KBinsDiscretizer(Transformer):
         """Say which columns have fewer bins than asked for."""
         for j, edges in enumerate(found):
             left = len(edges) - 1
-            what = f": bins no wider than rounding were merged, {left} of {wanted[j]} are left"
+            few = f"{left} of {wanted[j]} are left"
+            what = f"Bins whose width are too small in feature {j} are removed, {few}."
+            what += " Consider decreasing the number of bins."
             if np.isinf(edges[0]):
-                what = " is constant: all rows fall in one bin"
+                what = f"Feature {j} is constant and will be replaced with 0."
             if left < wanted[j]:
-                warn(self._column_name(j) + what)
+                warn(f"{what} ({self._column_name(j)})")
 
     def _codes(self, X: np.ndarray) -> Any:
         inner = [np.asarray(edges, dtype=np.float64)[1:-1] for edges in self.bin_edges_]

@@ -161,17 +161,17 @@ class OneHotEncoder(Transformer):
             return object_array([0 if first or size == 2 else None for size in sizes])
         listed = object_array(list(self.drop))
         if len(listed) != len(groups):
-            need = f"one category for each of the {len(groups)} columns"
-            raise ValueError(f"drop needs {need}, got {len(listed)}")
+            need = f"should have length equal to the number of features ({len(groups)})"
+            raise ValueError(f"`drop` {need}, got {len(listed)}")
         return object_array([self._place_of(v, j, groups[j]) for j, v in enumerate(listed)])
 
     def _place_of(self, value: object, j: int, grouping: rarity.Grouping) -> int:
         at = int(look_up(object_array([value]), self.categories_[j])[0])
-        category = f"drop: category {value!r} of {self._column_name(j)}"
+        category = f"category {value!r} from feature {j}"
         if at < 0:
-            raise ValueError(f"{category} is not in the training data")
+            raise ValueError(f"drop: {category} is not in the training data")
         if grouping.rare is not None and at in grouping.rare:
-            raise ValueError(f"{category} is infrequent; only a frequent one can be dropped")
+            raise ValueError(f"Unable to drop {category} because it is infrequent")
         return int(grouping.place[at])
 
     def _drop_indices(self, groups: list[rarity.Grouping]) -> Any:
@@ -194,8 +194,9 @@ class OneHotEncoder(Transformer):
     def _check_output(self) -> None:
         wanted = _get_output_config("transform", estimator=self)["dense"]
         if wanted != "default" and self.sparse_output:
-            hint = "use sparse_output=False, or set_output(transform='default')"
-            raise ValueError(f"{wanted} frames cannot hold sparse data: {hint}")
+            hint = f"Set sparse_output=False to output {wanted} dataframes or disable "
+            hint += f"{wanted.capitalize()} output via `ohe.set_output(transform='default')`."
+            raise ValueError(f"{wanted.capitalize()} output does not support sparse data. {hint}")
 
     def _encode(self, found: Found) -> Any:
         maps, start, surprised = [], 0, []
@@ -220,9 +221,11 @@ class OneHotEncoder(Transformer):
     def _warn(self, surprised: list[int]) -> None:
         if not surprised or (self.handle_unknown != "warn" and self.drop is None):
             return
-        names = ", ".join(self._column_name(j) for j in surprised)
         how = "all zeros" if self.handle_unknown == "ignore" else "the infrequent category"
-        warn(f"Found unknown categories in {names} during transform; they are encoded as {how}")
+        found = (
+            f"Found unknown categories in columns {[int(j) for j in surprised]} during transform."
+        )
+        warn(f"{found} These unknown categories will be encoded as {how}")
 
     def _shown(self, j: int, grouping: rarity.Grouping) -> Any:
         """The categories of column j after grouping, in order."""

@@ -119,7 +119,10 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
                 raise TypeError(f"unknown_value is only for {need}, got {unknown!r}")
         elif is_missing(unknown):
             if np.dtype(self.dtype).kind != "f":
-                raise ValueError(f"unknown_value=NaN needs a float dtype, got {self.dtype!r}")
+                raise ValueError(
+                    "When unknown_value is np.nan, the dtype parameter should be a float dtype, "
+                    f"got {self.dtype!r}"
+                )
         elif not isinstance(unknown, Integral):
             raise TypeError(f"unknown_value must be a whole number or NaN, got {unknown!r}")
 
@@ -190,7 +193,10 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
         check_is_fitted(self)
         X = check_array(X, ensure_all_finite="allow-nan")
         if X.shape[1] != len(self.categories_):
-            raise ValueError(f"X needs {len(self.categories_)} columns, got {X.shape[1]}")
+            raise ValueError(
+                "Shape of the passed X data is not correct. Expected "
+                f"{len(self.categories_)} columns, got {X.shape[1]}."
+            )
         kind = np.result_type(*[known.dtype for known in self.categories_])
         special = self.handle_unknown != "error" or any(rare is not None for rare in self._rare)
         out = np.empty(X.shape, dtype=object if special else kind)

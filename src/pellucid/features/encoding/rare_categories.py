@@ -36,7 +36,10 @@ def learn_categories(
     if not isinstance(given, list):
         raise ValueError(f"categories must be 'auto' or a list, one per column, got {given!r}")
     if len(given) != p:
-        raise ValueError(f"categories has {len(given)} lists, but X has {p} columns")
+        raise ValueError(
+            "Shape mismatch: if categories is an array, it has to be of shape (n_features,): "
+            f"{len(given)} lists, but X has {p} columns"
+        )
     categories = []
     for j, (values, listed) in enumerate(zip(found.values, given, strict=True)):
         known = given_categories(values, listed, name(j))
@@ -56,11 +59,17 @@ def given_categories(values: NDArray[Any], listed: ArrayLike, name: str) -> Any:
     if known.dtype == object and isinstance(known[0], bytes) and values.dtype.kind != "S":
         raise ValueError(f"categories of {name} are bytes, but its values are not")
     if any(is_missing(cell) for cell in known[:-1]):
-        raise ValueError(f"categories of {name}: NaN must come last, got {listed!r}")
+        raise ValueError(
+            f"Nan should be the last element in user provided categories, see {name}: {listed!r}"
+        )
     if len(np.unique(look_up(known, known) if known.dtype == object else known)) != len(known):
-        raise ValueError(f"categories of {name} contain duplicate elements: {listed!r}")
+        raise ValueError(
+            f"In {name}, the predefined categories contain duplicate elements.: {listed!r}"
+        )
     if known.dtype.kind in "biuf" and (known[:-1] > known[1:]).any():
-        raise ValueError(f"categories of {name} are numbers and must be sorted, got {listed!r}")
+        raise ValueError(
+            f"Unsorted categories are not supported for numerical categories: {name}, {listed!r}"
+        )
     return known
 
 

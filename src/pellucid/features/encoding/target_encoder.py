@@ -168,7 +168,8 @@ class TargetEncoder(Transformer):
             self.target_type_ = type_of_target(y, input_name="y")
             if self.target_type_ not in KINDS:
                 can = "continuous, binary and multiclass targets can be encoded"
-                raise ValueError(f"Unknown label type: y looks {self.target_type_}; {can}")
+                found = f"Target type was inferred to be {self.target_type_!r}"
+                raise ValueError(f"Unknown label type: {found}; {can}")
         if self.target_type_ == "continuous":
             return check_number_target(y, n, False, self)[:, None]
         labels = find_labels(check_labels(y, n, self))
@@ -230,7 +231,9 @@ class TargetEncoder(Transformer):
         if not (seen == 1).all():
             row = int(np.argmax(seen != 1))
             fold = f"row {row} is in {seen[row]} test folds"
-            raise ValueError(f"cv: {fold}; each row must be in exactly one")
+            raise ValueError(
+                f"Validation indices from `cv` must cover each sample index exactly once: {fold}"
+            )
         return folds
 
     def transform(self, X: ArrayLike) -> Any:

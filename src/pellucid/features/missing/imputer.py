@@ -205,7 +205,8 @@ class SimpleImputer(Transformer):
         if fill is None:
             fill = 0 if self._fit_dtype.kind in "iuf" else "missing_value"
         elif not np.can_cast(type(fill), self._fit_dtype, casting="same_kind"):
-            raise ValueError(f"fill_value={fill!r} cannot be a cell of dtype {self._fit_dtype}")
+            given = f"fill_value={fill!r} (of type {type(fill)!r})"
+            raise ValueError(f"{given} cannot be cast to the input data of {self._fit_dtype!r}")
         values = np.full(len(empty), fill, dtype=object)
         if not self.keep_empty_features:
             values[empty] = np.nan
@@ -284,9 +285,9 @@ class SimpleImputer(Transformer):
 
     def _tell(self, kept: IntArray) -> None:
         lost = np.setdiff1d(np.arange(len(self.statistics_)), kept)
-        names = ", ".join(self._column_name(j) for j in lost)
-        dropped = "had no observed value in fit and is dropped"
-        warn(f"{names} {dropped}; keep_empty_features=True keeps it")
+        names = getattr(self, "feature_names_in_", np.arange(len(self.statistics_)))[lost]
+        empty = "Skipping features without any observed values"
+        warn(f"{empty}: {names}. keep_empty_features=True keeps them")
 
     def _filled(self, X: Any, mask: Matrix, kept: IntArray, values: NDArray[Any]) -> Any:
         if issparse(X):
@@ -309,7 +310,10 @@ class SimpleImputer(Transformer):
         """Put the missing cells back, where the appended indicators mark them."""
         check_is_fitted(self)
         if not self.add_indicator:
-            raise ValueError("inverse_transform needs add_indicator=True: it reads the indicators")
+            raise ValueError(
+                "inverse_transform reads the indicators of add_indicator=True. "
+                "Got 'add_indicator=False'"
+            )
         X = np.asarray(X)
         kept, marked = self._kept(), self.indicator_.features_
         width = len(kept) + len(marked)

@@ -36,12 +36,13 @@ def check_marker(X: Any, missing_values: object) -> None:
     """Refuse cells and a mark of missing cells that do not go together."""
     if X.dtype.kind not in "iufO":
         can = "numbers, or text in an object array, can have missing cells"
-        raise ValueError(f"X has dtype {X.dtype}; {can}")
+        raise ValueError(f"SimpleImputer does not support data with dtype {X.dtype}; {can}")
     number = is_missing(missing_values) or isinstance(missing_values, int | float | np.number)
     if X.dtype.kind in "iuf" and not number:
         raise ValueError(f"missing_values={missing_values!r} cannot occur in a table of numbers")
     if issparse(X) and number and missing_values == 0:
-        raise ValueError("missing_values=0 needs a dense X: a sparse one is made of zeros")
+        what = "Sparse input with missing_values=0 is not supported: it is made of zeros."
+        raise ValueError(f"{what} Provide a dense array instead.")
 
 
 class MissingIndicator(Transformer):
@@ -139,9 +140,10 @@ class MissingIndicator(Transformer):
         if self.error_on_new and self.features == "missing-only":
             new = np.setdiff1d(np.flatnonzero(np.asarray(mask.sum(axis=0)).ravel()), self.features_)
             if len(new):
+                have = "have missing values in transform but have no missing values in fit"
                 names = ", ".join(self._column_name(j) for j in new)
-                has = "has missing values in transform but had none in fit"
-                raise ValueError(f"{names} {has}; error_on_new=False accepts them")
+                remedy = "error_on_new=False accepts them"
+                raise ValueError(f"The features {new.tolist()} {have}: {names}; {remedy}")
         return self._pick(mask)
 
     def _pick(self, mask: Matrix) -> Any:

@@ -160,7 +160,9 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         try:
             check_is_fitted(self.estimator)
         except NotFittedError:
-            raise NotFittedError("with prefit=True the estimator must be fitted already") from None
+            raise NotFittedError(
+                "When `prefit=True`, `estimator` is expected to be a fitted estimator."
+            ) from None
         return self.estimator
 
     def _adopt(self) -> None:
@@ -177,7 +179,10 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         if not self.prefit:
             return
         if callable(self.max_features):
-            raise NotFittedError("max_features is a function of X: call fit before transform")
+            raise NotFittedError(
+                "When `prefit=True` and `max_features` is a callable, call `fit` before calling "
+                "`transform`."
+            )
         model, limit = self._fitted_estimator(), self.max_features
         if limit is not None:
             check.whole(at_least=0, max_features=limit)

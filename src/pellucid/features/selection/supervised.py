@@ -45,6 +45,9 @@ class ModelSelector(Selector):
 
     _accepts_nan = True  # the model refuses what it cannot take: a pipeline may fill the gaps
 
+    def _refuse_nonfinite(self, X: Any) -> None:
+        """Left to the model."""
+
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
         return get_tags(self.estimator).input_tags.sparse

@@ -107,9 +107,8 @@ class VarianceThreshold(Selector):
         variances = column_variances(found, self.threshold)
         if not (variances > self.threshold).any():
             one = " (X contains only one sample)" if rows.n_rows == 1 else ""
-            above = f"above threshold={self.threshold:g}{one}"
-            largest = f"{np.nanmax(variances, initial=0.0):g}"
-            raise ValueError(f"no column has a variance {above}; the largest is {largest}")
+            none = f"No feature in X meets the variance threshold {self.threshold:.5f}{one}"
+            raise ValueError(f"{none}; the largest is {np.nanmax(variances, initial=0.0):g}")
         self.variances_ = variances
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:

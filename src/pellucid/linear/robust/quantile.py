@@ -55,6 +55,9 @@ SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex"
 ROUNDS = 1000
 
 
+ROUNDING = 1e-13  # of the largest y: a slope below it is one that the penalty holds at 0
+
+
 class QuantileRegressor(Regressor):
     """Linear model of a conditional quantile, exact, with standard errors.
 
@@ -152,17 +155,18 @@ class QuantileRegressor(Regressor):
 
     def _solve(self, rows: Rows, columns: Columns, centre: float, data: dict[str, Any]) -> State:
         n = float((rows.up + rows.lo)[: rows.n_data].sum())
+        scale = float(np.abs(rows.y).max()) or 1.0
 
         def parameters(state: State) -> dict[str, Any]:
             coef = np.zeros(len(columns.scale))
             slopes = state.theta[self.fit_intercept :]
+            slopes = np.where(np.abs(slopes) <= ROUNDING * scale, 0.0, slopes)
             coef[columns.kept] = slopes / columns.scale[columns.kept]
             first = centre + state.theta[0] - columns.mean @ coef if self.fit_intercept else 0.0
             return {"coef_": coef, "intercept_": float(first)}
 
         context = FitContext(self, **data, max_steps=None, attributes=parameters)
         first, order = programme.start(rows, self.quantile, self.fit_intercept)
-        scale = float(np.abs(rows.y).max()) or 1.0
 
         def step(state: State) -> tuple[State, float]:
             return (state, 0.0) if state.done else programme.fit_round(rows, order, scale, state)

@@ -1,0 +1,57 @@
+"""scikit-learn's own tests pass with our classes, but for those with a line in ``reasons.txt``."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sklearn_names import test_modules as modules_of_sklearn
+from sklearn_runs import compare, judge, read_reasons, run_module
+
+SAMPLE = ("feature_selection/tests/test_variance_threshold.py", "tests/test_naive_bayes.py")
+MODULES = modules_of_sklearn()
+DIFFERENCES = Path(__file__).parents[2] / "docs/differences.md"
+
+
+def check(module):
+    shown = compare(run_module(module, "theirs"), run_module(module, "ours"))
+    verdict = judge({module: shown}, read_reasons())
+    failures = [f"{test}: {shown.failures[test]}" for test in verdict.unlabelled]
+    assert not failures, "\n".join(["fail with ours and have no line:", *failures])
+    assert not verdict.stale, "\n".join(["lines without a failure:", *verdict.stale])
+
+
+@pytest.mark.parametrize("module", SAMPLE)
+def test_sample(module):
+    check(module)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", sorted(set(MODULES) - set(SAMPLE)))
+def test_module(module):
+    check(module)
+
+
+def anchors():
+    """The sections of the page, as links name them."""
+    for line in DIFFERENCES.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            words = re.sub(r"[^\w\s-]", "", line[3:].strip().lower())
+            yield "#" + re.sub(r"\s+", "-", words)
+
+
+def test_every_line_names_a_module_a_reason_and_a_section():
+    known, seen = set(anchors()), set()
+    for reason in read_reasons():
+        assert reason.pattern.split("::")[0] in MODULES, reason
+        assert len(reason.why) > 10, reason
+        assert reason.section in known, reason
+        assert reason.pattern not in seen, reason
+        seen.add(reason.pattern)
+
+
+def test_names_are_read_from_the_sources():
+    from sklearn_names import public_names, shared_names
+
+    assert {"Ridge", "SVC", "CountVectorizer"} <= shared_names()
+    assert "GridSearchCV" in public_names()["sklearn.model_selection"]
+    assert "linear_model/tests/test_ridge.py" in MODULES
