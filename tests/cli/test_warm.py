@@ -63,6 +63,7 @@ def _replace(monkeypatch, tmp_path, files):
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(files, "places", lambda: (*files.named_places(), tmp_path / "kernels"))
     module = ModuleType("pellucid")
     module.__path__ = [str(folder)]
     monkeypatch.setattr(warm_module, "pellucid", module)

@@ -170,11 +170,14 @@ def test_the_places_and_who_may_write_them(monkeypatch, tmp_path):
 
 
 def test_files_of_changed_kernels_are_swept(tmp_path):
-    kernel = splitmix64
-    for name in (f"{kernel._cache.prefix}-0123.nbc", "x-1-2.nbc", ".x.part"):
+    """And nothing else: a kernel that is not asked about may belong to somebody."""
+    now = f"{splitmix64._cache.prefix}-0123.nbc"
+    before = f"{splitmix64._cache.prefix.rpartition('-')[0]}-4567-0123.nbc"
+    for name in (now, before, "another-1-2.nbc", ".new.part", ".old.part"):
         (tmp_path / name).write_bytes(b"")
-    assert files.sweep(tmp_path, [kernel]) == 2
-    assert [p.name for p in tmp_path.iterdir()] == [f"{kernel._cache.prefix}-0123.nbc"]
+    os.utime(tmp_path / ".old.part", (0, 0))
+    assert files.sweep(tmp_path, [splitmix64]) == 2
+    assert {p.name for p in tmp_path.iterdir()} == {now, "another-1-2.nbc", ".new.part"}
 
 
 @pytest.mark.parametrize(

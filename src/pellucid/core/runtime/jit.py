@@ -55,12 +55,13 @@ def jit(
         "no_cfunc_wrapper": True,  # nothing calls a kernel from C
         "_nrt": counted,  # said in any case: a kernel that does not say takes it from its caller
     }
-    kernel = _kept(numba.njit(**options)(function))
-    Inner(kernel, lambda f: _kept(numba.njit(no_cpython_wrapper=True, **options)(f)))
+    kernel = _kept(function, options)
+    Inner(kernel, lambda f: _kept(f, options | {"no_cpython_wrapper": True}))
     KERNELS.append(kernel)
     return kernel
 
 
-def _kept(kernel: Any) -> Any:
+def _kept(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    kernel: Any = numba.njit(**options)(function)
     kernel._cache = KernelFiles(kernel)
     return kernel

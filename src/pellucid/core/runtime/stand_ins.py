@@ -14,9 +14,8 @@ from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
-Class = TypeVar("Class", bound=type)
 Call = Callable[[ModuleType], object]
 _waiting: dict[str, list[Call]] = defaultdict(list)  # by the module that is not imported yet
 
@@ -37,27 +36,23 @@ def when_imported(module: str, call: Call) -> None:
         sys.meta_path.insert(0, _watch)
 
 
-def stands_for(module: str) -> Callable[[Class], Class]:
+def stands_for(module: str, cls: type) -> None:
     """Make a class a virtual subclass of the one with its name in ``module``.
 
     >>> import collections.abc
-    >>> @stands_for("collections.abc")
-    ... class Sized:
+    >>> class Sized:
     ...     pass
+    >>> stands_for("collections.abc", Sized)
     >>> issubclass(Sized, collections.abc.Sized)
     True
     """
 
-    def decorate(cls: Class) -> Class:
-        def register(found: ModuleType) -> None:
-            theirs: Any = getattr(found, cls.__name__, None)
-            if isinstance(theirs, ABCMeta):
-                theirs.register(cls)
+    def register(found: ModuleType) -> None:
+        theirs: Any = getattr(found, cls.__name__, None)
+        if isinstance(theirs, ABCMeta):
+            theirs.register(cls)
 
-        when_imported(module, register)
-        return cls
-
-    return decorate
+    when_imported(module, register)
 
 
 def instance_class(own: type, module: str, name: str) -> type:

@@ -17,6 +17,7 @@ import platform
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property
@@ -270,9 +271,15 @@ def put(folder: Path, name: str, data: bytes) -> None:
 
 
 def sweep(folder: Path, kernels: Iterable[Any]) -> int:
-    """Remove files of kernels that have changed since, and parts left behind; how many."""
+    """Remove what these kernels were before they changed, and parts left behind; how many."""
     current = set[str]().union(*map(prefixes, kernels))
-    old = [path for path in folder.glob("*") if path.name.rpartition("-")[0] not in current]
+    names = {prefix.rpartition("-")[0] for prefix in current}
+    old = []
+    for path in folder.glob("*"):
+        prefix = path.name.rpartition("-")[0]
+        changed = prefix not in current and prefix.rpartition("-")[0] in names
+        if changed or (path.suffix == ".part" and time.time() - path.stat().st_mtime > 3600):
+            old.append(path)
     for path in old:
         with suppress(OSError):
             path.unlink()

@@ -176,7 +176,7 @@ class PlainKernel:
         self._whole = False
 
     def __reduce__(self) -> str:
-        return self.__qualname__
+        return self.py_func.__qualname__
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not _said:

@@ -8,10 +8,12 @@ the same; the name of the model plays no part.
 import hashlib
 import platform
 from functools import cache
+from typing import Any
 
 import llvmlite.binding as llvm
-from numba import config
+from numba.core import config as numba_config
 
+config: Any = numba_config  # its names are made when it is imported
 _V2 = ("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2")
 _V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")

@@ -192,7 +192,7 @@ def _each(build: Any, first: Any, last: Any, step: int, body: Any) -> None:
 add_singles, add_pairs = _add_cells(1), _add_cells(2)
 
 
-give_way = types.ExternalFunction(
+give_way: Any = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
 )
 
