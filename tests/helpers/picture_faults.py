@@ -24,6 +24,7 @@ OUTSIDE = 2.0  # pixels that a text may leave the figure by
 TOUCH = 0.15  # share of the smaller text that another may cover
 HIDDEN = 0.05  # share of the points that a legend may cover
 NAMES = [name for name in plots.__all__ if name != "svg"]
+ROOM = ("agent_loop", "d_separation", "metropolis_flow")  # words in boxes: at their own size only
 DEEP = ("attention", "embeddings", "feature_maps", "generated")
 
 
@@ -158,7 +159,7 @@ def main(arguments):
     names = [name for name in arguments if name != "--out"] or [n for n in NAMES if n not in DEEP]
     for name in names:
         for i, picture in enumerate(pictures(name)):
-            for small in (False, True):
+            for small in (False,) if name in ROOM else (False, True):
                 figure = drawn(picture, small)
                 for fault in faults(figure) if figure else ():
                     print(f"{name} {i}{' small' if small else ''}: {fault}", flush=True)

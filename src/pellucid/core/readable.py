@@ -36,7 +36,7 @@ def readable(cls: Record) -> Record:
     >>> Fit("<b>", np.zeros(2))._repr_html_()[:45]
     '<table><tr><th>name</th><td>&lt;b&gt;</td></t'
     """
-    whole = cls.__repr__
+    whole: Any = cls.__repr__
 
     def __repr__(self: Any) -> str:  # noqa: N807  put into the class below
         return brief(self, whole(self))

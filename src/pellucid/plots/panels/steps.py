@@ -77,8 +77,9 @@ class Steps(Picture):
         for picture in self.pictures:
             figure.clear()
             picture.plot(figure.add_subplot())
-            figure.canvas.draw()
-            images.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy()))
+            canvas: Any = figure.canvas
+            canvas.draw()
+            images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
         plt.close(figure)
         return images
 

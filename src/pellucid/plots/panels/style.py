@@ -171,7 +171,7 @@ def hidden(ax: Axes, shown: Any) -> float:
     """The share of the marks on the axes that a legend covers."""
     import numpy as np
 
-    clouds = [c for c in ax.collections if len(c.get_offsets()) > 1]
+    clouds: list[Any] = [c for c in ax.collections if np.shape(c.get_offsets())[0] > 1]
     places = [c.get_offset_transform().transform(c.get_offsets()) for c in clouds]
     lines = [line for line in ax.lines if line.get_marker() not in (None, "", " ", "None")]
     places += [line.get_transform().transform(line.get_xydata()) for line in lines]

@@ -56,7 +56,7 @@ class Kkt(Panel, size=(6.0, 5.0)):
         met = "KKT conditions hold" if self.report.satisfied else "KKT conditions fail"
         title = f"{met}: multipliers {lam}" if lam else f"{met}: equality constraints"
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title=title)
-        legend(ax, loc="upper left", bbox_to_anchor=(0, -0.12))
+        legend(ax, loc="upper left", bbox_to_anchor=(0, -0.2))
 
     def _arrows(self, ax: Any) -> None:
         """-grad f and what holds it, on one scale."""

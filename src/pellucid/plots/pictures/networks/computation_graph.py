@@ -25,9 +25,7 @@ class ComputationGraph(Picture):
         for a, b, slope in self.edges:
             grey = {"arrowstyle": "->", "color": "#6B7280", "shrinkA": 22, "shrinkB": 24, "lw": 1}
             ax.annotate("", self.at[b], self.at[a], zorder=1, arrowprops=grey)
-            x, y = (
-                0.65 * self.at[a] + 0.35 * self.at[b]
-            )  # its middle may lie on a node
+            x, y = 0.65 * self.at[a] + 0.35 * self.at[b]  # its middle may lie on a node
             box = PLATE
             write(ax, x, y, f"{slope:.3g}", fontsize=LEAST, color="#6B7280", zorder=2, bbox=box)
         for node, (x, y) in zip(self.nodes, self.at, strict=True):
