@@ -27,6 +27,7 @@ def both(monkeypatch, X, **settings):
     """The fit of the rows written out, and the fit of the sparse ones."""
     dense = KMeans(random_state=0, **settings).fit(X)
     monkeypatch.setattr(kmeans, "DENSE_VALUES", 0)
+    monkeypatch.setattr(kmeans, "LEAF_CELLS", 0)
     return dense, KMeans(random_state=0, **settings).fit(X)
 
 

@@ -57,6 +57,7 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 
 DENSE_VALUES = 20_000_000  # a sparse X with no more cells is written out at once
+LEAF_CELLS = 1 << 24  # of a leaf of new sparse rows that are written out
 TOGETHER = 10  # starts that are drawn in the same passes over the rows
 Init: TypeAlias = str | ArrayLike | Callable[..., ArrayLike]  # a rule, centres, or a function
 STOPS = ("shift", "each", "labels")
@@ -189,6 +190,12 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
 def stays_sparse(X: Any, space: Space) -> bool:
     """Whether X is sparse and too large to be written out."""
     return issparse(X) and X.shape[0] * X.shape[1] > DENSE_VALUES and space.compiled
+
+
+def wide_leaves(X: Any, space: Space) -> bool:
+    """Whether even a leaf of a sparse X is too large to be written out, for new rows."""
+    rows = min(X.shape[0], statistics.LEAF_ROWS)
+    return issparse(X) and rows * X.shape[1] > LEAF_CELLS and space.compiled
 
 
 RAW = Space(sqeuclidean, "mean")  # rows as they are
@@ -446,14 +453,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """The nearest centre of each row."""
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
-        if stays_sparse(rows, space):
+        if wide_leaves(rows, space):
             return nearest_sparse(space, rows, C).labels
         return np.concatenate(self._near(rows, lambda x, w: nearest(space, x, w, C).labels))
 
     def transform(self, X: ArrayLike) -> Array:
         """The distance of each row to each centre (Euclidean distances are not squared here)."""
         rows, space = self._check_input(X), space_of(self.metric)
-        if stays_sparse(rows, space):
+        if wide_leaves(rows, space):
             rows = canonical(rows, unit=space.unit)
             D = squared_distances(rows, squared_norms(rows), self.cluster_centers_)
             return 0.5 * D if space.unit else np.sqrt(D)
@@ -465,7 +472,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         rows, space = self._check_input(X), space_of(self.metric)
         C = self.cluster_centers_
         w = check_weights(sample_weight, rows)
-        if stays_sparse(rows, space):
+        if wide_leaves(rows, space):
             return -float((w * nearest_sparse(space, rows, C).terms).sum())
         parts = self._near(rows, lambda x, v: float((v * nearest(space, x, v, C).terms).sum()), w)
         nodes = [Node(0, i, v) for i, v in enumerate(parts)]
