@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -166,3 +167,45 @@ def read_reasons(path: Path = HERE / "reasons.txt") -> list[Reason]:
         for line in lines
         if line and not line.startswith("#")
     ]
+
+
+KINDS = (  # what a failure says of itself -> the reason, the section
+    (r"has no attribute '(_\w+)'", "asks for the private name {}", "#{private}"),
+    (r"expected (sklearn\.\S+), got", "asks for the private class {}", "#{private}"),
+    (r"Regex pattern did not match", "says it in other words", "#wording"),
+    (r"DID NOT RAISE", "has an answer here", "#what-is-accepted-here"),
+    (r"DID NOT WARN", "gives no such warning here", "#warnings-of-the-solvers"),
+)
+PRIVATE = "names-that-scikit-learn-keeps-to-itself"
+
+
+def evident(test: str, why: str) -> Reason | None:
+    """A line for a failure that says itself what kind it is; None where someone must look.
+
+    >>> evident("a.py::test_b[1]", "AttributeError: 'C' object has no attribute '_d'")[:2]
+    ('a.py::test_b', 'asks for the private name _d')
+    """
+    for pattern, words, section in KINDS:
+        found = re.search(pattern, why)
+        if found:
+            reason = words.format(*found.groups())
+            return Reason(test.split("[")[0], reason, section.format(private=PRIVATE))
+    return None
+
+
+def renewed(shown: dict[str, Comparison], reasons: list[Reason]) -> list[Reason]:
+    """The lines without the stale ones of these modules, and with those that are evident."""
+    verdict = judge(shown, reasons)
+    kept = [reason for reason in reasons if reason.pattern not in verdict.stale]
+    told = {t: why for found in shown.values() for t, why in found.failures.items()}
+    for test in verdict.unlabelled:
+        line = evident(test, told[test])
+        if line is not None and not any(known.covers(test) for known in kept):
+            kept.append(line)
+    return sorted(kept)
+
+
+def write_reasons(reasons: list[Reason], path: Path = HERE / "reasons.txt") -> None:
+    """Write the lines below the comments at the head of the file."""
+    head = [line for line in path.read_text().splitlines() if line.startswith("#")]
+    path.write_text("\n".join([*head, *(" | ".join(reason) for reason in reasons)]) + "\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sklearn_names import test_modules as modules_of_sklearn
-from sklearn_runs import compare, judge, read_reasons, run_module
+from sklearn_runs import Comparison, Reason, compare, judge, read_reasons, renewed, run_module
 
 SAMPLE = ("feature_selection/tests/test_variance_threshold.py", "tests/test_naive_bayes.py")
 MODULES = modules_of_sklearn()
@@ -55,3 +55,17 @@ def test_names_are_read_from_the_sources():
     assert {"Ridge", "SVC", "CountVectorizer"} <= shared_names()
     assert "GridSearchCV" in public_names()["sklearn.model_selection"]
     assert "linear_model/tests/test_ridge.py" in MODULES
+
+
+def test_a_missing_or_stale_line_is_seen():
+    failures = {"a.py::t[1]": "has no attribute '_x'", "a.py::u[2]": "AssertionError"}
+    shown = {"a.py": Comparison(("a.py::t[1]", "a.py::u[2]", "a.py::v"), failures)}
+    old = [Reason("a.py::v", "no failure any more", "#wording")]
+    verdict = judge(shown, old)
+    assert verdict.unlabelled == list(failures)
+    assert verdict.stale == ["a.py::v"]
+    lines = renewed(shown, old)
+    assert [line.pattern for line in lines] == ["a.py::t"]
+    assert judge(shown, lines).unlabelled == ["a.py::u[2]"]
+    by_hand = Reason("a.py::u[*]", "reviewed by hand", "#wording")
+    assert judge(shown, [*lines, by_hand]).unlabelled == []

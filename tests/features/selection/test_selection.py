@@ -148,7 +148,7 @@ def test_select_from_model_lasso_prefit_and_steps():
         fitted = model.fit(X, y)
         ours = SelectFromModel(fitted, prefit=True).fit(X, y)
         assert_array_equal(ours.get_support(), fitted.coef_ != 0)
-    with pytest.raises(NotFittedError, match="fitted already"):
+    with pytest.raises(NotFittedError, match="expected to be a fitted estimator"):
         SelectFromModel(Lasso(), prefit=True).fit(X, y)
     online = SelectFromModel(SGDClassifier(random_state=0))
     online.partial_fit(X, c, classes=[0, 1, 2]).partial_fit(X, c)
