@@ -163,10 +163,6 @@ class Office:
             except ValueError as problem:  # of what cannot be read
                 self.counters.add(refused=1)
                 return error(str(problem), 400)
-            except Exception:
-                self.counters.add(failed=1)
-                log.exception("a request failed")
-                return error("the request failed inside; the server's log says more", 500)
 
         return endpoint
 
@@ -234,7 +230,9 @@ async def nowhere(request: Any, problem: Any) -> Any:
 
 
 async def broken(request: Any, problem: Any) -> Any:
-    """What nobody foresaw; Starlette writes the traceback to the log."""
+    """What nobody foresaw: the log gets the traceback, the client one sentence."""
+    request.app.state.office.counters.add(failed=1)
+    log.error("a request failed", exc_info=problem)
     return error("the request failed inside; the server's log says more", 500)
 
 

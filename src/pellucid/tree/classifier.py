@@ -30,7 +30,6 @@ from pellucid.tree.record import Tree
 from pellucid.tree.splits import SplitSearch
 
 
-@stands_for("sklearn.tree")
 class DecisionTreeClassifier(CartTree, Classifier):
     """A binary tree of questions ``x_j <= t`` for classes (CART).
 
@@ -226,3 +225,6 @@ class DecisionTreeClassifier(CartTree, Classifier):
             optimisation=self._optimisation(),
             numbers=numbers,
         )
+
+
+stands_for("sklearn.tree", DecisionTreeClassifier)

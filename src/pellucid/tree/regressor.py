@@ -23,7 +23,6 @@ from pellucid.tree.record import Tree
 from pellucid.tree.splits import SplitSearch
 
 
-@stands_for("sklearn.tree")
 class DecisionTreeRegressor(CartTree, Regressor):
     """A binary tree of questions ``x_j <= t`` for numbers (CART).
 
@@ -155,3 +154,6 @@ categorical_features, interaction_cst
             optimisation=self._optimisation(),
             numbers=numbers,
         )
+
+
+stands_for("sklearn.tree", DecisionTreeRegressor)

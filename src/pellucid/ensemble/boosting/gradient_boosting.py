@@ -32,7 +32,6 @@ from pellucid.ensemble.boosting.gradient_model import GradientBoosting
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "quantile")
 
 
-@stands_for("sklearn.ensemble")
 class GradientBoostingRegressor(GradientBoosting, Regressor):
     """Trees in turn, each fitted to what those before it left over, for numbers.
 
@@ -185,7 +184,6 @@ min_impurity_decrease, max_features, max_leaf_nodes, ccp_alpha
         return self._leaves(X)[:, :, 0]
 
 
-@stands_for("sklearn.ensemble")
 class GradientBoostingClassifier(GradientBoosting, Classifier):
     """Trees in turn, each fitted to what those before it left over, for classes.
 
@@ -336,3 +334,7 @@ ccp_alpha, early_stopping
     def apply(self, X: ArrayLike) -> Any:
         """The leaf of every row in every tree, (n, n_estimators_, trees per round)."""
         return self._leaves(X)
+
+
+stands_for("sklearn.ensemble", GradientBoostingRegressor)
+stands_for("sklearn.ensemble", GradientBoostingClassifier)

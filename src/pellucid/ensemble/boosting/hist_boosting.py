@@ -36,7 +36,6 @@ CODES = {"squared_error": boosting.SQUARED, "absolute_error": boosting.ABSOLUTE}
 CODES |= {"quantile": boosting.QUANTILE, "poisson": boosting.POISSON, "gamma": boosting.GAMMA}
 
 
-@stands_for("sklearn.ensemble")
 class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
     """Gradient boosting of trees on bins, for numbers.
 
@@ -209,7 +208,6 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
             yield self._answer(F)
 
 
-@stands_for("sklearn.ensemble")
 class HistGradientBoostingClassifier(Classifier, HistGradientBoosting):
     """Gradient boosting of trees on bins, for classes.
 
@@ -375,3 +373,7 @@ def _probabilities(F: Array) -> Array:
 
 def _likeliest(classes: np.ndarray, F: Array) -> Any:
     return classes[(F[0] > 0).astype(np.intp) if len(F) == 1 else F.argmax(axis=0)]
+
+
+stands_for("sklearn.ensemble", HistGradientBoostingRegressor)
+stands_for("sklearn.ensemble", HistGradientBoostingClassifier)

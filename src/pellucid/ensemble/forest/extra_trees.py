@@ -24,7 +24,6 @@ from pellucid.ensemble.forest.regressor import ForestRegressor
 from pellucid.tree.splits import SplitSearch
 
 
-@stands_for("sklearn.ensemble")
 class ExtraTreesClassifier(ForestClassifier):
     """A committee of classification trees with random thresholds, each on all rows.
 
@@ -117,7 +116,6 @@ max_samples, monotonic_cst, categorical_features, interaction_cst
         self.interaction_cst = interaction_cst
 
 
-@stands_for("sklearn.ensemble")
 class ExtraTreesRegressor(ForestRegressor):
     """A committee of regression trees with random thresholds, each on all rows.
 
@@ -201,3 +199,7 @@ max_samples, monotonic_cst, sampling, categorical_features, interaction_cst
         self.sampling = sampling
         self.categorical_features = categorical_features
         self.interaction_cst = interaction_cst
+
+
+stands_for("sklearn.ensemble", ExtraTreesClassifier)
+stands_for("sklearn.ensemble", ExtraTreesRegressor)

@@ -27,7 +27,6 @@ from pellucid.tree.splits import SplitSearch
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
-@stands_for("sklearn.ensemble")
 class RandomForestClassifier(ForestClassifier):
     """A committee of classification trees, each on its own bootstrap and random features.
 
@@ -153,7 +152,6 @@ class RandomForestClassifier(ForestClassifier):
         self.interaction_cst = interaction_cst
 
 
-@stands_for("sklearn.ensemble")
 class RandomForestRegressor(ForestRegressor):
     """A committee of regression trees, each on its own bootstrap and random features.
 
@@ -240,3 +238,7 @@ ccp_alpha, max_samples, monotonic_cst, sampling, categorical_features, interacti
         self.sampling = sampling
         self.categorical_features = categorical_features
         self.interaction_cst = interaction_cst
+
+
+stands_for("sklearn.ensemble", RandomForestClassifier)
+stands_for("sklearn.ensemble", RandomForestRegressor)

@@ -26,7 +26,6 @@ from pellucid.linear.lasso.paths import enet_path
 from pellucid.linear.lasso.penalised_model import PenalisedModel, penalised_card
 
 
-@stands_for("sklearn.linear_model")
 class ElasticNet(PenalisedModel):
     """Least squares with an L1 and an L2 penalty.
 
@@ -133,3 +132,6 @@ class ElasticNet(PenalisedModel):
             notes.append("strictly convex: the only solution; correlated columns enter together")
             notes.append("more coefficients than rows may differ from zero")
         return penalised_card(self, penalty, scales, notes)
+
+
+stands_for("sklearn.linear_model", ElasticNet)

@@ -26,7 +26,6 @@ from pellucid.linear.lasso.paths import lasso_path
 from pellucid.linear.lasso.penalised_model import PenalisedModel, penalised_card
 
 
-@stands_for("sklearn.linear_model")
 class Lasso(PenalisedModel):
     """Least squares with an L1 penalty, which sets coefficients to zero.
 
@@ -130,3 +129,6 @@ class Lasso(PenalisedModel):
         most = min(self._shape)
         notes.append(f"when the solution is unique, at most {most} coefficients are not zero")
         return penalised_card(self, f"{text} {absolute}", scales, notes)
+
+
+stands_for("sklearn.linear_model", Lasso)

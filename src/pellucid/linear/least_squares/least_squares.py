@@ -131,7 +131,6 @@ def generalised(X: Array, Y: Array, S: Array, *, intercept: bool) -> tuple[Rows,
     return Rows(design, V, unit_weights(len(X))), 2 * float(np.log(np.diag(L)).sum()), total
 
 
-@stands_for("sklearn.linear_model")
 class LinearRegression(LinearInference):
     """Ordinary least squares, with standard errors, tests and intervals.
 
@@ -437,3 +436,6 @@ def smoother_of(fit: LinearFit, unknowns: str, reason: str) -> Smoother:
         basis[0, 0], basis[1:, 1:] = 1 / np.sqrt(fit.weight), T
         T = basis
     return Smoother(fit.mean, unknowns != "slopes", T, np.ones(T.shape[1]), reason)
+
+
+stands_for("sklearn.linear_model", LinearRegression)

@@ -193,7 +193,6 @@ def _positive_all(A: Array, c: Array, penalty: Array) -> Array:
     return np.vstack([b, w])
 
 
-@stands_for("sklearn.linear_model")
 class Ridge(RidgeModel):
     """Least squares with an L2 penalty.
 
@@ -386,3 +385,6 @@ class Ridge(RidgeModel):
         if is_solver(self.solver):
             fit = self._follow(rows, fit, context)
         self._set(rows, fit, unknowns, shared=one)
+
+
+stands_for("sklearn.linear_model", Ridge)
