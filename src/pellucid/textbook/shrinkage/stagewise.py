@@ -25,7 +25,7 @@ def moves(X: np.ndarray, y: np.ndarray, eps: float | None = None) -> Iterator[St
     """One column each, until nothing is left to explain."""
     Xc, r = X - X.mean(axis=0), y - y.mean()
     length = np.linalg.norm(Xc, axis=0)
-    w, least = np.zeros(X.shape[1]), 1e-10 * min(1, np.linalg.norm(r))
+    w, least = np.zeros(X.shape[1]), 1e-10 * min(1.0, float(np.linalg.norm(r)))
     while True:
         correlation = Xc.T @ r / length
         j = int(np.abs(correlation).argmax())
