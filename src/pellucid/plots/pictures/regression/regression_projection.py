@@ -97,7 +97,9 @@ class RegressionProjection(Picture):
         s = 0.25 * min(self.lengths[1:])
         corner = self.fitted + s * np.array([-u, r - u, r])
         ax.plot(*corner.T, color="black", lw=1)
-        ax.set_title(f"space of the three rows: y and the columns are {self.angle:.1f}° apart")
+        ax.set_title(
+            f"space of the three rows: y and the columns are {self.angle:.1f}° apart", wrap=True
+        )
         limits = (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())
         ax.set_box_aspect(np.ptp(limits, axis=1), zoom=1.2)
         ax.set_axis_off()
