@@ -179,7 +179,7 @@ def hidden(ax: Axes, shown: Any) -> float:
         return 0.0
     box, at = shown.get_window_extent(), np.concatenate(places)
     inside = (at > (box.x0, box.y0)) & (at < (box.x1, box.y1))
-    return float(inside.all(axis=1).mean())
+    return float(inside.all(axis=1).mean()) if len(inside) else 0.0  # nothing is drawn yet
 
 
 def shortened(text: str) -> str:
