@@ -101,9 +101,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         for name in {"card", "summary"} & set(vars(cls)):
             setattr(cls, name, fitted_only(vars(cls)[name]))
         watch_answers(cls)
-        fit = getattr(cls, "fit", None)
-        if fit and hasattr(cls, "fit_blocks") and not hasattr(fit, "takes_tensors"):
-            cls.fit = takes_tensors(fit)  # type: ignore[attr-defined]
+        for name in {"fit"} & set(dir(cls)) if hasattr(cls, "fit_blocks") else ():
+            if not hasattr(method := getattr(cls, name), "takes_tensors"):
+                setattr(cls, name, takes_tensors(method))
 
     @abstractmethod
     def card(self) -> Card:

@@ -44,7 +44,8 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         print_json({"files": records, "written": write})
     elif not quiet:
         for record in records:
-            click.echo(in_words(record["file"], record["moved"], record["kept"]), err=True)
+            moved, kept = tuple(record["moved"]), tuple(record["kept"])
+            click.echo(in_words(str(record["file"]), moved, kept), err=True)
     if pending:
         raise click.exceptions.Exit(Code.FAILED_CHECK)
 

@@ -149,7 +149,7 @@ def device_box(space: Space, rows: DeviceRows) -> Box:
     scatter = xp.sum(w[:, None] * C**2, axis=0)
     low, high = xp.min(xp.where(live, X, far), axis=0), xp.max(xp.where(live, X, -far), axis=0)
     most = reach, xp.max(w)
-    return Box(X.shape[0], xp.sum(w), mean[0, :], scatter, low, high, *most)  # type: ignore[arg-type]
+    return Box(X.shape[0], xp.sum(w), mean[0, :], scatter, low, high, *most)
 
 
 def merge_boxes(a: Box, b: Box) -> Box:

@@ -184,4 +184,4 @@ def tensor_moments(X: Any, y: Any, w: Any) -> Moments:
         if not far_off(off * sums, xp.linalg.diagonal(scatter) - off * sums):
             break
     mean = off if shift is None else shift[0, :] + off
-    return Moments(total, mean, scatter - off[:, None] * sums[None, :])  # type: ignore[arg-type]
+    return Moments(total, mean, scatter - off[:, None] * sums[None, :])

@@ -106,7 +106,7 @@ class PolynomialFeatures(Transformer):
             whole = all(isinstance(d, Integral) and not isinstance(d, bool) for d in ends)
             if len(ends) == 2 and whole and 0 <= ends[0] <= ends[1]:
                 return int(ends[0]), int(ends[1])
-        if np.ndim(given) != 1 or len(given) != 2:
+        if np.shape(given) != (2,):
             need = "a non-negative int or tuple (min_degree, max_degree)"
             raise ValueError(f"degree must be {need}, got {given!r}")
         need = "be non-negative integers that fulfil min_degree <= max_degree"

@@ -237,7 +237,7 @@ def device_sums(factors: Factors, rows: DeviceRows) -> Sums:
         second = [
             xp.sum((X - means[j, :]) ** 2 * R[:, j : j + 1], axis=0) for j in range(means.shape[0])
         ]
-    return Sums(weight, first, xp.stack(second), xp.sum(value))  # type: ignore[arg-type]
+    return Sums(weight, first, xp.stack(second), xp.sum(value))
 
 
 def scatter_about(X: Any, r: Any, M: Any, mean: Any) -> Any:

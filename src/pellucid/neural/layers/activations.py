@@ -64,7 +64,7 @@ class Activation(NamedTuple):
 
 
 def softmax(z: ArrayLike) -> Array:
-    """``exp z_k / sum_j exp z_j`` along the last axis; the largest z is subtracted first.
+    """``exp z_k / sum_j exp z_j`` along the last axis of ``z``; the largest z is subtracted first.
 
     >>> softmax([1.0, 2.0, 3.0]).round(10)
     array([0.09003057, 0.24472847, 0.66524096])
