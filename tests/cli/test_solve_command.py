@@ -103,6 +103,8 @@ def test_bad_tables_are_refused_with_the_row(inside, written, change, sentence):
     ("record", "sentence"),
     [
         ("{", "is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"transitions":' * 50_000, "nested too deeply"),
         ("[1]", "must hold one JSON object, got list"),
         ({}, "one of the keys 'transitions', 'grid', 'gymnasium'"),
         ({"transitions": TWO["transitions"]}, "needs 'rewards'"),

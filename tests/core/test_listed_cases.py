@@ -57,11 +57,12 @@ def test_given_categories_with_a_missing_value(name, missing):
     assert found.shape[0] == 40
 
 
-def test_categories_of_an_object_array_without_smoothing():
+@pytest.mark.parametrize("labels", [[0, 1, 0, 1], np.array(["u", "v", "u", "v"], dtype=object)])
+def test_categories_of_an_object_array_without_smoothing(labels):
     cells = np.array([["a", "x"], ["b", "y"], ["a", "y"], ["b", "x"]], dtype=object)
     with pytest.warns(ZeroCountWarning, match="column 0 = 'b' the probability 0"):
-        model = pellucid.CategoricalNB(alpha=0).fit(cells, [0, 1, 0, 1])
-    assert model.predict(cells).tolist() == [0, 1, 0, 1]
+        model = pellucid.CategoricalNB(alpha=0).fit(cells, labels)
+    assert model.predict(cells).tolist() == list(labels)
 
 
 def test_positive_coefficients_of_nothing():

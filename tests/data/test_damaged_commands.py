@@ -65,6 +65,14 @@ def test_a_share_of_the_damage(kind, tmp_path):
     assert not faults(kind, tmp_path, range(20_000, 20_010))
 
 
+def test_a_packed_network_that_ends_early_is_no_interruption(tmp_path):
+    path = tmp_path / "t.bif.gz"
+    path.write_bytes(good("bif.gz")[:200])
+    code, said = answer(["network", str(path)])
+    assert code != Code.INTERRUPTED
+    assert "is a broken gzip file" in said
+
+
 CASES = [(kind, first) for kind in KINDS for first in range(0, WHOLE.get(kind, 1000), SLICE)]
 
 

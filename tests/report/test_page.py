@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from example_record import NASTY, example
 
+from pellucid.cli import main
 from pellucid.report import render, to_json
 from pellucid.report.charts import Frame
 from pellucid.report.rendering import SECTIONS
@@ -74,6 +75,29 @@ def test_user_text_is_escaped_and_nothing_is_fetched(kind):
     assert policy["content"] == expected
     assert not re.search(r"url\(|@import|https?://", page)
     assert len(page.encode()) < 5_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("acting", ["\x1b[31m", "\x9b31m", "\u202e", "\u200f", "\u2066"])
+def test_characters_that_act_are_written_out(kind, acting):
+    page = render(example(kind, column=f"a{acting}b"))
+    assert acting[0] not in page
+    assert f"a\\u{ord(acting[0]):04x}" in page
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [("final", "threshold", {"recall": [10**400]}), ("comparison", "better", [0, 0, 0])],
+)
+def test_a_torn_record_is_one_sentence(part, key, value, tmp_path, capsys):
+    record = to_json(example())
+    record[part][key] = {**record[part][key], **value} if isinstance(value, dict) else value
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(path)])
+    assert int(ended.value.code) == 3
+    assert "is not a whole report" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -67,6 +67,7 @@ MALFORMED = {
     b'{"rows": [[1, 2]], "proba": "yes"}': (422, "proba must be true or false"),
     b'{"rows": [[1, 2]], "interval": 7}': (422, "from 0 to 1"),
     b'{"rows": [[1, 2]], "interval": NaN}': (422, "from 0 to 1"),
+    b'{"rows": [[1, 2]], "interval": 1' + b"0" * 400 + b"}": (422, "from 0 to 1"),
     b'{"rows": [[1, 2]], "threshold": true}': (422, "must be a number"),
     b'{"rows": [[1, 2]], "sets": 0.9}': (422, "no calibration rows"),
     b'{"rows": [' + b"[1, 2]," * 60 + b"[1, 2]]}": (413, "61 rows; at most 50"),
@@ -120,8 +121,9 @@ def test_long_arrow_streams_and_other_columns(client):
     pl.DataFrame({"a": [0.0], "b": [0.0]}).write_ipc_stream(out)
     answer = client.ask("POST", "/predict?zebra=1", out.getvalue(), Content_Type=ARROW)
     assert "unknown option 'zebra'" in answer.error
-    answer = client.ask("POST", "/predict?proba=perhaps", out.getvalue(), Content_Type=ARROW)
-    assert "must be true, false or a number" in answer.error
+    for text in ("perhaps", "[" * 15_000):
+        answer = client.ask("POST", f"/predict?proba={text}", out.getvalue(), Content_Type=ARROW)
+        assert "must be true, false or a number" in answer.error
 
 
 def test_huge_requests(client):

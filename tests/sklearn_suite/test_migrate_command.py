@@ -77,11 +77,25 @@ def test_the_command_shows_then_writes(tmp_path):
     assert json.loads(again.stdout)["files"][0]["moved"] == []
 
 
+def test_what_acts_in_a_script_is_written_out(tmp_path):
+    script = tmp_path / "s.py"
+    script.write_text("from sklearn.svm import SVC  # \x1b[31m\u202e\n", encoding="utf-8")
+    shown = CliRunner().invoke(migrate, [str(script)], color=True)
+    assert "\\u001b[31m\\u202e" in shown.stdout
+    assert not {"\x1b", "\u202e"} & set(shown.stdout)
+
+
 def test_what_is_no_script_is_refused(tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("from sklearn import (\n")
+    deep = tmp_path / "deep.py"
+    deep.write_text("x = " + "-" * 100_000 + "1")
+    long = tmp_path / "long.py"
+    long.write_text("x" + ".a" * 60_000)
     for path, code, words in (
         (broken, 3, "is not Python"),
+        (deep, 3, "is nested too deeply"),
+        (long, 3, "is nested too deeply"),
         (tmp_path, 3, "is a folder"),
         (tmp_path / "none.py", 3, "is not there"),
         (tmp_path / "a.ipynb", 2, "is a notebook"),

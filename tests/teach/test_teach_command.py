@@ -80,12 +80,32 @@ def test_a_topic_is_written_and_its_solution_is_right(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{}", "is not a sheet"), ("[", "is not a sheet"), ('{"metadata": 3}', "is not a sheet")],
+    [
+        ("{}", "is not a sheet"),
+        ("[", "is not a sheet"),
+        ('{"metadata": 3}', "is not a sheet"),
+        ("[" * 100_000, "is not a sheet"),
+        ('{"metadata": {"pellucid": {"exercises": [], "seed": Infinity}}, "cells": []}', "is not"),
+    ],
 )
 def test_another_file_is_refused(tmp_path, text, said):
     (tmp_path / "a.ipynb").write_text(text)
     with pytest.raises(ValueError, match=said):
         grade_notebook(tmp_path / "a.ipynb")
+
+
+def test_odd_answers_are_wrong_and_no_more(run, tmp_path):
+    write_sheet("regression/line", 2, tmp_path)
+    change = {
+        "line-slope-answer": 'line["slope"] = 10**400',
+        "line-intercept-answer": 'import os; os.write(1, b"\\xff")',
+        "line-prediction-answer": 'raise ValueError("\x1b[2J\u202e")',
+    }
+    code, shown, said = run("check", filled(tmp_path / "regression-line-2-sheet.ipynb", change))
+    assert code == 1
+    assert "a number is asked for" in shown
+    assert "\\u001b[2J\\u202e" in said
+    assert not {"\x1b", "\u202e"} & set(said)
 
 
 def test_a_sheet_that_never_ends_is_stopped(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pellucid.cli.shared.options import Code, Stop, common, print_json
+from pellucid.core.visible import visible
 
 
 @click.command()
@@ -29,6 +30,8 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         except SyntaxError as error:
             where = f"line {error.lineno}: {error.msg}"
             raise Stop(Code.DATA, f"{str(path)!r} is not Python: {where}") from None
+        except (RecursionError, MemoryError):  # what the parser says of an expression without end
+            raise Stop(Code.DATA, f"{str(path)!r} is nested too deeply") from None
         records.append({"file": str(path), "moved": found.moved, "kept": found.kept})
         if found.text == source:
             continue
@@ -39,13 +42,13 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         if not as_json and not quiet:
             shown = source.splitlines(keepends=True), found.text.splitlines(keepends=True)
             diff = difflib.unified_diff(*shown, str(path), str(path))
-            click.echo("".join(diff), nl=False)
+            click.echo(visible("".join(diff)), nl=False)
     if as_json:
         print_json({"files": records, "written": write})
     elif not quiet:
         for record in records:
             moved, kept = tuple(record["moved"]), tuple(record["kept"])
-            click.echo(in_words(str(record["file"]), moved, kept), err=True)
+            click.echo(visible(in_words(str(record["file"]), moved, kept)), err=True)
     if pending:
         raise click.exceptions.Exit(Code.FAILED_CHECK)
 

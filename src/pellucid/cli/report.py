@@ -8,7 +8,7 @@ import click
 from pellucid.cli.shared.options import Code, Stop, check_output, common, print_json
 
 # what a record that is not whole makes a page run into
-BROKEN = (KeyError, TypeError, AttributeError, IndexError, StopIteration, ValueError)
+BROKEN = (LookupError, TypeError, AttributeError, StopIteration, ValueError, ArithmeticError)
 
 
 @click.command()
@@ -24,12 +24,14 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
     target = out if out is not None else file.with_suffix(".html")
     check_output(target, overwrite)
 
+    from jinja2 import TemplateError
+
     from pellucid.report.tables.pages import render_record
     from pellucid.report.writing import write_text
 
     try:
         page = render_record(data)
-    except BROKEN as error:
+    except (*BROKEN, TemplateError) as error:
         text = f"{file} is not a whole report: {type(error).__name__} at {error}"
         raise Stop(Code.DATA, text) from error
     write_text(target, page)

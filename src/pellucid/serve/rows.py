@@ -168,7 +168,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, Any]:
             refuse(f"the address has the unknown option {name[:60]!r}; there are: {OPTIONS}")
         try:
             found[name] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             refuse(f"{name} must be true, false or a number, got {text[:60]!r}")
     return found
 
@@ -193,7 +193,7 @@ def asked_by(options: Mapping[str, Any]) -> Asked:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 refuse(f"{name} must be a number, got {str(value)[:60]!r}")
             if not 0 <= value <= 1:
-                refuse(f"{name} must be from 0 to 1, got {value:g}")
+                refuse(f"{name} must be from 0 to 1, got {str(value)[:60]}")
             numbers[name] = float(value)
     return Asked(proba, **numbers)
 

@@ -59,7 +59,7 @@ def same(given: object, right: object, tolerance: float) -> bool:
         return isinstance(given, str) and given.strip().lower() == right.lower()
     try:
         a, b = np.asarray(given, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     if a.shape != b.shape:
         return False
@@ -114,7 +114,7 @@ def shape_note(given: Any, right: Any) -> str:
             if float(given) > float(right)
             else ("the number is too small.")
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return "a number is asked for."
 
 

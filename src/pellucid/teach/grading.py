@@ -69,7 +69,14 @@ def read_notebook(path: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             for i, c in enumerate(cells)
             if c["cell_type"] == "code" and not c["metadata"].get("nbgrader", {}).get("grade")
         ]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise ValueError(f"{path} is not a sheet of `pellucid teach sheet`: {error}") from error
     return about, code
 
@@ -103,6 +110,7 @@ def grade_notebook(path: Path, seconds: float = 60.0) -> Graded:
             input=json.dumps(question),
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=seconds,
         )
     except subprocess.TimeoutExpired as error:

@@ -5,6 +5,7 @@ import gzip
 import pytest
 from damaged_inputs import good
 
+from pellucid.data import spool
 from pellucid.graphical import read_network
 
 
@@ -15,6 +16,14 @@ def test_a_packed_network_that_ends_early(tmp_path):
         read_network(path)
     path.write_bytes(gzip.compress(b"\xff\xfe"))
     with pytest.raises(ValueError, match="not UTF-8 text"):
+        read_network(path)
+
+
+def test_a_packed_network_that_grows_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "SMALL_BYTES", 1 << 20)
+    path = tmp_path / "n.bif.gz"
+    path.write_bytes(gzip.compress(bytes(1 << 24)))
+    with pytest.raises(ValueError, match="unpacks to more than 300 times"):
         read_network(path)
 
 

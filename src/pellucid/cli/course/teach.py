@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.core.visible import visible
 from pellucid.study.errors import nearest
 
 
@@ -85,9 +86,9 @@ def check(notebook: Path, seconds: float, as_json: bool, quiet: bool) -> None:
         print_json({"score": graded.score, "reports": reports, "faults": list(graded.faults)})
     elif not quiet:
         for address, report in graded.reports.items():
-            click.echo(f"{address}\n{report}\n")
+            click.echo(visible(f"{address}\n{report}\n"))
         for fault in graded.faults:
-            click.echo(fault, err=True)
+            click.echo(visible(fault), err=True)
         click.echo(f"all: {graded.score:.0%}")
     if graded.score < 1:
         raise Stop(Code.FAILED_CHECK, f"{1 - graded.score:.0%} of the steps are not right yet")
