@@ -113,7 +113,7 @@ def make(cls, **params):
     if pellucid._HOME.get(cls.__name__, "").startswith("deep."):  # few updates, large steps
         training = pellucid.deep.Training(learning_rate=0.02)
         params.setdefault("training", training)
-    if "random_state" in signature.parameters:
+    if getattr(signature.parameters.get("random_state"), "default", "deprecated") != "deprecated":
         params.setdefault("random_state", 0)
     return cls(**params)
 

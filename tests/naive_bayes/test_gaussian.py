@@ -397,7 +397,7 @@ def test_partial_fit_refusals():
     model = GaussianNB().partial_fit(ONE_TO_EIGHT, TWO, [0, 1])
     with pytest.raises(ValueError, match=r"label\(s\) \[5\] in y do not exist"):
         model.partial_fit([[1.0]], [5])
-    with pytest.raises(ValueError, match="not the same as on the last call"):
+    with pytest.raises(ValueError, match="not the same as on last call"):
         model.partial_fit([[1.0]], [1], classes=[0, 1, 2])
 
 

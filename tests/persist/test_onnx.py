@@ -350,7 +350,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize("place", range(len(STEPS)))
-@pytest.mark.filterwarnings("ignore:column 4")
+@pytest.mark.filterwarnings("ignore:column 4", "ignore:Skipping features")
 def test_transformers(place):
     step, table = STEPS[place]
     agree(step.fit(table), rows_for(table, nan=table is GAPS))

@@ -157,6 +157,7 @@ def test_openapi_says_what_the_server_does(sex, forest):
         assert refusal in document["paths"]["/predict"]["post"]["responses"]
 
 
+@pytest.mark.filterwarnings("ignore::pellucid.data.DataWarning")  # as the command does
 def test_strange_cells_are_counted(studied):
     rows = objects(studied.table[:4], studied.mass)
     rows[0]["bill_length_mm"] = 900.0

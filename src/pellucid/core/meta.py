@@ -43,6 +43,19 @@ def fitted(model: Any, *given: Any, **named: Any) -> Any:
     return model
 
 
+def takes_gaps(model: Any) -> bool | None:
+    """Whether a model takes missing cells; None where only its own fit knows.
+
+    A pipeline takes what its first step takes; of a class that is not ours nothing is known.
+    """
+    steps = getattr(model, "steps", None)
+    if isinstance(steps, list) and steps:
+        return takes_gaps(steps[0][1])
+    ours = type(model).__module__.startswith("pellucid.")
+    filled = bool(get_tags(model).input_tags.allow_nan)
+    return filled if ours or filled else None
+
+
 def read_table(owner: Any, X: Any, estimator: Any, *, reset: bool) -> Any:
     """X with its names and width checked, of the kind it had, and with rows that can be taken."""
     if not get_tags(estimator).input_tags.two_d_array or _is_text(X):

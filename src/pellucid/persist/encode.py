@@ -204,7 +204,7 @@ class Encoder:
                 self.functions.append(f"{function_name(value)} in {where}")
                 return None
             refuse(where, f"is a {full_name(cls)}, a class that no model file may hold")
-        if isinstance(value, BaseEstimator):
+        if issubclass(cls, BaseEstimator):  # not what ``__class__`` says of a stand-in
             return self._estimator(value, name, where)
         if is_namedtuple(cls):
             fields = (value._to_file() if hasattr(cls, "_to_file") else value)._asdict()

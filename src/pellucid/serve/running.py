@@ -24,7 +24,8 @@ from pellucid.serve.records import NEEDS, Limits
 
 BACKLOG = 128
 LOOK = 0.2  # seconds between looks at the processes
-SHORTEST_LIFE = 5.0  # seconds; a process that ends sooner would end again
+SHORTEST_LIFE = 5.0  # seconds; a process that ends sooner may end again
+EARLY_DEATHS = 3  # in a row, once all were up, before the server gives up
 
 
 class Settings(NamedTuple):
@@ -215,7 +216,7 @@ def run_many(
         return one, time.monotonic()
 
     team = [begin() for _ in range(workers)]
-    waited_for = workers
+    waited_for, early = workers, 0
     try:
         while not stop.wait(LOOK):
             while waited_for and up.acquire(block=False):
@@ -225,7 +226,8 @@ def run_many(
             for i, (one, born) in enumerate(team):
                 if one.is_alive():
                     continue
-                if time.monotonic() - born < SHORTEST_LIFE:
+                early = early + 1 if time.monotonic() - born < SHORTEST_LIFE else 0
+                if early > (0 if waited_for else EARLY_DEATHS):
                     raise RuntimeError(f"a process of the server ended with code {one.exitcode}")
                 warn(f"a process of the server ended with code {one.exitcode}; another starts")
                 team[i] = begin()

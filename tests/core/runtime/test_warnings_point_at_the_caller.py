@@ -301,6 +301,11 @@ CALLS = [
     lambda: solvers.GradientDescent(0.1, max_iter=20, tol=1e-3).minimise(parted_loss, "ones"),
     lambda: solvers.Newton(tol=1e-6).minimise(saddle, [1.0, 0.1]),
     lambda: solvers.newton_root(lambda x: x * x + 1, 0.0, lambda x: 2 * x),
+    lambda: p.GradientBoostingRegressor(criterion="squared_error", n_estimators=1).fit(X, y),
+    lambda: p.TargetEncoder(shuffle=True).fit_transform([["a"], ["b"]] * 10, np.arange(20.0) / 3),
+    lambda: p.SVC(probability=True).fit(X, c),
+    lambda: p.LogisticRegressionCV(penalty="l2", Cs=[1.0]).fit(X, c),
+    lambda: p.RidgeCV(gcv_mode="svd").fit(csr_matrix(X), y),
 ]
 
 

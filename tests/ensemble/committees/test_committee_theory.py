@@ -125,7 +125,7 @@ def test_balance(balance, size):
     [
         (Bootstrap(balance="none"), "balance"),
         (Bootstrap(label_noise=2.0), "label_noise"),
-        (Bootstrap(max_samples=1.5), "max_samples"),
+        (Bootstrap(max_samples=1.5, replace=False), "max_samples"),
         (Bootstrap(max_samples=0), "max_samples"),
         (3, "sampling"),
     ],

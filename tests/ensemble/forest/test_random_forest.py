@@ -319,7 +319,7 @@ def test_one_class_one_row_constant_columns():
         ({"sampling": 3}, "sampling"),
         ({"bootstrap": False, "oob_score": True}, "bootstrap=True"),
         ({"bootstrap": False, "max_samples": 0.5}, "bootstrap=True"),
-        ({"max_samples": 301}, "max_samples"),
+        ({"max_samples": "most"}, "max_samples"),
         ({"max_samples": -1.0}, "max_samples"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"n_jobs": 0}, "n_jobs"),

@@ -98,9 +98,9 @@ def test_every_option_agrees_with_its_own_powers():
 
 def test_too_large_is_refused_before_allocating():
     X = np.zeros((10_000, 60))
-    with pytest.raises(ValueError, match=r"5,955,379,248"):
+    with pytest.raises(ValueError, match=r"5955379248 cells"):
         PolynomialFeatures(4).fit(X[:2]).transform(X[:9_373])
-    with pytest.raises(ValueError, match=r"columns, more than"):
+    with pytest.raises(ValueError, match=r"columns which is too large"):
         PolynomialFeatures(12).fit(X)
 
 
@@ -113,7 +113,7 @@ def test_bad_degrees(degree):
 def test_contradictions_are_refused():
     with pytest.raises(ValueError, match="exclude"):
         PolynomialFeatures(interaction_only=True, powers_only=True).fit(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="no columns"):
+    with pytest.raises(ValueError, match="empty output array"):
         PolynomialFeatures(0, include_bias=False).fit(np.ones((2, 2)))
 
 

@@ -98,7 +98,7 @@ def test_the_shrinkage_is_the_posterior_mean():
 @pytest.mark.parametrize(
     ("params", "y", "words"),
     [
-        ({"cv": ShuffleSplit(2, random_state=0)}, TARGETS["continuous"], "exactly one"),
+        ({"cv": ShuffleSplit(2, random_state=0)}, TARGETS["continuous"], "exactly once: row 0"),
         ({"cv": 1}, TARGETS["continuous"], "cv"),
         ({"cv": 2.5}, TARGETS["continuous"], "cv"),
         ({"cv": object()}, TARGETS["continuous"], "cv"),

@@ -83,11 +83,13 @@ def test_rows_without_neighbours():
     with pytest.raises(ValueError, match="No neighbors found for 1 rows, the first is row 0"):
         model.predict(far)
     model = RadiusNeighborsClassifier(0.5, outlier_label=-1).fit(X, LABELS)
-    assert model.predict(far)[0] == -1
+    with pytest.warns(UserWarning, match="-1 is not in training classes"):
+        assert model.predict(far)[0] == -1
     with pytest.warns(UserWarning, match="-1 is not in training classes"):
         assert_allclose(model.predict_proba(far).sum(axis=1), [0, 1])
     words = RadiusNeighborsClassifier(0.5, outlier_label="outlier").fit(X, np.array(list("abc"))[LABELS])  # fmt: skip  # noqa: E501
-    assert words.predict(far)[0] == "outlier"
+    with pytest.warns(UserWarning, match="'outlier' is not in training classes"):
+        assert words.predict(far)[0] == "outlier"
     with pytest.warns(UserWarning, match="1 rows, the first is row 0, have none"):
         assert np.isnan(RadiusNeighborsRegressor(0.5).fit(X, Y).predict(far)[0])
     for label, error in (("a", TypeError), ([1, 2], ValueError), ([[1]], TypeError)):

@@ -111,7 +111,7 @@ class PossibilisticCMeans(ClusterMixin, Estimator):
     >>> X = [[1.0], [2.0], [3.0], [10.0], [11.0], [12.0], [40.0]]
     >>> model = PossibilisticCMeans(2, scale=1.0, init=[[2.0], [11.0]]).fit(X)
     >>> model.cluster_centers_.ravel().round(4)
-    array([ 2.0085, 10.9916])
+    array([ 2.0085, 10.9917])
     >>> model.typicality_[-1].round(4)
     array([0.0007, 0.0012])
     """

@@ -16,7 +16,7 @@ from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
-from pellucid.core.meta import check_inner, fitted
+from pellucid.core.meta import check_inner, fitted, takes_gaps
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.warn import warn
@@ -100,10 +100,14 @@ class Bagging(Estimator):
     def _all_inner(self, tag: str) -> bool:
         return all(getattr(get_tags(one).input_tags, tag) for one in self._estimators())
 
-    _accepts_nan = True  # a member refuses what it cannot take: a pipeline may fill the gaps
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return all(takes_gaps(one) is not False for one in self._estimators())
 
     def _refuse_nonfinite(self, X: Any) -> None:
-        """Left to the model."""
+        """By column and row; a model that nothing is known of refuses for itself."""
+        if all(takes_gaps(one) is not None for one in self._estimators()):
+            super()._refuse_nonfinite(X)
 
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]

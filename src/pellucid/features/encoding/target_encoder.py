@@ -142,6 +142,8 @@ class TargetEncoder(Transformer):
             check.one_of(("auto",), smooth=self.smooth)
         else:
             check.non_negative(smooth=self.smooth)
+        old = {"shuffle": self.shuffle, "random_state": self.random_state}
+        check.one_of(("deprecated",), **{k: v for k, v in old.items() if isinstance(v, str)})
         self._check_cv()
         if y is None:
             raise ValueError("TargetEncoder requires y to be passed, but the target y is None")

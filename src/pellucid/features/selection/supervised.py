@@ -19,6 +19,7 @@ from pellucid.base import _same_length
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array
+from pellucid.core.meta import takes_gaps
 from pellucid.features.selection.selector import Selector
 
 INSIDE = "chosen with the target: fit it inside the folds, never before them"
@@ -43,10 +44,14 @@ class ModelSelector(Selector):
     estimator: Any
     _check_target = check_any_target
 
-    _accepts_nan = True  # the model refuses what it cannot take: a pipeline may fill the gaps
+    @property
+    def _accepts_nan(self) -> bool:  # type: ignore[override]
+        return takes_gaps(self.estimator) is not False
 
     def _refuse_nonfinite(self, X: Any) -> None:
-        """Left to the model."""
+        """By column and row; a model that nothing is known of refuses for itself."""
+        if takes_gaps(self.estimator) is not None:
+            super()._refuse_nonfinite(X)
 
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
