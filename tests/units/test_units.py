@@ -19,7 +19,9 @@ from pellucid.inference.sampling.diagnostics import sample_size
 from pellucid.reinforcement import MDP
 
 SHARE = 12  # of the cases, one in so many is in the normal run
-ALL = [(name, *case) for name in names(reads_tables) if name not in IN_UNITS for case in CASES]
+NETWORKS = {name for name, home in pe._HOME.items() if home.startswith("deep.")}  # by their rates
+TRIED = [name for name in names(reads_tables) if name not in NETWORKS | set(IN_UNITS)]
+ALL = [(name, *case) for name in TRIED for case in CASES]
 REASONS = Path(__file__).parent / "absolute_numbers.txt"
 
 
