@@ -109,6 +109,7 @@ def test_bad_tables_are_refused_with_the_row(inside, written, change, sentence):
         ({}, "one of the keys 'transitions', 'grid', 'gymnasium'"),
         ({"transitions": TWO["transitions"]}, "needs 'rewards'"),
         ({"gymnasium": "os:system-v0"}, "must be the id of an environment"),
+        ({"gymnasium": "Nope-v9"}, "there is no environment 'Nope-v9'"),
         ({"grid": ["..", "."]}, "equally long"),
         (NAMED | {"rewards": {"nowhere": 1}}, "'nowhere', which is not among near, far"),
         (NAMED | {"rewards": {"near": "much"}}, "must hold numbers, got 'much'"),

@@ -206,3 +206,29 @@ def test_codes_are_not_numbers(tmp_path):
     assert table["account"].to_list() == ["12345678901234567890", "22345678901234567890"]
     assert table["month"].to_list() == ["01", "12"]
     assert table.select("n", "x").rows() == [(5, 0.5), (0, -0.25)]
+
+
+def rewrite(path, part, text):
+    """The workbook with another text for one of its parts."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in {**parts, part: text}.items():
+            book.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ('<row><c r="A1"><v>1</v></c><c r="XFD1048576"><v>2</v></c></row>', "Excel file|empty"),
+        ('<row><c r="A0"><v>1</v></c></row>', "not a whole Excel file"),
+    ],
+    ids=["far", "torn"],
+)
+def test_hostile_sheets_are_refused(tmp_path, cells, sentence):
+    """A cell in the last row and column, a torn one."""
+    path = write_xlsx(tmp_path / "book.xlsx", one=[["a"], [1]])
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    with pytest.raises(ValueError, match=sentence):
+        load(rewrite(path, "xl/worksheets/1.xml", sheet))

@@ -103,3 +103,12 @@ def test_what_is_no_script_is_refused(tmp_path):
         with pytest.raises(Stop, match=words) as found:
             migrate.main([str(path)], standalone_mode=False)
         assert found.value.code == code
+
+
+def test_line_separators_and_ends_of_lines_stay(tmp_path):
+    """U+2028 within a text ends no line for Python; CRLF stays CRLF."""
+    script = 'a = "x\u2028y"\r\nfrom sklearn.svm import SVC\r\n'
+    path = tmp_path / "a.py"
+    path.write_bytes(script.encode())
+    assert CliRunner().invoke(migrate, [str(path), "--write"]).exit_code == 0
+    assert path.read_bytes().decode() == script.replace("sklearn.svm", "pellucid")

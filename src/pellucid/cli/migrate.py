@@ -36,7 +36,7 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         if found.text == source:
             continue
         if write:
-            path.write_text(found.text, encoding="utf-8")
+            path.write_text(found.text, encoding="utf-8", newline="")
         else:
             pending = True
         if not as_json and not quiet:
@@ -60,7 +60,8 @@ def read_source(path: Path) -> str:
         raise Stop(Code.USAGE, f"{str(path)!r} is a notebook; {how}")
     if not path.is_file():
         raise Stop(Code.DATA, f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}")
-    return path.read_text(encoding="utf-8")
+    with path.open(encoding="utf-8", newline="") as file:  # the ends of its lines stay
+        return file.read()
 
 
 def in_words(file: str, moved: tuple[str, ...], kept: tuple[str, ...]) -> str:

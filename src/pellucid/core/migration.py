@@ -14,6 +14,7 @@ those words change; everything else, comments too, stays as it is.
 """
 
 import ast
+import re
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -61,7 +62,7 @@ class Reader(ast.NodeVisitor):
     def __init__(
         self, source: str, package: str, names: frozenset[str], public: Callable[[str, str], bool]
     ) -> None:
-        self.lines = source.splitlines()
+        self.lines = lines_of(source)
         self.package, self.names, self.public = package, names, public
         self.modules: dict[str, str] = {}  # a dotted word of the script -> module of scikit-learn
         self.edits: list[Edit] = []
@@ -149,13 +150,22 @@ def migrate(
     return Migration(apply(source, edits), tuple(sorted(reader.moved)), tuple(sorted(reader.kept)))
 
 
+def lines_of(source: str) -> list[str]:
+    """The lines as ``ast`` counts them: a line separator within a text ends none.
+
+    >>> [len(line) for line in lines_of("a" + chr(0x2028) + "b" + chr(10) + "c")]
+    [4, 1]
+    """
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", source)
+
+
 def apply(source: str, edits: list[Edit]) -> str:
     """The text after all edits, from the last to the first; columns count bytes, as ``ast`` does.
 
     >>> apply("a = b\\n", [Edit((1, 4), (1, 5), "c")])
     'a = c\\n'
     """
-    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    lines = [line.encode() for line in lines_of(source)]
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))

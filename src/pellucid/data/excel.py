@@ -13,11 +13,27 @@ from typing import Any
 import polars as pl
 
 from pellucid.core.arrays import check
+from pellucid.core.runtime.apart import Apart
 from pellucid.data.cells import KINDS, kind_of, strike_out
 from pellucid.data.delimited import convert
 from pellucid.data.findings import finding, unique_names
+from pellucid.data.spool import MOST_TIMES, SMALL_BYTES
 from pellucid.data.table import File, FrameTable, first_line
 
+MOST_CELLS = 1 << 24  # up to which nobody asks how many of them are empty
+CHILD_MEMORY = 4 << 30  # bytes that the trial may take
+_tried = Apart(f"""
+from python_calamine import CalamineWorkbook
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_DATA, ({CHILD_MEMORY}, {CHILD_MEMORY}))
+except (ImportError, ValueError):
+    pass
+def answer_to(question):
+    path, name = question
+    sheet = CalamineWorkbook.from_path(path).get_sheet_by_name(name)
+    return sheet.total_height * sheet.total_width
+""")
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
@@ -77,6 +93,7 @@ def read_sheet(file: File, sheet: str | None) -> list[list[str | None]]:
         raise ImportError(
             'python-calamine is needed for Excel files: pip install "pellucid[excel]"'
         ) from None
+    check_packing(file)
     try:
         book = CalamineWorkbook.from_path(file.path)
     except PasswordError:
@@ -87,8 +104,42 @@ def read_sheet(file: File, sheet: str | None) -> list[list[str | None]]:
     if sheet is not None and sheet not in names:
         near = check.hint(sheet, names) or f"; the sheets are {', '.join(map(repr, names))}"
         raise ValueError(f"{file.name} has no sheet {sheet!r}{near}")
-    cells = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python()
+    check_sheet(file, names[0] if sheet is None else sheet)
+    try:
+        cells = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python()
+    except CalamineError as error:
+        raise ValueError(f"{file.name} is not a whole Excel file: {first_line(error)}") from None
     return [[cell_text(cell) for cell in row] for row in cells]
+
+
+def check_packing(file: File) -> None:
+    """Refuse a workbook whose parts say that they unpack to many times their size."""
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            total = sum(part.file_size for part in archive.infolist())
+    except zipfile.BadZipFile:  # the binary format of Excel 97 is not packed
+        return
+    if total > max(SMALL_BYTES, MOST_TIMES * os.path.getsize(file.path)):
+        raise ValueError(
+            f"{file.name} unpacks to more than {MOST_TIMES} times its size, which no table does"
+        )
+
+
+def check_sheet(file: File, sheet: str) -> None:
+    """Refuse a sheet over which the reader aborts or that grows without bound, in another process.
+
+    One cell in the last row and the last column is a table of 17 billion cells.
+    """
+    found = _tried.ask([os.path.abspath(file.path), sheet], seconds=60)
+    if found is None:
+        raise ValueError(f"{file.name} is not a whole Excel file: its sizes are impossible")
+    if "error" in found:
+        raise ValueError(f"{file.name} is not a whole Excel file: {first_line(found['error'])}")
+    if found["value"] > max(MOST_CELLS, MOST_TIMES * os.path.getsize(file.path)):
+        raise ValueError(
+            f"{file.name}: the sheet {sheet!r} has {found['value']:,} cells, nearly all of them "
+            "empty; delete what stands far outside of the table"
+        )
 
 
 def cell_text(cell: Any) -> str | None:

@@ -118,13 +118,26 @@ def shape_note(given: Any, right: Any) -> str:
         return "a number is asked for."
 
 
+def even(given: Any) -> Any:
+    """The answer; as text where it is a list of lists of different lengths, which is no array.
+
+    >>> even([[1], [2, 3]]), even([1, 2])
+    ('[[1], [2, 3]]', [1, 2])
+    """
+    try:
+        np.shape(given)
+    except ValueError:
+        return str(given)
+    return given
+
+
 def judge_all(exercise: Exercise, seed: int, answers: dict[str, Any]) -> Report:
     """Every step of an exercise, in order."""
     numbers, right = exercise.numbers(seed), exercise.answers(seed)
     own = SimpleNamespace(**numbers)
     verdicts = []
     for step in exercise.steps:
-        given = answers.get(step.name)
+        given = even(answers.get(step.name))
         verdicts.append(judge(step, given, right[step.name], own))
         used = right[step.name] if any(given is m for m in MISSING) else given
         setattr(own, step.name, np.asarray(used) if isinstance(used, list | tuple) else used)

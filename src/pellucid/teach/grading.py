@@ -64,6 +64,8 @@ def read_notebook(path: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         about, cells = book["metadata"]["pellucid"], book["cells"]
         addresses = [str(address) for address in about["exercises"]]
         about = {"seed": int(about["seed"]), "exercises": addresses}
+        if not addresses or about["seed"] < 0:
+            raise ValueError("it needs exercises and a seed of at least 0")
         code = [
             (str(c.get("id", i)), "".join(c["source"]))
             for i, c in enumerate(cells)
@@ -118,6 +120,11 @@ def grade_notebook(path: Path, seconds: float = 60.0) -> Graded:
     last = done.stdout.rpartition(MARK)[2]
     if done.returncode or MARK not in done.stdout:
         raise ValueError(f"{path} did not run to its end: {done.stderr.strip()[-200:]}")
-    found, faults = json.loads(last)
-    reports = {t.address: judge_all(t, about["seed"], found[t.name]) for t in tasks}
-    return Graded(reports, tuple(f"cell {place}: {text}" for place, text in faults))
+    try:  # a cell can print what it likes, after the mark too
+        found, faults = json.loads(last)
+        answers = {task.name: dict(found[task.name]) for task in tasks}
+        said = tuple(f"cell {place}: {text}" for place, text in faults)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} wrote over its own answers: {error}") from error
+    reports = {t.address: judge_all(t, about["seed"], answers[t.name]) for t in tasks}
+    return Graded(reports, said)

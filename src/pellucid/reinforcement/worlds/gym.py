@@ -36,7 +36,11 @@ def gymnasium() -> Any:
 def make_environment(env: object) -> Any:
     """An environment from its id, or as given."""
     if isinstance(env, str):
-        return gymnasium().make(env)
+        library = gymnasium()
+        try:
+            return library.make(env)
+        except library.error.Error as error:  # no such id, another version, a part not installed
+            raise ValueError(f"there is no environment {env!r}: {error}") from error
     if not hasattr(env, "reset") or not hasattr(env, "step"):
         raise ValueError(f"env must be a Gymnasium environment or its id, got {type(env).__name__}")
     return env
