@@ -2,6 +2,9 @@
 
     python tools/migrating.py [--check]
 
+With it come ``docs/scikit-learn-names.md``, every public name of scikit-learn and what to use here,
+and ``src/pellucid/_scikit_learn.py``, the table from which ``pellucid.Birch`` answers.
+
 The differences are the rows of ``docs/differences.md``; the names are read from the installed
 scikit-learn and from ``pellucid``. ``--check`` writes nothing and exits with 1 where the page is
 stale; a test does the same.
@@ -12,10 +15,13 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE, DIFFERENCES = ROOT / "docs/migrating.md", ROOT / "docs/differences.md"
+EVERY_NAME, TABLE = ROOT / "docs/scikit-learn-names.md", ROOT / "src/pellucid/_scikit_learn.py"
 sys.path.insert(0, str(ROOT / "tests/sklearn_suite"))
 
 NEAR = {  # not the same method or not the same class: what here does the work
@@ -23,17 +29,13 @@ NEAR = {  # not the same method or not the same class: what here does the work
     "ExtraTreeRegressor": '`DecisionTreeRegressor(splitter="random")`',
     "GridSearchCV": "scikit-learn's takes our models; `TunedEstimator` adds nested scores",
     "RandomizedSearchCV": "scikit-learn's takes our models; `TunedEstimator` adds nested scores",
-    "TfidfVectorizer": "`make_pipeline(CountVectorizer(), TfidfTransformer())`",
-    "MiniBatchKMeans": "`KMeans().fit_blocks(...)` for data larger than memory",
     "IncrementalPCA": "`PCA().fit_blocks(...)` for data larger than memory",
-    "RidgeClassifier": "`LeastSquaresClassifier`",
-    "RidgeClassifierCV": "`LeastSquaresClassifier`",
     "TransformedTargetRegressor": "scikit-learn's takes our models",
-    "NearestCentroid": "`NearestPrototypes`",
     "OutputCodeClassifier": "`OneVsOneClassifier`, `OneVsRestClassifier`",
-    "GraphicalLasso": "`pellucid.graphical` learns networks",
     "BernoulliRBM": "`pellucid.deep` has autoencoders",
 }
+
+DEEPER = ("sklearn.gaussian_process.kernels", "sklearn.metrics.pairwise")  # beside the packages
 
 INTRO = """# From scikit-learn
 
@@ -49,6 +51,117 @@ scikit-learn and from [the differences](differences.md) (`python tools/migrating
 """
 
 
+NAMES_INTRO = """# Every public name of scikit-learn
+
+What to use here for each of them. A name that is not here answers with its import:
+
+```python
+>>> import pellucid
+>>> pellucid.Pipeline
+Traceback (most recent call last):
+AttributeError: module 'pellucid' has no attribute 'Pipeline': scikit-learn's works with our \
+estimators, from sklearn.pipeline import Pipeline
+
+```
+
+The differences of the classes that are here are on [the page about migrating](migrating.md). This
+page is generated from the installed scikit-learn (`python tools/migrating.py`).
+"""
+
+TABLE_TEXT = '''"""Public names of scikit-learn by module, for ``pellucid.Birch``. Generated.
+
+``python tools/migrating.py`` writes this file from the installed scikit-learn; it is read only when
+a name is asked for that is not here.
+"""
+
+NAMES = {{
+{rows}}}
+
+
+def sentence(name: str) -> str:
+    """Which import of scikit-learn has the name; "" where none has.
+
+    >>> sentence("Birch")
+    ": scikit-learn\'s works with our estimators, from sklearn.cluster import Birch"
+    """
+    for module, names in NAMES.items():
+        if name in names.split():
+            found = f"from {{module}} import {{name}}"
+            return f": scikit-learn\'s works with our estimators, {{found}}"
+    return ""
+'''
+
+
+def defined(module: str) -> set[str]:
+    """Classes and functions that a module without ``__all__`` defines."""
+    things = vars(importlib.import_module(module)).items()
+    return {name for name, thing in things if getattr(thing, "__module__", "") == module}
+
+
+def every_name() -> dict[str, list[str]]:
+    """Public names of scikit-learn by module, each once; "sklearn" has the modules themselves."""
+    from sklearn_names import public_names
+
+    found: dict[str, list[str]] = {"sklearn": []}
+    seen: set[str] = set()
+    listed = {module: set(names) or defined(module) for module, names in public_names().items()}
+    listed |= {module: defined(module) for module in DEEPER}
+    for name, module in estimators().items():
+        listed[module].add(name)
+    for module, together in sorted(listed.items()):
+        names = sorted(together)
+        if module.count(".") == 1:
+            found["sklearn"].append(module.partition(".")[2])
+        new = [name for name in names if name not in seen and not name.startswith("_")]
+        seen.update(new)
+        if new:
+            found[module] = new
+    return found
+
+
+def is_own_module(name: str) -> bool:
+    """Whether ``pellucid.name`` is a module of ours, such as ``pellucid.tree``."""
+    return find_spec(f"pellucid.{name}") is not None
+
+
+def table() -> str:
+    """The text of the table in the package."""
+    rows = []
+    for module, names in every_name().items():
+        line = " ".join(name for name in names if not is_own_module(name))
+        parts = [line] if len(line) <= 90 else textwrap.wrap(line, 86)
+        if len(parts) == 1 and len(f'    "{module}": "{parts[0]}",') <= 100:
+            rows.append(f'    "{module}": "{parts[0]}",')
+            continue
+        quoted = [f'        "{part} "' for part in parts[:-1]] + [f'        "{parts[-1]}"']
+        rows.append("\n".join([f'    "{module}": (', *quoted, "    ),"]))
+    return TABLE_TEXT.format(rows="\n".join(rows) + "\n")
+
+
+def here(name: str) -> str:
+    """What to use for a name: ours, what is near, or scikit-learn's own."""
+    import pellucid
+
+    if name in pellucid._HOME:
+        return f"`pellucid.{name}`"
+    for package in pellucid._PACKAGES:
+        names = getattr(importlib.import_module(f"pellucid.{package}"), "__all__", ())
+        if name in names:
+            return f"`pellucid.{package}.{name}`"
+    return NEAR.get(name) or "scikit-learn's, with our estimators"
+
+
+def names_page() -> str:
+    """The page of every public name."""
+    parts = [NAMES_INTRO]
+    for module, names in every_name().items():
+        if module == "sklearn":
+            continue
+        rows = "\n".join(f"| `{name}` | {here(name)} |" for name in names)
+        parts.append(f"\n## {module}\n\n| name | use |\n|---|---|\n{rows}\n")
+    return "".join(parts)
+
+
 def estimators() -> dict[str, str]:
     """Every public estimator of scikit-learn and its module."""
     import sklearn.experimental.enable_halving_search_cv
@@ -57,8 +170,9 @@ def estimators() -> dict[str, str]:
 
     found = {}
     for module, names in public_names().items():
-        for name in names:
-            thing = getattr(importlib.import_module(module), name, None)
+        home = importlib.import_module(module)
+        for name in sorted({*names, *getattr(home, "__all__", ())}):  # experimental ones join late
+            thing = getattr(home, name, None)
             if inspect.isclass(thing) and hasattr(thing, "get_params"):
                 found.setdefault(name, module)
     return found
@@ -104,12 +218,13 @@ def main() -> int:
     """Write the page, or say whether it is stale."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
-    text = page()
+    texts = {PAGE: page(), EVERY_NAME: names_page(), TABLE: table()}
     if parser.parse_args().check:
-        stale = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
-        print("stale: run python tools/migrating.py" if stale else "the page is up to date")
-        return int(stale)
-    PAGE.write_text(text, encoding="utf-8")
+        stale = [p.name for p, text in texts.items() if p.read_text(encoding="utf-8") != text]
+        print(f"stale: {stale}, run python tools/migrating.py" if stale else "all up to date")
+        return int(bool(stale))
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

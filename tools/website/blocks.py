@@ -17,19 +17,33 @@ import re
 import tempfile
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 BLOCK = re.compile(r"^```python\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(```+|~~~+).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 MOST_SVG = 400_000  # bytes; a larger drawing becomes a PNG
 
 
 def python_blocks(text: str) -> list[str]:
     """The blocks of a page that run as they stand."""
     return [code for code in BLOCK.findall(text) if ">>>" not in code]
+
+
+def outside_fences(text: str, change: Callable[[str], str]) -> str:
+    """Apply a change to what is not code.
+
+    >>> outside_fences("a\\n````{b}\\n```\\na\\n```\\n````\\na", str.upper)
+    'A\\n````{b}\\n```\\na\\n```\\n````\\nA'
+    """
+    parts, at = [], 0
+    for fence in FENCED.finditer(text):
+        parts += [change(text[at : fence.start()]), fence[0]]
+        at = fence.end()
+    return "".join([*parts, change(text[at:])])
 
 
 def key_of(code: str, state: str) -> str:

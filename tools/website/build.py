@@ -38,8 +38,8 @@ def stage(jobs: int) -> list[str]:
     docs, static = SITE / "docs", SITE / "docs/_static"
     pictures = static / "pictures"
     made = gallery.pages()
-    texts = {page: path.read_text(encoding="utf-8") for page, path in staging.sources().items()}
-    texts |= {f"gallery/{chapter}.md": text for chapter, text in made.items()}
+    pages = staging.texts()
+    texts = pages | {f"gallery/{chapter}.md": text for chapter, text in made.items()}
     codes = [(page, code) for page, text in texts.items() for code in blocks.python_blocks(text)]
     failures = blocks.run_all(codes, state, SITE / "results", jobs)
     if failures:
@@ -51,7 +51,7 @@ def stage(jobs: int) -> list[str]:
     for path in (ROOT / "docs").rglob("*"):
         if path.suffix in {".png", ".css", ".py", ".svg", ".txt", ".woff2"} and path.is_file():
             copy(path, docs / path.relative_to(ROOT / "docs"))
-    linked = staging.stage(SITE, state, SITE / "results")
+    linked = staging.stage(pages, SITE, state, SITE / "results")
     for chapter, text in made.items():
         page = f"gallery/{chapter}.md"
         shown = staging.with_results(page, text, state, SITE / "results")
@@ -105,7 +105,9 @@ def html(jobs: int) -> int:
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", str(jobs)]
     command += ["-b", "html", "-d", str(SITE / "doctrees"), str(SITE / "docs"), str(SITE / "html")]
     environment = {**os.environ, "PELLUCID_ROOT": str(ROOT), "MPLBACKEND": "Agg"}
-    return subprocess.run(command, env=environment, check=False).returncode
+    done = subprocess.run(command, env=environment, check=False)
+    (SITE / "html/_static/webpack-macros.html").unlink(missing_ok=True)  # the theme's, no page
+    return done.returncode
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """The gallery: every picture of ``pellucid.plots`` with the code that draws it, by chapter.
 
 The code is that of a page which shows the picture, else the example of its docstring; where that
-data is too small to look at, ``docs/gallery/<name>.py`` holds a better one.
+data is too small to look at, ``docs/gallery/<chapter>/<name>.py`` holds a better one.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def chapters() -> dict[str, list[str]]:
 
 def code(name: str) -> str:
     """The code that draws a picture; it ends in ``.plot()``."""
-    own = EXAMPLES / f"{name}.py"
-    if own.exists():
-        return own.read_text(encoding="utf-8")
+    own = list(EXAMPLES.glob(f"*/{name}.py"))
+    if own:
+        return own[0].read_text(encoding="utf-8")
     return on_a_page().get(name) or from_docstring(name)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from docutils import nodes
 from latex2mathml.converter import convert
 
+UNKNOWN = re.compile(r"\\(arg|tr|sd|se)\b")  # operators that the converter has no name for
 BAR = re.compile(r"(<mo[^>]*)(>(?:\||&#x0007C;)</mo>)")
 
 
@@ -17,7 +18,10 @@ def mathml(tex: str, *, block: bool) -> str:
     >>> mathml("x^2", block=False)[:36]
     '<math xmlns="http://www.w3.org/1998/'
     """
-    text = convert(tex.strip(), display="block" if block else "inline")
+    tex = UNKNOWN.sub(r"\\operatorname{\1}", tex.strip())
+    text = convert(tex, display="block" if block else "inline")
+    if "\\" in text:
+        raise ValueError(f"the formula {tex!r} has a command that latex2mathml does not know")
     return BAR.sub(r'\1 lspace="0" rspace="0"\2', text)  # |x| is no relation
 
 

@@ -105,18 +105,36 @@ def pages() -> dict[str, str]:
     }
 
 
+@cache
 def names_of(page: str) -> list[str]:
-    """The public names that a page is about: its own, then those in its headings."""
+    """The public names that a page is about: its own, then those in its headings.
+
+    A name with a page of its own belongs there. Where neither the file nor a heading names one,
+    those that its text sets as code are meant.
+    """
     text = pages()[page]
-    stem = page.rpartition("/")[2].replace("_", "")
+    stem, owners = page.rpartition("/")[2].replace("_", ""), stems()
     known = {thing.name: thing for thing in reversed(public().values())}
     found = [name for name in known if name.lower() == stem]
-    found += re.findall(r"`pellucid\.(\w+)`", text.split("\n## ")[0])
+    found += re.findall(r"`pellucid\.(?:\w+\.)?(\w+)`", text.split("\n## ")[0])
     for heading in re.findall(r"^#+ .*$", text, re.MULTILINE):
         found += re.findall(r"\w+", heading)
     own = {name for name in found[:1] if name in known}
-    wanted = (name for name in found if name in known and (name in own or not is_word(name)))
+    wanted = [
+        name
+        for name in found
+        if name in known
+        and (name in own or not is_word(name))
+        and owners.get(name.lower(), page) == page
+    ]
+    wanted = wanted or [name for name in re.findall(r"`(\w+)[`(]", text) if name in known][:12]
     return list(dict.fromkeys(wanted))
+
+
+@cache
+def stems() -> dict[str, str]:
+    """The last part of a page's path, without underscores, -> the page."""
+    return {page.rpartition("/")[2].replace("_", ""): page for page in pages()}
 
 
 def is_word(name: str) -> bool:

@@ -230,7 +230,18 @@ def on_docstring(app: Any, what: str, name: str, value: Any, options: Any, lines
     lines[:] = plain(lines)
 
 
+def on_read(app: Any, doctree: Any) -> None:
+    """Let every node belong to its page.
+
+    ``eval-rst`` leaves nodes that belong to a document of its own, whose settings hold the whole
+    environment: each page would be stored, and loaded again, with all others inside.
+    """
+    for node in doctree.findall():
+        node.document = doctree
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Come before numpydoc, whose priority is 500."""
     app.connect("autodoc-process-docstring", on_docstring, priority=400)
+    app.connect("doctree-read", on_read, priority=999)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,8 +6,7 @@ root, so that a relative path means the same in both places. On the way a page g
 - the output and the picture of each Python block (``blocks.py``);
 - the frames of the lab (``labs.py``);
 - links into ``src/`` that lead to pages of the site (``sources.py``);
-- on a page of an algorithm, the parts of the template that can be derived: the source of its
-  method, the machine, exercises, where it is taught.
+- on a page of an algorithm, the sections of the template that can be derived (``template.py``).
 """
 
 from __future__ import annotations
@@ -18,15 +17,18 @@ from pathlib import Path
 
 from tools.website import blocks, labs, names, textbook, topics
 from tools.website.names import ROOT
+from tools.website.template import with_template
 
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#]+)(#[^)\s]*)?\)")
-BOOK_LINE = re.compile(r"^In the textbook: .*$", re.MULTILINE)
 ELSEWHERE = {  # files of the repository that are pages of the site
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "SECURITY.md": "security.md",
+    "benchmarks/CALIBRATION.md": "results-calibration.md",
+    "benchmarks/GPU.md": "results-gpu.md",
     "benchmarks/RESULTS.md": "benchmarks.md",
+    "benchmarks/STUDY.md": "results-study.md",
     "docs/algorithms": "algorithms/index.md",
     "src/pellucid/textbook": "textbook/index.md",
 }
@@ -44,14 +46,21 @@ def up(page: str) -> str:
     return "../" * page.count("/")
 
 
-def stage(target: Path, state: str, results: Path) -> set[str]:
-    """Write every page of ``docs/`` below ``target``; the source files that pages link to."""
-    linked: set[str] = set()
+def texts() -> dict[str, str]:
+    """Page -> its text with all sections, before its blocks were run."""
+    found = {}
     for page, path in sources().items():
         text = path.read_text(encoding="utf-8")
         if page.startswith("algorithms/") and page != "algorithms/index.md":
             text = with_template(page.removesuffix(".md"), text)
-        text = with_made_parts(page, text)
+        found[page] = with_made_parts(page, text)
+    return found
+
+
+def stage(pages: dict[str, str], target: Path, state: str, results: Path) -> set[str]:
+    """Write every page of ``docs/`` below ``target``; the source files that pages link to."""
+    linked: set[str] = set()
+    for page, text in pages.items():
         text = with_results(page, text, state, results)
         text = labs.FENCE.sub(lambda match, page=page: labs.frame(match, up(page)), text)
         text = with_links(page, text, linked)
@@ -112,13 +121,7 @@ def with_links(page: str, text: str, linked: set[str]) -> str:
             return f"[{words}](source:{file.removeprefix('src/')})"
         return match[0]
 
-    return outside_fences(text, lambda part: LINK.sub(mapped, part))
-
-
-def outside_fences(text: str, change: object) -> str:
-    """Apply a change to what is not code."""
-    parts = re.split(r"(^(?:```+|~~~+).*?^(?:```+|~~~+)[ \t]*$)", text, flags=re.M | re.S)
-    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))  # type: ignore[operator]
+    return blocks.outside_fences(text, lambda part: LINK.sub(mapped, part))
 
 
 def with_made_parts(page: str, text: str) -> str:
@@ -145,61 +148,6 @@ def families(up: str) -> str:
     for family, pages in order.items():
         title = words.get(family, family.replace("_", " ").capitalize())
         entries = "\n".join(pages)
-        text.append(f"## {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n")
+        tree = f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n{entries}\n```\n"
+        text.append(f"## {title}\n\n{tree}")
     return "\n".join(text)
-
-
-def with_template(page: str, text: str) -> str:
-    """A page of an algorithm with the parts of the template that are derived."""
-    name = page.removeprefix("algorithms/")
-    to_root = up(page)
-    parts = [BOOK_LINE.sub("", text).rstrip() + "\n"]
-    parts += lab_part(name, text, to_root)
-    parts += method_part(name, to_root)
-    parts += machine_part(name, to_root)
-    parts += topics.exercises_part(name, to_root)
-    parts += topics.taught_part(name, to_root)
-    return "\n".join(parts) + "\n"
-
-
-def lab_part(name: str, text: str, to_root: str) -> list[str]:
-    """Try it: the page of the lab that shows a name of this page; else how to watch a fit."""
-    from pellucid.lab.pages import named
-
-    if labs.FENCE.search(text):
-        return []
-    shown = next((page for n in names.names_of(name) if (page := named(n))), None)
-    if shown:
-        return [f"## Try it\n\n```{{lab}} {shown}\n```\n"]
-    words = "The lab has no page for this method; `pellucid.lab.record` replays a fit of your own"
-    return [f"## Try it\n\n{words}: [the lab]({to_root}lab.md).\n"]
-
-
-def method_part(name: str, to_root: str) -> list[str]:
-    """The method: the textbook's own source, the first file open, the others folded."""
-    paths = names.methods_of(name)
-    if not paths:
-        reasons = names.methods()[1]
-        why = [f"`{n}` {reasons[n]}" for n in names.names_of(name) if n in reasons]
-        said = "; ".join(why) + "." if why else "What is here has no file in the textbook."
-        return [f"## The method\n\n{said}\n"]
-    text = ["## The method", "", f"{textbook.title(paths[0])}, as the textbook writes it:", ""]
-    text.append(textbook.include(paths[0], f"{to_root}../"))
-    for path in paths[1:]:
-        text.append(f"````{{dropdown}} {textbook.title(path)}\n")
-        text.append(textbook.include(path, f"{to_root}../") + "````\n")
-    return text
-
-
-def machine_part(name: str, to_root: str) -> list[str]:
-    """The machine: the public names of the page, their reference and their source."""
-    text = ["## The machine", "", "| name | reference | source |", "|---|---|---|"]
-    rows = []
-    for n in names.names_of(name):
-        thing = names.by_name(n)
-        if thing is None:
-            continue
-        path = f"`{thing.package}.{n}`"
-        reference = f"[parameters, attributes, methods]({to_root}{thing.page}.md)"
-        rows.append(f"| {path} | {reference} | [{thing.source}]({to_root}../src/{thing.source}) |")
-    return [*text, *rows, ""] if rows else []

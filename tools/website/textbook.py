@@ -54,12 +54,14 @@ def write(folder: Path) -> list[Path]:
         paths = sorted(
             f"{chapter}/{p.stem}" for p in (BOOK / chapter).glob("*.py") if p.stem != "__init__"
         )
-        head, _, rest = docstring(BOOK / chapter / "__init__.py").partition("\n")
-        text = [f"# {head.rstrip('.')}\n", rest.strip().replace("``", "`") + "\n"]
+        about = docstring(BOOK / chapter / "__init__.py")
+        head = re.split(r"[:.]", about.split("\n")[0])[0]
+        text = [f"# {head}\n", about.replace("``", "`") + "\n"]
         for path in paths:
-            text.append(f"({anchor(path)})=\n## {path.rpartition('/')[2]}\n")
+            words = path.rpartition("/")[2].replace("_", " ")
+            text.append(f"({anchor(path)})=\n## {words[0].upper()}{words[1:]}\n")
             fast = ", ".join(f"`{name}`" for name in users.get(path, ()))
-            text.append(f"The oracle of {fast}.\n" if fast else "")
+            text.append(f"A test holds it equal to {fast}.\n" if fast else "")
             text.append(include(path, "../../"))
         written.append(folder / f"{chapter}.md")
         written[-1].write_text("\n".join(text), encoding="utf-8")

@@ -55,16 +55,15 @@ def page_title(page: str) -> str:
     return title_of(path.read_text(encoding="utf-8")).split(":")[0]
 
 
-def taught_part(name: str, up: str) -> list[str]:
+def taught_part(name: str, up: str) -> str:
     """Where an algorithm is taught: the lectures that lead to its page, by course."""
     found: dict[str, list[str]] = {}
     for lecture in lectures():
         if f"algorithms/{name}" in lecture.pages:
             found.setdefault(lecture.course, []).append(lecture.title)
-    if not found:
-        return []
     rows = [f"- {course}: {'; '.join(titles)}" for course, titles in found.items()]
-    return ["## Where it is taught", "", *rows, "", f"All of them: [lectures]({up}topics.md).", ""]
+    words = "All of them" if rows else "No lecture of the five courses is about it"
+    return "\n".join([*rows, "", f"{words}: [lectures]({up}topics.md)."])
 
 
 # chapters of the textbook -> topics of exercises, where the words differ
@@ -80,17 +79,23 @@ EXERCISES = {
 FAMILIES = {"discriminant": "discriminants", "naive_bayes": "naive_bayes"}
 
 
-def exercises_part(name: str, up: str) -> list[str]:
-    """Exercises: the topics of the page's methods, with the titles of what there is."""
+def exercises_part(name: str) -> str:
+    """Exercises: those of the page's topic that are nearest to its methods, at most three."""
     from pellucid.teach import exercises
+    from pellucid.teach.catalogue import TOPICS
     from tools.website.names import methods_of
 
-    chapters = [path.split("/")[0] for path in methods_of(name)]
-    if not chapters:
-        return []
-    family = name.split("/")[0]
-    topic = FAMILIES.get(family) or EXERCISES.get(chapters[0], chapters[0])
-    rows = [f"- {exercise.title}" for exercise in exercises(topic)]
+    paths = methods_of(name)
+    if not paths:
+        return "None: exercises are about the methods of the textbook."
+    family, chapter = name.split("/")[0], paths[0].split("/")[0]
+    topic = FAMILIES.get(family) or EXERCISES.get(chapter, chapter)
+    if topic not in TOPICS:
+        return f"None yet: there is no topic of exercises for the textbook's chapter {chapter}."
+    known = {word for path in paths for word in path.split("/")[1].split("_") if len(word) > 2}
+    tasks = list(exercises(topic))
+    nearest = sorted(tasks, key=lambda t: -sum(w in f"{t.name} {t.title}".lower() for w in known))
+    rows = [f"- {task.title} (`{task.address}`)" for task in nearest[:3]]
     command = f"`pellucid teach sheet {topic} --seed 1`"
-    words = f"{command} writes a sheet with your own numbers, its solution and a grader. In it:"
-    return ["## Exercises", "", words, "", *rows, ""]
+    words = f"{command} writes all {len(tasks)} of its topic with numbers of your own, their "
+    return "\n".join([words + "solution and a grader. Nearest to this page:", "", *rows])

@@ -1,0 +1,3 @@
+from pellucid.plots import unique_share
+
+unique_share().plot()

@@ -1,0 +1,3 @@
+from pellucid.plots import impurity_curves
+
+impurity_curves().plot()
