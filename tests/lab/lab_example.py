@@ -4,6 +4,7 @@ import numpy as np
 
 from pellucid.lab import scene
 from pellucid.lab.page import Control, LabData, Page, Preset, Question, hold_out
+from pellucid.lab.stories import Scene
 from pellucid.lab.trace import Frame, Trace
 
 NASTY = '</script><img src=x onerror=alert(1)>\u2028 & "quotes" <!-- \'{{ 7 * 7 }}'
@@ -71,9 +72,13 @@ def example_page(text="step"):
         Control("most", text, "integer", 3, 1, 9, only={"method": ("plain",)}),
         Control("scale", f"{text}, with a name as long as they are in this lab", "switch", True),
     )
-    presets = (Preset(text, text, {}, rows), Preset(text, text, {"rate": 2.5}, rows, broken=True))
-    questions = (
-        Question(text + "?", (text, "b", "c"), 1, text),
-        Question("second", ("a", "b"), 0, text),
-    )
-    return Page("descent", text, text, "classes", controls, presets, questions, run)
+    other = f"other {text}"
+    presets = (Preset(text, text, {}, rows), Preset(other, text, {"rate": 2.5}, rows, broken=True))
+    story = (
+        Scene("Look", text, 0, 2, text, Question(text + "?", (text, "b", "c"), 1, text), "True"),
+        Scene("Predict", text, 2, -1, "w {w step}, {0: J}", Question("second", ("a", "b"), 0, text),
+              "True"),
+        Scene("Break", other, 0, -1, text, Question("third", ("a", "b"), 0, text), "True"),
+    )  # fmt: skip
+    page = Page("newton", text, text, "classes", controls, presets, run, story=story)
+    return page._replace(symbols={"w": f"{text} line"}, related=("kmeans",))

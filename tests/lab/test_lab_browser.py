@@ -18,7 +18,7 @@ from lab_example import NASTY, example_page, example_trace
 
 from pellucid.core.visible import visible
 from pellucid.lab import export
-from pellucid.lab.answering import answer_table
+from pellucid.lab.answering import answer_table, only_frame
 from pellucid.lab.exporting import content, page_html
 from pellucid.lab.page import make_trace, rows_of
 from pellucid.lab.serving import served as real_server
@@ -26,7 +26,8 @@ from pellucid.lab.serving import served as real_server
 pytestmark = pytest.mark.skipif(
     shutil.which("chromium") is None, reason="Chromium is not installed"
 )
-KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, " ": 32}
+KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, " ": 32, "Escape": 27,
+        "PageDown": 34, "PageUp": 33, "Tab": 9, "Enter": 13, "ArrowDown": 40}  # fmt: skip
 
 
 class Browser:
@@ -101,6 +102,9 @@ class Browser:
             assert time.monotonic() < end, f"never true: {expression}"
             time.sleep(0.02)
 
+    def formula(self):
+        return self.run("document.querySelector('#formula').dataset.text")
+
     def text(self, selector):
         return self.run(f"document.querySelector({json.dumps(selector)}).textContent")
 
@@ -108,8 +112,11 @@ class Browser:
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def press(self, key):
-        for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=KEYS[key])
+        code = {"windowsVirtualKeyCode": KEYS.get(key) or ord(key.upper())}
+        text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
+        down = "keyDown" if text else "rawKeyDown"
+        self.call("Input.dispatchKeyEvent", type=down, key=key, **code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
 
     def mouse(self, kind, x, y, buttons=1):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1,
@@ -132,19 +139,20 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    return export(example_page(), tmp_path_factory.mktemp("lab") / "page.html").as_uri()
+    path = tmp_path_factory.mktemp("lab") / "page.html"
+    return export(example_page(), path).as_uri() + "#step=0"  # free play
 
 
 def test_buttons_step_through_the_formulas(browser, exported):
     browser.open(exported)
-    assert browser.text("#formula").startswith("step 0: w ← 1.000")
+    assert browser.formula().startswith("step 0: w ← 1.000")
     browser.click("#step")
     browser.click("#step")
-    assert browser.text("#formula").startswith("step 2: w ← 0.810")
+    assert browser.formula().startswith("step 2: w ← 0.810")
     assert browser.text("#numbers td") == "0.81"
     assert "Step 2 of 4" in browser.text("#live")
     browser.click("#back")
-    assert browser.text("#formula").startswith("step 1:")
+    assert browser.formula().startswith("step 1:")
     assert browser.run("document.querySelectorAll('#panels .lit').length") == 2
     browser.run("document.querySelector('#speed').value = '4'")
     browser.click("#play")
@@ -179,39 +187,67 @@ def test_keys_do_the_same(browser, exported):
     assert browser.text("#place") == "4 / 4"
 
 
-def test_the_answer_is_revealed_with_its_reason_and_the_verdict(browser, exported):
+def test_a_question_of_this_preset_is_answered_by_the_frames(browser, exported):
     browser.open(exported)
-    assert browser.run("document.querySelector('#verdict').hidden")
+    assert browser.text("#question legend") == "step?"
     browser.click("#question input[value='0']")
-    assert browser.text("#question p") == "Not quite. step"
+    assert browser.text("#question .why") == "Not quite. step"
     assert browser.run("document.querySelector('#question label.right').textContent") == "b"
     assert browser.run("document.querySelector('#question label.wrong').textContent") == "step"
     shown = "getComputedStyle(document.querySelector('#question label.right')).display"
     assert browser.run(shown) == "flex"  # as the others
-    assert not browser.run("document.querySelector('#verdict').hidden")
-    browser.click("#question button")
+    browser.wait("document.querySelector('#place').textContent === '2 / 4' && !state.timer")
+    assert browser.run("document.querySelector('#question .why').role") == "status"
+    browser.click("#next-question")
     assert browser.text("#question legend") == "second"
-    assert browser.run("document.querySelector('#verdict').hidden")
-    assert browser.run("document.activeElement.matches('#question input[value=\"0\"]')")
-    browser.click("#question input[value='0']")
-    assert browser.text("#question p").startswith("Right.")
-    assert browser.run("document.querySelector('#question p').role") == "status"
-    browser.click("#presets button:nth-child(2)")  # nothing is left to ask: the end tells
-    assert browser.run("document.querySelector('#verdict').hidden")
-    browser.run("go(lastStep())")
-    assert not browser.run("document.querySelector('#verdict').hidden")
-
-
-def test_the_verdict_waits_for_an_answer_or_for_the_wish_to_see_it(browser, exported):
-    browser.open(f"{exported}#step=end")
-    hidden = "['verdict', 'later'].map((id) => document.getElementById(id).hidden)"
-    assert browser.run(hidden) == [True, False]
-    browser.click("#show-answer")
-    assert browser.run(hidden) == [False, True]
-    assert browser.text("#question p") == "The answer: b. step"
-    assert browser.run("document.activeElement.id") == "next-question"
+    browser.click("#question .reveal")
+    assert browser.text("#question .why") == "step"
     browser.click("#presets button:nth-child(2)")
-    assert browser.text("#question legend") == "second"
+    assert browser.text("#question legend") == "third"
+
+
+def test_the_verdict_stands_at_the_end_whatever_was_answered(browser, exported):
+    browser.open(exported)
+    assert browser.run("document.querySelector('#verdict').hidden")
+    browser.press("End")
+    assert browser.run("document.querySelector('#verdict').checkVisibility()")
+
+
+def test_a_story_by_keys_alone(browser, exported):
+    browser.open(exported.partition("#")[0])
+    assert (
+        browser.run("state.guided && document.querySelector('#tools').checkVisibility()") is False
+    )
+    assert browser.text("#story h2").startswith("Look")
+    browser.press("2")
+    assert browser.text("#story .why") == "Right. step"
+    browser.wait("document.querySelector('#place').textContent === '2 / 4' && !state.timer")
+    browser.press("n")
+    assert browser.run("document.activeElement.textContent").startswith("Predict 2 of 3")
+    assert browser.text("#story .say") == "w 0.81, 0.5"  # numbers of the frames
+    assert browser.run("location.hash") == "#story=2"
+    browser.press("PageDown")
+    assert browser.text("#story legend") == "third"
+    browser.press("p")
+    assert browser.text("#story legend") == "second"
+    browser.press("Escape")
+    assert browser.run("state.guided") is False
+    browser.press("g")
+    assert browser.text("#story legend") == "second"
+    assert browser.complaints == []
+
+
+def test_symbols_have_the_colour_of_their_mark_and_light_it_up(browser, exported):
+    browser.open(exported)
+    assert (
+        browser.run("document.querySelector('#formula math .symbol').style.color")
+        == "var(--accent)"
+    )
+    browser.run("document.querySelector('#formula .key').focus()")
+    lit = "[...document.querySelectorAll('#panels .marks.lit')].map((g) => g.dataset.label)"
+    assert browser.run(lit) == ["step line"]
+    browser.run("document.activeElement.blur()")
+    assert browser.run(lit) == []
 
 
 def test_focus_and_scrolling_boxes(browser, exported):
@@ -224,17 +260,18 @@ def test_focus_and_scrolling_boxes(browser, exported):
 
 
 def test_a_link_restores_preset_and_step_and_nonsense_is_ignored(browser, exported):
-    browser.open(f"{exported}#preset=1&step=3")
-    assert browser.text("#formula").startswith("step 3: w ← -3.375")
-    pressed = "document.querySelector('[aria-pressed=true]').textContent"
-    assert browser.run(pressed) == "Break it: step"
-    assert "preset=1" in browser.run("link()")
-    browser.run("location.hash = '#step=end&preset=0'")
+    browser.open(f"{exported}&preset=other-step&step=3".replace("step=0&", ""))
+    assert browser.formula().startswith("step 3: w ← -3.375")
+    pressed = "document.querySelector('#presets [aria-pressed=true]').textContent"
+    assert browser.run(pressed) == "Break it: other step"
+    assert browser.run("link()") == "newton.html#preset=other-step&step=3"
+    browser.run("location.hash = '#step=end&preset=step'")
     browser.wait("document.querySelector('#place').textContent === '4 / 4'")
     assert browser.run(pressed) == "step"
-    browser.open(f"{exported}#preset=77&step=-4&params={{}}&data=[[&__proto__=1&seed=1e9")
+    browser.open(f"{exported}&preset=77&step=-4&params={{}}&data=[[&__proto__=1&seed=1e9")
     assert browser.text("#place") == "0 / 4"
-    assert "pellucid lab descent" in browser.text("#controls")
+    assert "pellucid lab newton" in browser.text("#controls")
+    assert "settings of its own" in browser.text("#error")
     assert browser.complaints == []
 
 
@@ -276,7 +313,7 @@ class Lab(BaseHTTPRequestHandler):
     def do_GET(self):
         table = answer_table(IRIS) if "table=1" in self.path else None
         page = self.page._replace(kind="none") if "none=1" in self.path else self.page
-        boot = content("server", page=page, token="secret", table=table)
+        boot = content("server", page=page, table=table is not None)
         text = page_html(boot, nonce="abc")
         rules = ("default-src 'none'; script-src 'nonce-abc'; style-src 'nonce-abc'; "
                  "connect-src 'self'; img-src data:")  # fmt: skip
@@ -285,6 +322,9 @@ class Lab(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         assert self.headers["X-Pellucid-Token"] == "secret"
+        if self.path == "/offered":
+            self.reply(200, json.dumps(answer_table(IRIS)))
+            return
         if self.path == "/table":
             self.reply(200, json.dumps(answer_table(body)))
             return
@@ -296,7 +336,10 @@ class Lab(BaseHTTPRequestHandler):
             rows = preset.data and preset.data(np.random.default_rng(seed))
             if asked["data"]:
                 rows = rows_of(self.page, asked["data"], seed)
-            self.reply(200, self.page.run(rows, settings, seed).to_json())
+            trace = self.page.run(rows, settings, seed)
+            if "frame" in asked:
+                trace = only_frame(trace, asked["frame"])
+            self.reply(200, trace.to_json())
         except ValueError as error:
             self.reply(400, json.dumps({"error": str(error)}))
 
@@ -317,7 +360,7 @@ def served():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Lab)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/?page=descent&token=secret"
+    yield f"http://127.0.0.1:{server.server_port}/newton"
     server.shutdown()
     server.server_close()
     thread.join()
@@ -333,19 +376,19 @@ def asked_next(browser, action):
 
 
 def test_settings_are_sent_and_errors_stay_in_place(browser, served):
-    browser.open(served)
+    browser.open(f"{served}#token=secret&step=0")
     browser.wait("state.trace")
-    assert Lab.asked[-1] == {"page": "descent", "preset": 0, "seed": 0, "data": None,
+    assert Lab.asked[-1] == {"page": "newton", "preset": 0, "seed": 0, "data": None,
                              "params": {"method": "plain", "rate": 0.1, "most": 3,
                                         "scale": True}}  # fmt: skip
     move = ("const s = document.querySelector('#set-rate'); s.value = Math.log10({0}); "
             "s.dispatchEvent(new Event('change'))")  # fmt: skip
     asked = asked_next(browser, lambda: browser.run("{" + move.format(0.5) + "}"))
     assert asked["params"]["rate"] == 0.5
-    assert "0.5" in browser.text("#formula")
+    assert "0.5" in browser.formula()
     asked_next(browser, lambda: browser.run("{" + move.format(3) + "}"))
     assert browser.text("#error") == "a rate of 3 is not for this page"
-    assert "0.5" in browser.text("#formula")
+    assert "0.5" in browser.formula()
     choose = ("{const s = document.querySelector('#set-method'); s.value = '1'; "
               "s.dispatchEvent(new Event('change'))}")  # fmt: skip
     asked_next(browser, lambda: browser.run(choose))  # fails too, but the settings are shown
@@ -353,9 +396,7 @@ def test_settings_are_sent_and_errors_stay_in_place(browser, served):
     asked_next(browser, lambda: browser.click("#presets button:nth-child(2)"))
     assert browser.run("document.querySelector('#set-most')") is not None
     assert browser.run("document.querySelector('#error').hidden")
-    browser.click("#question input[value='0']")
     assert asked_next(browser, lambda: browser.run(choose))["params"]["method"] == "step!"
-    assert browser.text("#question p") == "Not quite. step"  # a run leaves the answer
     assert browser.run("document.querySelector('#set-most')") is None
     assert browser.text("#place") == "0 / 7"
 
@@ -369,7 +410,7 @@ def place(browser, x, y):
 
 
 def test_points_are_drawn_dragged_erased_and_undone(browser, served):
-    browser.open(served)
+    browser.open(f"{served}#token=secret&step=0")
     browser.wait("state.trace")
     data = make_trace(Lab.page).data
     first, held = data["X"][0].tolist(), data["held_out"].tolist()
@@ -406,7 +447,7 @@ def test_points_are_drawn_dragged_erased_and_undone(browser, served):
     browser.click("#tool-erase")
     asked = asked_next(browser, lambda: browser.run("edit(without(rows(), 2))"))
     assert asked["data"]["held_out"] == [*held[:2], *held[3:], False]
-    asked = asked_next(browser, lambda: browser.open(link))
+    asked = asked_next(browser, lambda: browser.open(f"{served.removesuffix('newton')}{link}"))
     assert len(asked["data"]["X"]) == 21
     assert asked["data"]["held_out"] == [*held, False]
     assert browser.run("tool.past.length") == 0
@@ -429,7 +470,7 @@ def test_points_are_drawn_dragged_erased_and_undone(browser, served):
 def test_the_lab_itself_serves_a_page_that_runs(browser):
     """The real server, with its own policy: nothing is refused, and settings come back."""
     with real_server() as running:
-        browser.open(running.address("projections"))
+        browser.open(running.address("pca", place="step=0"))
         browser.wait("state.trace && !state.running")
         browser.click("#presets button:last-child")
         browser.wait("!state.running && state.trace.frames.length > 1")
@@ -439,7 +480,7 @@ def test_the_lab_itself_serves_a_page_that_runs(browser):
 
 
 def test_rows_come_from_text_and_from_tables(browser, served):
-    browser.open(served)
+    browser.open(f"{served}#token=secret&step=0")
     browser.wait("state.trace")
     write = ("{const d = document.querySelector('#tools details'); "
              "d.querySelector('textarea').value = '0 0 0\\n1, 1, 1\\n2;3;1'; "
@@ -467,10 +508,10 @@ def test_rows_come_from_text_and_from_tables(browser, served):
 
 
 def test_the_table_of_the_start_is_used_unless_a_preset_is_named(browser, served):
-    browser.open(f"{served}&table=1")
+    browser.open(f"{served}?table=1")
     browser.wait("state.data && !state.running")
     assert Lab.asked[-1]["data"] == FLOWERS
-    browser.open(f"{served}&table=1#preset=1")
+    browser.open(f"{served}?table=1#preset=other-step")
     browser.wait("document.querySelector('#use-table') && !state.running")
     assert (Lab.asked[-1]["preset"], Lab.asked[-1]["data"]) == (1, None)
     assert asked_next(browser, lambda: browser.click("#use-table"))["data"] == FLOWERS
@@ -478,13 +519,8 @@ def test_the_table_of_the_start_is_used_unless_a_preset_is_named(browser, served
 
 
 def test_seeds_come_from_the_address_and_from_new_samples(browser, served):
-    browser.open(f"{served}&none=1#seed=4")
+    browser.open(f"{served}?none=1#seed=4&step=0")
     browser.wait("state.trace && !state.running")
     assert Lab.asked[-1]["seed"] == 4
     assert asked_next(browser, lambda: browser.click("#new-sample"))["seed"] == 5
     assert browser.text("#rows-note") == "Seed 5."
-    browser.open(served)
-    browser.wait("state.trace && !state.running")
-    browser.run("state.seed = 6; openPage('descent')")
-    browser.wait("location.hash === '#seed=6' && !state.running")
-    assert Lab.asked[-1]["seed"] == 6

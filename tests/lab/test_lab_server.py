@@ -95,7 +95,7 @@ SMALL = Page(
         Preset("two", "words", {"rate": 1.0},
                lambda rng: LabData(np.ones((4, 2)), np.arange(4) % 2), broken=True),
     ),
-    (), small_run,
+    small_run,
 )  # fmt: skip
 
 
@@ -111,7 +111,6 @@ def only_small():
     with pytest.MonkeyPatch.context() as patch:
         for module in (answering, serving):
             patch.setattr(module, "page_of", found_page)
-        patch.setattr(serving, "PAGES", {"small": "Small"})
         yield
 
 
@@ -122,7 +121,7 @@ def client(only_small):
 
 
 def test_the_page_and_its_headers(client):
-    answer = client.get(f"/?page=small&token={client.token}")
+    answer = client.get("/small")
     assert answer.status == 200
     policy = answer.headers["content-security-policy"]
     nonce = re.search(r"script-src 'nonce-([^']+)'", policy).group(1)
@@ -141,35 +140,36 @@ def test_the_page_and_its_headers(client):
     block = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
     boot = json.loads(block.group(1))
     assert (boot["mode"], boot["page"]["name"]) == ("server", "small")
-    assert [c["name"] for c in boot["table"]["columns"]] == ["a", "b"]
-    again = client.get(f"/?page=small&token={client.token}")
+    assert boot["table"] is True  # its columns are asked for with the token
+    assert [c["name"] for c in client.post("/offered", b"").json["columns"]] == ["a", "b"]
+    again = client.get("/small.html")
     assert again.headers["content-security-policy"] != policy  # a nonce is used once
-    assert client.get(f"/?token={client.token}").status == 200
-    assert client.get(f"/?page=zebra&token={client.token}").error == (
-        "there is no page 'zebra' in the lab"
-    )
+    assert client.get("/").status == client.get("/index.html").status == 200
+    assert client.get("/zebra").error == "there is no page 'zebra' in the lab"
 
 
 def test_nobody_without_the_token(client):
     wrong = [secrets.token_urlsafe(32), "", client.token[:-1], client.token + "x", "é", "%00"]
-    for path in ("/", "/?token=", *(f"/?token={w}".encode().decode("latin-1") for w in wrong)):
-        assert client.get(path.encode("ascii", "replace").decode()).status == 403
     body = b'{"page": "small"}'
     assert client.ask("POST", "/run", body).status == 403
     assert client.ask("POST", f"/run?token={client.token}", body).status == 403  # header only
     for token in wrong[:4]:
         answer = client.ask("POST", "/run", body, X_Pellucid_Token=token)
         assert (answer.status, "token" in answer.error) == (403, True)
-        assert client.ask("POST", "/table", b"a\n1\n", X_Pellucid_Token=token).status == 403
+        for path in ("/table", "/card", "/offered"):
+            assert client.ask("POST", path, b"a\n1\n", X_Pellucid_Token=token).status == 403
     for path in ("/favicon.ico", "/static/lab.js", "/../etc/passwd", "/run"):
-        assert client.get(path).status == 403
-    assert client.token not in client.get("/").body.decode()
+        assert client.get(path).status in (400, 404, 405)
+    for path in ("/", "/small"):  # what all may read: the lab's own text, nothing of the reader's
+        text = client.get(path).body.decode()
+        assert client.token not in text
+        assert '"columns":' not in text
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil:80"])
 def test_a_foreign_host_is_refused(client, host):
     """A name that is led to 127.0.0.1 by its owner's DNS still sends its own name."""
-    answer = client.get(f"/?token={client.token}", Host=host)
+    answer = client.get("/", Host=host)
     assert (answer.status, answer.error) == (403, serving.NOT_HERE)
     assert client.post("/run", {"page": "small"}, Host=host).status == 403
 
@@ -213,8 +213,10 @@ def test_a_foreign_origin_is_refused(client):
 
 
 def test_unknown_addresses(client):
-    assert client.get(f"/nothing?token={client.token}").status == 404
-    assert client.get(f"/run?token={client.token}").status == 405
+    assert client.get("/no/thing").status == 404
+    assert client.get("/nothing").status == 400
+    assert client.get("/run").error == "there is no page 'run' in the lab"
+    assert client.get("/small", Sec_Fetch_Site="cross-site").status == 403
     answer = client.ask("DELETE", "/", X_Pellucid_Token=client.token)
     assert (answer.status, bool(answer.error)) == (405, True)
 
@@ -236,7 +238,17 @@ def test_a_run(client):
     assert (own["data"]["X"], own["data"]["y"]) == ([[1.0, 2.0], [3.0, 4.5]], [0, 1])
 
 
+def test_one_frame_for_a_finger_that_moves(client):
+    whole = client.post("/run", {"page": "small"}).json
+    for frame in (0, -1, 7):
+        one = client.post("/run", {"page": "small", "frame": frame}).json
+        assert one["frames"] == whole["frames"][-1:]
+        assert one["code"] == ""
+
+
 BAD = [
+    ({"page": "small", "frame": -2}, "frame must be"),
+    ({"page": "small", "frame": "end"}, "frame must be"),
     (b"", "not JSON"),
     (b"[1]", "JSON object"),
     (b'"page"', "JSON object"),
@@ -324,7 +336,7 @@ def test_runs_wait_for_each_other(client):
     threads = [threading.Thread(target=ask) for _ in range(2)]
     for thread in threads:
         thread.start()
-    assert client.get(f"/?page=small&token={client.token}").status == 200
+    assert client.get("/small").status == 200
     assert not found
     GATE.set()
     for thread in threads:
@@ -426,7 +438,7 @@ def test_every_page_is_served(name, monkeypatch):
         monkeypatch.setattr(module, "page_of", page_of)
     with serving.served() as running:
         client = Client(running)
-        assert client.get(f"/?page={name}&token={client.token}").status == 200
+        assert client.get(f"/{name}").status == 200
         answer = client.post("/run", {"page": name, "preset": 0})
         assert answer.status == 200, answer.error
         assert len(answer.json["frames"]) >= 2
@@ -446,14 +458,15 @@ def test_the_command_serves_and_ends(tmp_path):
         address = json.loads(server.stdout.readline())["address"]
         host, _, path = address.removeprefix("http://").partition("/")
         assert re.fullmatch(r"127\.0\.0\.1:\d+", host)
-        assert path.startswith("?page=clusters&token=")
         path, _, place = path.partition("#")
-        assert place == "seed=7"
+        assert path == "kmeans"
+        token = re.fullmatch(r"token=([\w-]+)&seed=7", place).group(1)
         link = http.client.HTTPConnection(host, timeout=60)
         link.request("GET", f"/{path}")
         answer = link.getresponse()
-        assert answer.status == 200
-        assert b'"total":2' in answer.read().replace(b" ", b"")
+        assert (answer.status, b"k-means" in answer.read()) == (200, True)
+        link.request("POST", "/offered", headers={"X-Pellucid-Token": token})
+        assert json.loads(link.getresponse().read())["total"] == 2
         link.close()
         server.send_signal(signal.SIGINT)
         out, err = server.communicate(timeout=30)

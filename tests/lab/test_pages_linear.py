@@ -20,7 +20,7 @@ from pellucid import (
 )
 from pellucid.evaluation import validation_bound
 from pellucid.lab.page import LabData, make_trace
-from pellucid.lab.pages import page_of
+from pellucid.lab.pages import folder_of as page_of
 from pellucid.lab.pages.judging.page import clouds
 
 

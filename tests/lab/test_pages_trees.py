@@ -15,7 +15,7 @@ from pellucid import (
 )
 from pellucid.inference import BetaBernoulli
 from pellucid.lab.page import LabData, hold_out, make_trace
-from pellucid.lab.pages import page_of
+from pellucid.lab.pages import folder_of as page_of
 from pellucid.lab.pages.decision_trees.splits import divisions, enough_gain
 from pellucid.lab.pages.decision_trees.table import grow
 from pellucid.lab.pages.margins.parts import lifted, smo_words

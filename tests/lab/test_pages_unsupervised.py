@@ -16,7 +16,7 @@ from pellucid import (
 )
 from pellucid.graphical import BayesianNetwork
 from pellucid.lab.page import make_trace
-from pellucid.lab.pages import page_of
+from pellucid.lab.pages import folder_of as page_of
 from pellucid.lab.pages.bayesian_networks.parts import PLACES, make_network
 from pellucid.lab.pages.clusters.parts import _kmeans_verdict
 from pellucid.lab.pages.clusters.trees import _rows

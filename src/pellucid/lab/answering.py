@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.lab.gallery import card_of
 from pellucid.lab.page import LabData, Page, rows_of
 from pellucid.lab.pages import page_of
+from pellucid.lab.scene import coarsely
+from pellucid.lab.trace import Trace
 
 MOST_ROWS = 1000  # of a loaded table
 MOST_COLUMNS = 100
 MOST_LEVELS = 50
 LONGEST = 60  # characters of a name or a level
 LARGEST = 1e12  # of a number that was drawn or loaded by hand
-FIELDS = ("page", "params", "preset", "seed", "data")
+FIELDS = ("page", "params", "preset", "seed", "data", "frame")
 DAY = 86_400_000_000.0  # microseconds
 
 
@@ -106,13 +109,29 @@ def checked_cell(cell: Any, where: str) -> None:
         raise ValueError(f"{where} must hold numbers between {-LARGEST:g} and {LARGEST:g}")
 
 
-def answer_run(body: bytes) -> str:
-    """The trace that a request asks for, as JSON text."""
-    asked = parsed(body)
+def only_frame(trace: Trace, frame: int) -> Trace:
+    """The same run with one of its frames: what is redrawn while a finger moves."""
+    chosen = trace.frames[min(frame, len(trace.frames) - 1)]
+    return trace._replace(frames=(chosen,), card={}, code="")
+
+
+def asked_page(asked: dict[str, Any]) -> Page:
     name = asked.get("page")
     if not isinstance(name, str):
         raise ValueError("page must be the name of a page")
     page: Page = page_of(name[:LONGEST])
+    return page
+
+
+def answer_card(body: bytes) -> str:
+    """The small moving picture of a page, as JSON text."""
+    return json.dumps(card_of(asked_page(parsed(body))), allow_nan=False, separators=(",", ":"))
+
+
+def answer_run(body: bytes) -> str:
+    """The trace that a request asks for, as JSON text."""
+    asked = parsed(body)
+    page = asked_page(asked)
     seed = whole_number(asked.get("seed", 0), "seed", 2**32 - 1)
     place = asked.get("preset")
     place = None if place is None else whole_number(place, "preset", len(page.presets) - 1)
@@ -124,8 +143,14 @@ def answer_run(body: bytes) -> str:
         data = rows_of(page, table_of(asked["data"]), seed)
     elif preset.data is not None:
         data = preset.data(np.random.default_rng(seed))
+    frame = asked.get("frame")
     with warnings.catch_warnings(action="ignore"):  # what goes wrong is what many presets show
-        return page.run(data, params, seed).to_json()
+        if frame is None:
+            return page.run(data, params, seed).to_json()
+        if frame != -1:
+            frame = whole_number(frame, "frame", 10_000)
+        with coarsely():
+            return only_frame(page.run(data, params, seed), frame).to_json()
 
 
 def answer_table(body: bytes) -> dict[str, Any]:

@@ -5,6 +5,7 @@ other controls and the values of these with which the control is shown: ``method
 only while the method is EM, ``method=("counts", "EM")`` with either.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 
 class Control(NamedTuple):
-    """One thing to set. ``kind``: "number", "integer", "choice" or "switch"."""
+    """One thing to set. ``kind``: "number", "integer", "choice", "switch" or "cells"."""
 
     name: str
     label: str
@@ -58,6 +59,11 @@ def counter(
     return slider(name, label, default, low, high, step, **more)._replace(kind="integer")
 
 
+def cells(name: str, label: str) -> Control:
+    """A small map, row by row with / between: "" leaves it to the page."""
+    return Control(name, label, "cells", "")
+
+
 def switch(name: str, label: str, **only: Any) -> Control:
     """On or off, off at first."""
     return Control(name, label, "switch", False, only=shown_while(only))
@@ -73,6 +79,12 @@ def checked(control: Control, value: Any) -> Any:
     if control.kind == "switch":
         if not isinstance(value, bool):
             raise ValueError(f"{control.name} must be true or false, got {value!r}")
+        return value
+    if control.kind == "cells":
+        if not isinstance(value, str) or not re.fullmatch(r"(?:[.#+oS-]{2,8}(?:/|$)){0,8}", value):
+            raise ValueError(f"{control.name} must be rows of . # + - o S with / between them")
+        if len({len(row) for row in value.split("/")}) > 1:
+            raise ValueError(f"the rows of {control.name} must have the same length")
         return value
     if control.kind == "choice":
         if value not in control.options:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.figures import figures
-from pellucid.lab.scene import Mark, heat, lattice, points, regions
+from pellucid.lab.scene import COARSE, Mark, heat, lattice, points, regions
 
 LEAST = 1e-12  # a probability in a logarithm
 
@@ -61,6 +61,7 @@ def vector(values: ArrayLike, digits: int = 3, most: int = 4) -> str:
 
 def class_regions(model: BaseEstimator, box: Sequence[float], n: int = 48) -> Mark:
     """The class that a fitted classifier (codes 0, 1, ...) gives every cell of a box."""
+    n = n // 2 if COARSE.get() else n
     _, _, cells = lattice(box, n)
     return regions(np.asarray(model.predict(cells), int).reshape(n, n), box)
 

@@ -10,16 +10,21 @@ only ever puts it in place as text.
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from pellucid.core.visible import visible
+from pellucid.lab.gallery import card_of, chapters
 from pellucid.lab.page import Page, make_trace
 from pellucid.lab.pages import PAGES, page_of
 from pellucid.lab.trace import Trace
 
-SCRIPTS = ("scene.js", "graph.js", "rows.js", "lab.js")  # in the order in which they are read
+DRAWING = ("scene.js", "graph.js")  # in the order of reading
+PLAYER = ("math.js", "rows.js", "story.js", "lab.js")
 MOST_BYTES = 10_000_000
 # what HTML, or JavaScript before ES2019, could take for its own
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -48,7 +53,54 @@ def export(trace: Any, path: Any, *, seed: int = 0) -> Path:
     ...     print(written.name, written.read_text("utf-8")[:15])
     run.html <!doctype html>
     """
-    text = page_html(file_content(trace, seed=seed))
+    return write_page(file_content(trace, seed=seed), path)
+
+
+def export_gallery(folder: str | Path, *, seed: int = 0) -> Path:
+    """Write the gallery and every page of the lab into a folder, to be opened from ``index.html``.
+
+    Nothing in it is fetched from elsewhere: it works from the disk and under any static server, and
+    a link that was copied from the lab opens there too.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    cards = {}
+    for name in PAGES:
+        page = page_of(name)
+        write_page({**file_content(page, seed=seed), "alone": False}, folder / f"{name}.html")
+        cards[name] = card_of(page)
+    index = folder / "index.html"
+    index.write_text(gallery_html(gallery_content("file", cards)), encoding="utf-8")
+    return index
+
+
+def frame_html(name: str, preset: str = "", *, folder: str = ".") -> str:
+    """An exported page inside another page: its frame, what it shows, and the link to it alone.
+
+    ``folder`` leads from the other page to the exported files; ``preset`` is a title of the page's
+    list, the story of the method where it is empty.
+
+    >>> print(frame_html("kmeans", folder="lab")[:75])
+    <figure class="lab"><iframe src="lab/kmeans.html#embed=1" title="Lab: k-mea
+    """
+    page = page_of(name)
+    found = {choice.name: choice.id for choice in page.presets}
+    if preset and preset not in found:
+        raise ValueError(f"the lab's page {name} has no preset {preset!r}; it has {[*found]}")
+    shown = {"preset": found[preset], "step": 0} if preset else {}
+    address = escape(f"{folder}/{name}.html#{urlencode({**shown, 'embed': 1})}")
+    alone = escape(f"{folder}/{name}.html#{urlencode(shown)}".rstrip("#"))
+    title = escape(page.title)
+    return (
+        f'<figure class="lab"><iframe src="{address}" title="Lab: {title}" loading="lazy"></iframe>'
+        f"\n<figcaption>{escape(preset) or title}, step by step. "
+        f'<a href="{alone}">The whole page</a>, or with your own data: '
+        f"<code>pellucid lab {escape(name)}</code></figcaption></figure>"
+    )
+
+
+def write_page(found: dict[str, Any], path: str | Path) -> Path:
+    text = page_html(found)
     size = len(text.encode())
     if size > MOST_BYTES:
         raise ValueError(
@@ -67,6 +119,8 @@ def file_content(trace: Any, *, seed: int = 0) -> dict[str, Any]:
     page = page_of(trace) if isinstance(trace, str) else trace
     if not isinstance(page, Page):
         raise TypeError(f"export takes a Trace, a Page or a page's name, got {type(page).__name__}")
+    if seed:  # what a story says was checked on the rows of seed 0
+        page = page._replace(story=())
     made = (make_trace(page, i, seed) for i in range(len(page.presets)))
     traces = [{"preset": i, "trace": trace.to_dict()} for i, trace in enumerate(made)]
     return content("file", page=page, traces=traces, seed=seed)
@@ -78,27 +132,44 @@ def content(
     page: Page | None = None,
     traces: list[dict[str, Any]] | None = None,
     seed: int = 0,
-    token: str = "",
-    table: dict[str, Any] | None = None,
+    table: bool = False,
+    alone: bool = True,
 ) -> dict[str, Any]:
-    """What the script reads: ``mode`` "file" or "server"; ``table`` columns that it offers."""
-    pages = [{"name": name, "title": title} for name, title in PAGES.items()]
+    """What the script of a page reads: ``mode`` "file" or "server"; ``table``: one is offered;
+    ``alone``: no gallery lies beside the file."""
     shown = {"page": None if page is None else page.to_dict(), "traces": traces or []}
-    return {"mode": mode, "pages": pages, **shown, "seed": seed, "token": token, "table": table}
+    return {"mode": mode, **shown, "seed": seed, "table": table, "alone": alone and mode == "file"}
+
+
+def gallery_content(mode: str, cards: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What the script of the gallery reads; the server makes a card when it is looked at."""
+    return {"mode": mode, "chapters": chapters(), "cards": cards or {}}
 
 
 def page_html(content: dict[str, Any], *, nonce: str | None = None) -> str:
     """The page with everything inside; with ``nonce`` the policy is left to the server's header."""
+    page, traces = content["page"], content["traces"]
+    title = page["title"] if page else traces[0]["trace"]["algorithm"] if traces else "Lab"
+    return filled("page.html", (*DRAWING, *PLAYER), title, content, nonce)
+
+
+def gallery_html(content: dict[str, Any], *, nonce: str | None = None) -> str:
+    """The gallery: a card per method."""
+    return filled("gallery.html", (*DRAWING, "gallery.js"), "Methods", content, nonce)
+
+
+def filled(
+    frame: str, scripts: Sequence[str], title: str, content: dict[str, Any], nonce: str | None
+) -> str:
+    """One of the two frames with style, script and content inside."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     style = static("lab.css")
-    script = "\n".join(static(name) for name in SCRIPTS)
-    page, traces = content["page"], content["traces"]
-    title = page["title"] if page else traces[0]["trace"]["algorithm"] if traces else "Lab"
+    script = "\n".join(static(name) for name in scripts)
     inside = {"style": style, "script": script, "content": json_block(content)}
-    return environment.from_string(static("page.html")).render(
+    return environment.from_string(static(frame)).render(
         title=visible(title),
         nonce=nonce,
         policy=None if nonce else policy(style, script),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.lab.controls import Control, checked
-from pellucid.lab.pages import PAGES
+from pellucid.lab.pages import PAGES, Entry
 from pellucid.lab.trace import Trace
 
 KINDS = ("classes", "values", "points", "none")
@@ -23,6 +23,15 @@ class Preset(NamedTuple):
     params: dict[str, Any]
     data: Callable[[Any], "LabData"] | None  # random generator -> rows
     broken: bool = False
+
+    @property
+    def id(self) -> str:
+        """The name as a link writes it.
+
+        >>> Preset("Break it: γ = 1", "", {}, None).id
+        'break-it-γ-1'
+        """
+        return re.sub(r"\W+", "-", self.name.lower()).strip("-")
 
 
 class Question(NamedTuple):
@@ -90,11 +99,12 @@ Run = Callable[[LabData | None, dict[str, Any], int], Trace]
 
 
 class Page(NamedTuple):
-    """A page of the lab.
+    """A page of the lab, or the folder of several (``of_method`` makes the page of one of them).
 
     ``kind`` says what its data are: "classes" (two columns and a class), "values" (one column and
     a number), "points" (two columns), "none" (the page has its own). The first preset is where the
     page opens. ``run(data, params, seed)`` makes the trace; ``data`` is None where kind is "none".
+    ``story`` and what follows come from the method's file, see ``stories``.
     """
 
     name: str
@@ -103,18 +113,44 @@ class Page(NamedTuple):
     kind: str
     controls: tuple[Control, ...]
     presets: tuple[Preset, ...]
-    questions: tuple[Question, ...]
     run: Run
+    chapter: str = ""
+    story: tuple[Any, ...] = ()
+    source: dict[str, Any] | None = None
+    symbols: dict[str, str] = {}  # noqa: RUF012
+    handles: list[dict[str, Any]] = []  # noqa: RUF012
+    related: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        about = {"name": self.name, "title": self.title, "summary": self.summary, "kind": self.kind}
-        shown = ("name", "words", "params", "broken")
+        said = ("name", "title", "summary", "kind", "chapter", "source", "symbols", "handles")
+        shown = ("id", "name", "words", "params", "broken")
         return {
-            **about,
+            **{key: getattr(self, key) for key in said},
             "controls": [control._asdict() for control in self.controls],
             "presets": [{key: getattr(preset, key) for key in shown} for preset in self.presets],
-            "questions": [question._asdict() for question in self.questions],
+            "story": [self.scene(one) for one in self.story],
+            "related": [{"name": name, "title": PAGES[name]} for name in self.related],
         }
+
+    def scene(self, one: Any) -> dict[str, Any]:
+        """A scene as the browser reads it: its preset by place."""
+        names = [preset.name for preset in self.presets]
+        told = {key: getattr(one, key) for key in ("kind", "at", "to", "say")}
+        return {**told, "preset": names.index(one.preset), "question": one.question._asdict()}
+
+    def of_method(self, name: str, entry: Entry) -> "Page":
+        """The page of one method: its presets, and a control "method" that knows no other."""
+        method = next(control for control in self.controls if control.name == "method")
+        chosen = [
+            p for p in self.presets if p.params.get("method", method.default) in entry.methods
+        ]
+        mine = tuple(sorted(chosen, key=lambda preset: preset.broken))  # what works comes first
+        first = mine[0].params.get("method", method.default)
+        only = method._replace(options=entry.methods, default=first)
+        controls = tuple(only if control is method else control for control in self.controls)
+        return self._replace(
+            name=name, title=entry.title, controls=controls, presets=mine, chapter=entry.chapter
+        )
 
     def settings(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
         """Every control's value: those given, checked and put in range, else the defaults."""
@@ -126,11 +162,15 @@ class Page(NamedTuple):
 
 
 def make_page(
-    name: str, kind: str, run: Run, summary: str, controls: Any, presets: Any, questions: str
+    name: str,
+    kind: str,
+    run: Run,
+    summary: str,
+    controls: tuple[Control, ...],
+    presets: tuple[Preset, ...],
 ) -> Page:
-    """A page of ``PAGES``; ``questions`` as ``read_questions`` reads them."""
-    words = " ".join(summary.split())
-    return Page(name, PAGES[name], words, kind, controls, presets, read_questions(questions), run)
+    """The page of a folder."""
+    return Page(name, name, " ".join(summary.split()), kind, controls, presets, run)
 
 
 def hold_out(n: int, seed: int, share: float = HELD_OUT) -> Any:

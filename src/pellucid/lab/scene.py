@@ -9,7 +9,9 @@ Colours are numbers: 0, 1, 2, ... are groups (a colour and a point shape each), 
 "quiet" grey, "accent" and "warn" what the eye should go to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -253,6 +255,19 @@ def contours(
     return line(x, y, colour=colour, width=width)
 
 
+COARSE = ContextVar("COARSE", default=False)
+
+
+@contextmanager
+def coarsely() -> Iterator[None]:
+    """Half as fine inside: for frames that follow a finger."""
+    before = COARSE.set(True)
+    try:
+        yield
+    finally:
+        COARSE.reset(before)
+
+
 def lattice(box: Sequence[float], n: int = 48) -> tuple[Any, Any, Any]:
     """Centres of n x n cells: x, y, and all (n * n, 2) points, the rows from the bottom."""
     left, right, bottom, top = box
@@ -282,6 +297,8 @@ def spanned(low: Any, high: Any) -> tuple[float, float, float, float]:
 
 def mark(kind: str, **fields: Any) -> Mark:
     """A mark as plain data: coordinates with six digits."""
+    if COARSE.get():  # one frame of many will be sent, and made plain then
+        return {"mark": kind, **fields}
     return {"mark": kind, **{key: _short(value) for key, value in fields.items()}}
 
 
@@ -289,11 +306,24 @@ def _short(value: Any) -> Any:
     if isinstance(value, np.ndarray | list | tuple | np.generic):
         array = np.asarray(value)
         if array.dtype.kind == "f":
-            return [float(f"{v:.6g}") for v in array.tolist()] if array.ndim else float(array)
+            digits = _digits(array)
+            return (
+                [float(f"{v:.{digits}g}") for v in array.tolist()] if array.ndim else float(array)
+            )
         if array.dtype.kind == "U" and isinstance(value, list | tuple):
             return list(value)  # groups and names of colours side by side stay what they are
         return array.tolist()
     return value
+
+
+def _digits(values: np.ndarray) -> int:
+    """Six digits, or so many more that six are left of values that lie far from 0."""
+    known = values[np.isfinite(values)] if values.ndim else values[None]
+    spread = np.ptp(known) if known.size else 0.0
+    if spread <= 0.0:
+        return 6
+    far = np.log10(np.abs(known).max()) - np.log10(spread)
+    return 6 + min(max(int(np.ceil(far)), 0), 10)
 
 
 def _grid(kind: str, levels: Any, box: Sequence[float], more: dict[str, Any]) -> Mark:
@@ -303,4 +333,5 @@ def _grid(kind: str, levels: Any, box: Sequence[float], more: dict[str, Any]) ->
 
 
 def _panel(kind: str, name: str, title: str, alt: str, fields: dict[str, Any]) -> Panel:
-    return plain({"kind": kind, "name": name, "title": title, **fields, "alt": alt})
+    panel = {"kind": kind, "name": name, "title": title, **fields, "alt": alt}
+    return panel if COARSE.get() else plain(panel)

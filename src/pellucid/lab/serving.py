@@ -1,10 +1,12 @@
 """The lab's own server: on this machine only, for whoever has the address that it prints.
 
-It listens on 127.0.0.1. Every request must carry a random token (in the address of the page, in a
-header otherwise), name this server as its host, and, where a browser says where a request comes
-from, come from this server's own page: another web site that is open in the same browser can
-neither read nor start anything. Pages run in one worker thread, one run at a time. No file that is
-sent is kept, nothing is fetched, no code that is sent is run.
+It listens on 127.0.0.1. Every request must name this server as its host and, where a browser says
+where a request comes from, come from this server's own page: another web site that is open in the
+same browser can neither read nor start anything. The pages themselves hold nothing but the lab's
+own text, so that their addresses can be passed on; whatever runs or answers with data needs a
+random token in a header. The printed address carries it behind a #, which browsers do not send.
+Pages run in one worker thread, one run at a time. No file that is sent is kept, nothing is fetched,
+no code that is sent is run.
 """
 
 import asyncio
@@ -20,9 +22,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pellucid.core.runtime.warn import warn
-from pellucid.lab.answering import answer_run, answer_table, columns_of, whole_number
-from pellucid.lab.exporting import content, page_html
-from pellucid.lab.pages import PAGES, page_of
+from pellucid.lab.answering import answer_card, answer_run, answer_table, columns_of, whole_number
+from pellucid.lab.exporting import content, gallery_content, gallery_html, page_html
+from pellucid.lab.pages import page_of
 
 HOST = "127.0.0.1"
 MOST_REQUEST = 2_000_000  # bytes of a run's settings and rows
@@ -99,9 +101,9 @@ class Door(NamedTuple):
             return FOREIGN
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return FOREIGN
+        if request.method == "GET":  # a page: the lab's own text, the same for all
+            return None
         given = request.headers.get("x-pellucid-token")
-        if given is None and request.method == "GET":
-            given = request.query_params.get("token")
         same = secrets.compare_digest((given or "").encode(), self.token.encode())
         return None if same else NO_TOKEN
 
@@ -166,11 +168,21 @@ class Desk(NamedTuple):
     async def page(self, request: Any) -> Any:
         from starlette.responses import HTMLResponse
 
-        name = request.query_params.get("page", next(iter(PAGES)))
-        boot = content("server", page=page_of(name[:60]), token=self.door.token, table=self.table)
+        name = request.path_params.get("name", "index").removesuffix(".html")[:60]
         nonce = secrets.token_urlsafe(16)
         headers = {**HEADERS, "Content-Security-Policy": policy(nonce)}
+        if name == "index":
+            return HTMLResponse(
+                gallery_html(gallery_content("server"), nonce=nonce), headers=headers
+            )
+        boot = content("server", page=page_of(name), table=self.table is not None)
         return HTMLResponse(page_html(boot, nonce=nonce), headers=headers)
+
+    async def card(self, request: Any) -> Any:
+        return reply(await self.worked(answer_card, await body_of(request, MOST_REQUEST)))
+
+    async def offered(self, request: Any) -> Any:
+        return reply(json.dumps(self.table, allow_nan=False))
 
     async def run(self, request: Any) -> Any:
         return reply(await self.worked(answer_run, await body_of(request, MOST_REQUEST)))
@@ -197,10 +209,12 @@ async def broken(request: Any, problem: Any) -> Any:
 def make_app(
     token: str, port: int, table: dict[str, Any] | None = None, *, longest_run: float = LONGEST_RUN
 ) -> Any:
-    """The application: GET / is a page, POST /run a trace, POST /table the columns of a CSV file.
+    """The application: GET / is the gallery, GET /kmeans a page; POST /run answers with a trace,
+    /card with a small moving picture, /table with the columns of a CSV file, /offered with those of
+    the table that the lab was started with.
 
     >>> [route.path for route in make_app("secret", 8000).routes]
-    ['/', '/run', '/table']
+    ['/', '/run', '/card', '/table', '/offered', '/{name}']
     """
     _, application, route = needed()
     desk = Desk(Door(token, port), ThreadPoolExecutor(1, "pellucid-lab"), table, longest_run)
@@ -208,7 +222,10 @@ def make_app(
         routes=[
             route("/", desk.guarded(desk.page), methods=["GET"]),
             route("/run", desk.guarded(desk.run), methods=["POST"]),
+            route("/card", desk.guarded(desk.card), methods=["POST"]),
             route("/table", desk.guarded(desk.columns), methods=["POST"]),
+            route("/offered", desk.guarded(desk.offered), methods=["POST"]),
+            route("/{name}", desk.guarded(desk.page), methods=["GET"]),
         ],
         exception_handlers={404: desk.unknown, 405: desk.unknown, 500: broken},
     )
@@ -222,10 +239,10 @@ class Running(NamedTuple):
     server: Any
     socket: Any
 
-    def address(self, page: str | None = None, seed: int = 0) -> str:
-        name = next(iter(PAGES)) if page is None else page
-        place = f"#seed={seed}" if seed else ""
-        return f"http://{HOST}:{self.port}/?page={name}&token={self.token}{place}"
+    def address(self, page: str | None = None, seed: int = 0, place: str = "") -> str:
+        """Of the gallery or a page; ``place`` is what a copied link has after its #."""
+        more = f"{'&' + place if place else ''}{f'&seed={seed}' if seed else ''}"
+        return f"http://{HOST}:{self.port}/{page or ''}#token={self.token}{more}"
 
 
 def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RUN) -> Running:
@@ -267,6 +284,7 @@ def serve(
     port: int = 0,
     data: Any = None,
     page: str | None = None,
+    place: str = "",
     seed: int = 0,
     ready: Callable[[str], Any] | None = None,
 ) -> None:
@@ -279,7 +297,9 @@ def serve(
     data : path, frame or whatever ``pellucid.data.load`` reads, optional
         A table that every page can load at once.
     page : str, optional
-        The page of the printed address; the first one by default.
+        The page of the printed address; the gallery by default.
+    place : str, default=""
+        What a copied link has after its #: preset, settings, data, step.
     seed : int, default=0
         Of the presets' data, from 0 to 2**32 - 1.
     ready : callable, optional
@@ -296,7 +316,7 @@ def serve(
         page_of(page)
     seed = whole_number(seed, "seed", 2**32 - 1)
     running = prepared(port, data)
-    address = running.address(page, seed)
+    address = running.address(page, seed, place)
     if ready is None:
         import sys
 

@@ -15,10 +15,30 @@ function drawGraph(root, panel, width, height) {
   const taken = nodes.map((n) => [n.px, n.py, n.w, n.h]);
   const edges = panel.edges.map((edge) => drawEdge(edge, nodes[edge.source], nodes[edge.target],
     pairs.has(`${edge.target}>${edge.source}`), taken));
+  const focused = document.activeElement?.dataset?.node;
   root.replaceChildren(
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.lines)),
-    svg("g", { class: "marks" }, {}, ...nodes.flatMap(drawNode)),
+    ...nodes.map((node) => touched(svg("g", { class: "marks" }, {}, ...drawNode(node)), node)),
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.words)));
+  if (focused) [...root.children].find((g) => g.dataset.node === focused)?.focus();
+}
+
+/** A node whose evidence can be set: by a click, by Enter or space. */
+function touched(group, node) {
+  const name = String(node.label ?? "").split("\n")[0];
+  const turn = typeof turnEvidence === "function" ? turnEvidence(name) : null;
+  if (!turn) return group;
+  group.classList.add("node");
+  group.dataset.node = name;
+  group.setAttribute("tabindex", "0");
+  group.setAttribute("role", "button");
+  const said = String(node.label).replace("\n", ": ");
+  group.setAttribute("aria-label", `${said}; evidence: ${turn.now}`);
+  group.addEventListener("click", turn.act);
+  group.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); turn.act(); }
+  });
+  return group;
 }
 
 /** Pixels that a graph needs from left to right. */

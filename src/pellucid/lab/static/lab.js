@@ -5,11 +5,14 @@ const $ = (id) => document.getElementById(id);
 const lab = JSON.parse($("lab").textContent);
 const SERVED = lab.mode === "server";
 const SPEEDS = [0.5, 1, 2, 4];
+const token = SERVED ? takeToken() : "";
 const state = {
   preset: 0, params: {}, seed: lab.seed ?? 0, data: null,  // what was asked for
   trace: null, step: 0, boxes: new Map(), wide: new Set(), timer: null,  // what is shown
-  question: 0, answered: false, done: new Set(),  // which is asked, which were answered
-  running: false, again: null, lastRun: Infinity,
+  coarse: null, axes: null,  // the one frame that follows a finger, the axes that stay meanwhile
+  pinned: null,  // a run to compare with
+  guided: false, scene: 0, question: 0, asIs: false,  // the story; whether the preset is untouched
+  running: false, again: null,
 };
 
 // ---------------------------------------------------------------- traces
@@ -23,8 +26,9 @@ function presetParams(i) {
 function choose(i, step = 0) {
   state.preset = i;
   state.data = null;
+  state.question = 0;
+  state.asIs = true;
   forgetRows();
-  askAgain();
   if (lab.page) state.params = presetParams(i);
   showSettings();
   showPresets();
@@ -42,14 +46,15 @@ function renew(step = "keep") {
 async function run(step) {
   if (state.running) { state.again = step; return; }  // the last wish is run when this one is done
   state.running = true;
-  document.body.classList.add("busy");
-  const begun = performance.now();
+  document.body.classList.toggle("busy", step !== "coarse");
   try {
     const { page, preset, params, seed, data } = { page: lab.page.name, ...state };
-    const trace = await post("/run", JSON.stringify({ page, preset, params, seed, data }));
-    state.lastRun = performance.now() - begun;
+    const asked = { page, preset, params, seed, data };
+    if (step === "coarse") asked.frame = state.step === lastStep() ? -1 : state.step;
+    const trace = await post("/run", JSON.stringify(asked));
     say("");
-    setTrace(trace, step, data);
+    if (step === "coarse") follow(trace, data);
+    else setTrace(trace, step, data);
   } catch (error) {
     say(error.message);
   } finally {
@@ -63,12 +68,19 @@ async function run(step) {
   }
 }
 
+/** The one frame that a finger is waiting for; the whole run comes when it lets go. */
+function follow(trace, data) {
+  if (data === state.data) state.draft = null;
+  state.coarse = trace;
+  showFrame();
+}
+
 /** Ask the server; what it refuses comes back as one sentence. */
 async function post(path, body, type = "application/json") {
   let answer;
   try {
     answer = await fetch(path, { method: "POST", body,
-      headers: { "Content-Type": type, "X-Pellucid-Token": lab.token } });
+      headers: { "Content-Type": type, "X-Pellucid-Token": token } });
   } catch {
     throw new Error("The lab does not answer; is it still running?");
   }
@@ -89,18 +101,22 @@ function setTrace(trace, step, data) {
   const atEnd = state.trace !== null && state.step === state.trace.frames.length - 1;
   const last = trace.frames.length - 1;
   state.trace = trace;
+  state.coarse = null;
   // unless the reader is already elsewhere
   if (state.again === null && data === state.data) state.draft = null;
   keepHeldOut(data, trace.data);
   state.boxes = boxesOf(trace);
   state.wide = wideOf(trace);
+  state.drawn = drawsCurves(trace);
   if (step === "keep") state.step = atEnd ? last : Math.min(state.step, last);
-  else state.step = step === "end" ? last : Math.max(0, Math.min(step, last));
+  else if (step === "end") state.step = last;
+  else state.step = Math.max(0, Math.min(step < 0 ? last + 1 + step : step, last));
   for (const id of ["formula", "numbers"]) $(id).style.minHeight = "";
   pause();
   showSettings();
   showWords();
   showFrame();
+  showQuestion();
   tool.refill?.(false);
 }
 
@@ -135,7 +151,10 @@ const toggle = () => (state.timer === null ? play() : pause());
 function onKey(event) {
   const at = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (at.matches("input, select, textarea") || scrolls(at, event.key)) return;
+  const radio = at.matches("input[type=radio]") && !/^( |Arrow.*)$/.test(event.key);
+  if (!radio && event.key !== "Escape" && at.matches("input, select, textarea")) return;
+  if (scrolls(at, event.key)) return;
+  if (storyKey(event.key)) { event.preventDefault(); return; }
   const moves = { ArrowLeft: () => go(state.step - 1), ArrowRight: () => go(state.step + 1),
     Home: () => go(0), End: () => go(lastStep()) };
   const move = event.key === " " && !at.matches("button, summary, a") ? toggle : moves[event.key];
@@ -155,7 +174,8 @@ function scrolls(box, key) {
 // ---------------------------------------------------------------- a frame
 
 function showFrame() {
-  const { trace, step } = state, frame = trace.frames[step], last = lastStep();
+  const { step } = state, trace = state.coarse ?? state.trace, last = lastStep();
+  const frame = state.coarse ? trace.frames[0] : trace.frames[step];
   const focused = document.activeElement;
   $("slider").max = last;
   $("slider").value = step;
@@ -165,52 +185,103 @@ function showFrame() {
   $("play").disabled = last === 0;
   $("step").disabled = step === last;
   if (focused?.matches("#back, #step, #play") && focused.disabled) $("slider").focus();
-  $("formula").textContent = frame.formula;
+  const panels = panelsOf(trace, frame);
   const rows = Object.entries(frame.numbers ?? {});
   $("numbers").tBodies[0].replaceChildren(...rows.map(([name, value]) => html("tr", {},
     html("th", { scope: "row" }, name), html("td", { className: "num" }, show(value, 5)))));
+  showFormula(frame, panels);
+  showSource(frame);
   for (const id of ["formula", "numbers"]) steady($(id));
-  showPanels(frame);
-  showCurve();
+  showPanels(panels);
+  if (!state.coarse) showCurve();
   showVerdict();
-  if (state.timer === null) {
+  if (state.timer === null && !state.coarse) {
     const numbers = rows.map(([name, value]) => `${name} ${show(value, 5)}`).join(", ");
     $("live").textContent = `Step ${step} of ${last}. ${frame.formula}. ${numbers}.`;
   }
+}
+
+/** The formula, its letters in the colour of their marks, and a key of those marks. */
+function showFormula(frame, panels) {
+  const host = $("formula"), used = new Map(), marks = panels.flatMap((p) => p.marks ?? []);
+  host.dataset.text = frame.formula;
+  const dress = (node, symbol, sub) => {
+    const below = [...sub].map((c) => SUBS[PLAIN_SUBS.indexOf(c)] ?? "").join("");
+    const found = markOf(symbol, marks, `${symbol}${below}`);
+    if (!found) return node;
+    used.set(found.label === `${symbol}${below}` ? found.label : symbol, found);
+    const colour = colourOf(found, sub);
+    const dressed = made("mrow", node);
+    dressed.classList.add("symbol");
+    dressed.dataset.label = found.label;
+    if (colour !== undefined) dressed.style.color = paint(colour);
+    light(dressed, found.label);
+    return dressed;
+  };
+  const lines = setFormula(frame.formula, dress);
+  const key = [...used].map(([symbol, m]) => {
+    const item = html("button", { type: "button", className: "key" },
+      ...(m.label === symbol ? [] : [setRun(tokens(symbol))]), swatch(m), m.label);
+    light(item, m.label);
+    return item;
+  });
+  host.replaceChildren(...lines, html("div", { className: "keys", hidden: !key.length }, ...key));
+}
+
+/** The mark that a symbol stands for: one that is labelled so, or the one that the page names. */
+function markOf(symbol, marks, whole) {
+  const label = lab.page?.symbols?.[symbol];
+  const named = marks.filter((m) => labelOf(m) && m.mark !== "text");
+  return named.find((m) => m.label === whole) ?? named.find((m) => m.label === symbol)
+    ?? (label === undefined ? null : named.find((m) => m.label.startsWith(label))) ?? null;
+}
+
+/** The colour of a mark; of one with several groups that of the number below the symbol. */
+function colourOf(m, sub) {
+  const colours = m.mark === "points" ? m.group : m.colour;
+  if (!Array.isArray(colours)) return colours;
+  if (/^\d+$/.test(sub) && Number(sub) >= 1) return colours[Number(sub) - 1];
+  return colours.every((c) => c === colours[0]) ? colours[0] : undefined;
+}
+
+/** Who points at an element lights up the marks of that label, and the symbols that mean them. */
+function light(element, label) {
+  const on = (lit) => () => {
+    document.body.classList.toggle("lighting", lit);
+    for (const mark of document.querySelectorAll("[data-label]")) {
+      mark.classList.toggle("lit", lit && mark.dataset.label === label);
+    }
+  };
+  for (const name of ["pointerenter", "focus"]) element.addEventListener(name, on(true));
+  for (const name of ["pointerleave", "blur"]) element.addEventListener(name, on(false));
+}
+
+/** The textbook's lines; those that this step runs are lit. */
+function showSource(frame) {
+  const { source } = lab.page ?? {}, host = $("source");
+  host.hidden = !source;
+  if (!source) return;
+  const list = host.querySelector("ol");
+  if (!list.children.length) {
+    host.querySelector("summary").textContent = `The line that runs: textbook/${source.file}`;
+    list.append(...source.text.split("\n").map((line) =>
+      html("li", {}, html("code", {}, line || " "))));
+  }
+  const rule = source.lines.find(([begins]) => frame.formula.includes(begins));
+  let first = null;
+  [...list.children].forEach((item) => {
+    const lit = Boolean(rule) && rule[1].some((part) => item.textContent.includes(part));
+    item.classList.toggle("lit", lit);
+    if (lit) { item.setAttribute("aria-current", "step"); first ??= item; }
+    else item.removeAttribute("aria-current");
+  });
+  if (first) list.scrollTop = first.offsetTop - list.clientHeight / 3;
 }
 
 /** A box that has grown stays large, so that what is below does not jump. */
 function steady(element) {
   const height = element.offsetHeight;
   if (height > (parseFloat(element.style.minHeight) || 0)) element.style.minHeight = `${height}px`;
-}
-
-/** The panels of a frame: those of the run, with this step's marks on top. */
-function panelsOf(trace, frame) {
-  const panels = new Map((trace.data?.panels ?? []).map((panel) => [panel.name, panel]));
-  for (const now of frame.state?.panels ?? []) {
-    const base = panels.get(now.name);
-    if (base?.kind === "plane" && now.kind === "plane") {
-      const given = Object.entries(now).filter(([, v]) => v !== "" && v !== null && v !== false);
-      panels.set(now.name, { ...base, ...Object.fromEntries(given),
-        marks: [...base.marks, ...now.marks] });
-    } else panels.set(now.name, now);
-  }
-  return [...panels.values()];
-}
-
-/** Boxes of panels that name none: all frames together, so that axes stay where they are. */
-function boxesOf(trace) {
-  const marks = new Map(), logs = new Map();
-  const add = (panel) => {
-    if (panel.kind !== "plane") return;
-    marks.set(panel.name, [...(marks.get(panel.name) ?? []), ...panel.marks]);
-    const old = logs.get(panel.name) ?? [false, false];
-    logs.set(panel.name, [old[0] || panel.log_x, old[1] || panel.log_y]);
-  };
-  (trace.data?.panels ?? []).forEach(add);
-  trace.frames.forEach((frame) => (frame.state?.panels ?? []).forEach(add));
-  return new Map([...marks].map(([name, all]) => [name, boxOf(all, ...logs.get(name))]));
 }
 
 /** Names of graphs that need the whole width in some frame. */
@@ -220,8 +291,8 @@ function wideOf(trace) {
   return new Set(graphs.filter((p) => graphWidth(p) > 440).map((p) => p.name));
 }
 
-function showPanels(frame) {
-  const host = $("panels"), panels = panelsOf(state.trace, frame);
+function showPanels(own) {
+  const host = $("panels"), panels = compared(own);
   const beside = panels.filter((panel) => !state.wide.has(panel.name)).length;
   host.className = ["", "", "two", "three"][Math.min(beside, 3)];
   const names = panels.map((panel) => `${panel.kind} ${panel.name}`);
@@ -232,6 +303,22 @@ function showPanels(frame) {
     host.children[i].classList.toggle("wide", wide);
     fillPanel(host.children[i], panel, wide ? 1 : i, wide ? 1 : beside);
   });
+}
+
+/** With a run to compare: the main panel of both, on one timeline. */
+function compared(own) {
+  const { pinned } = state;
+  if (!pinned) return own;
+  const frame = pinned.trace.frames[Math.min(state.step, pinned.trace.frames.length - 1)];
+  const other = panelsOf(pinned.trace, frame)
+    .find((panel) => panel.name === own[0].name && panel.kind === own[0].kind);
+  if (!other) return own;
+  const said = (words, objective) => `${words}: ${show(objective)}`;
+  const now = (state.coarse ?? state.trace).frames[state.coarse ? 0 : state.step].objective;
+  return [{ ...own[0], title: said("Now", now) }, { ...other, name: `${other.name} (pinned)`,
+    box: other.box ?? boxesOf(pinned.trace).get(other.name),
+    title: said(`Compared: ${pinned.name}`, frame.objective), marks: other.marks.map((m) =>
+      ({ ...m, data: false })) }];
 }
 
 function makePanel(panel) {
@@ -257,7 +344,8 @@ function fillPanel(figure, panel, i, n) {
   const width = Math.max(figure.clientWidth - 27, 200);
   if (panel.kind === "table") { fillTable(inside, panel); return; }
   const root = inside.firstChild;
-  const box = panel.kind === "plane" ? panel.box ?? state.boxes.get(panel.name) : null;
+  const box = panel.kind === "plane"
+    ? state.axes?.get(panel.name) ?? panel.box ?? state.boxes.get(panel.name) : null;
   let height = panelHeight(width, i, n);
   if (panel.equal && i === 0) {  // no taller than its units need
     const needed = 64 + ((width - 44) * (box[3] - box[2])) / (box[1] - box[0]);
@@ -271,7 +359,11 @@ function fillPanel(figure, panel, i, n) {
   }
   const marks = withDraft(panel);
   figure.scales = drawPlane(root, panel, marks, box, width, height);
-  figure.querySelector(".legend").replaceWith(legendOf(marks));
+  figure.panel = panel;
+  figure.shown = box;
+  const legend = legendOf(marks);
+  for (const item of legend.querySelectorAll("[data-label]")) light(item, item.dataset.label);
+  figure.querySelector(".legend").replaceWith(legend);
   markTool(root, panel);
 }
 
@@ -305,7 +397,7 @@ function showCurve() {
   const x = steps.every((v, i) => i === 0 || v > steps[i - 1]) ? steps : frames.map((_, i) => i);
   const train = frames.map((f) => f.objective), held = frames.map((f) => f.held_out);
   const all = [...train, ...held].filter(numeric), both = held.some(numeric);
-  host.hidden = frames.length < 2 || all.length < 2;
+  host.hidden = frames.length < 2 || all.length < 2 || state.drawn;
   if (host.hidden) return;
   if (!host.firstChild) {
     host.append(html("h2"), svg("svg", { role: "img" }), html("ul"));
@@ -328,10 +420,24 @@ function showCurve() {
   host.children[2].hidden = !both;
 }
 
+/** Whether a panel draws the curves of the objective already: they are not shown twice. */
+function drawsCurves(trace) {
+  const { frames } = trace, last = frames.at(-1);
+  const lines = panelsOf(trace, last).flatMap((panel) => panel.marks ?? [])
+    .filter((m) => m.mark === "line" && m.y.length > 1);
+  const close = (a, b) => numeric(a) && numeric(b) && Math.abs(a - b) <= 1e-4 * (1 + Math.abs(b));
+  const isDrawn = (values) => lines.some(({ y }) => y.length <= values.length
+    && y.length >= values.length - 1 && y.every((v, i) => close(v, values.at(i - y.length))));
+  const series = ["objective", "held_out"].map((key) => frames.map((f) => f[key]));
+  return series.every((values) => !values.some(numeric) || isDrawn(values))
+    && series[0].some(numeric);
+}
+
 function curveMarks(x, values, colour, label, dashed) {
   const { step } = state, part = (keep) => values.map((v, i) => (keep(i) ? v : null));
   return [
-    { mark: "line", x, y: part((i) => i >= step), width: 1.6, colour: "quiet", pale: true, dashed },
+    ...(state.guided ? [] : [{ mark: "line", x, y: part((i) => i >= step), width: 1.6,
+      colour: "quiet", pale: true, dashed }]),  // a story does not tell the end first
     { mark: "line", x, y: part((i) => i <= step), width: 2, colour, dashed, label },
     { mark: "points", x: [x[step]], y: [values[step]], group: colour },
   ];
@@ -347,14 +453,11 @@ function jump(event) {
 
 // ---------------------------------------------------------------- words
 
-/** The verdict comes after the answer, or at the end where nothing is left to ask. */
+/** The verdict at the end of a run. */
 function showVerdict() {
   if (!state.trace) return;
-  const atEnd = state.step === lastStep() && lastStep() > 0, { verdict } = state.trace;
-  const asked = state.done.size < (lab.page?.questions.length ?? 0);
-  $("verdict").textContent = verdict;
-  $("verdict").hidden = !verdict || !(state.answered || (atEnd && !asked));
-  $("later").hidden = !verdict || !atEnd || !$("verdict").hidden;
+  $("verdict").textContent = state.trace.verdict;
+  $("verdict").hidden = !state.trace.verdict || state.step < lastStep() || Boolean(state.coarse);
 }
 
 /** Which preset is set, and what it says. */
@@ -388,58 +491,6 @@ function described(value) {
   return [Object.entries(value).map(([k, v]) => `${k} = ${show(v)}`).join(", ")];
 }
 
-/** Another run to guess about: the next question that was not answered, the same if all were. */
-function askAgain() {
-  state.answered = false;
-  const open = (lab.page?.questions ?? []).findIndex((_, i) => !state.done.has(i));
-  if (open >= 0) state.question = open;
-  showQuestion();
-  showVerdict();
-}
-
-/** One question at a time; the answer and its reason after one was chosen or asked for. */
-function showQuestion() {
-  const question = lab.page?.questions[state.question];
-  if (!question) { $("asked").replaceChildren(); return; }
-  const why = html("p");
-  why.setAttribute("role", "status");
-  const next = html("button", { type: "button", id: "next-question", hidden: true },
-    "Next question");
-  const reveal = html("button", { type: "button", id: "show-answer" }, "Show the answer");
-  const options = question.options.map((option, i) => html("label", {},
-    html("input", { type: "radio", name: "answer", value: String(i) }), html("span", {}, option)));
-  const set = html("fieldset", { id: "question" }, html("legend", {}, question.text), ...options,
-    why, next, reveal);
-  const tell = (chosen, word) => {
-    options.forEach((label, i) => {
-      label.classList.toggle("right", i === question.answer);
-      label.classList.toggle("wrong", chosen !== null && i === chosen && i !== question.answer);
-    });
-    why.textContent = `${word}. ${question.why}`;
-    next.hidden = state.question + 1 >= lab.page.questions.length;
-    reveal.hidden = true;
-    state.answered = true;
-    state.done.add(state.question);
-    showVerdict();
-  };
-  set.addEventListener("change", (event) => {
-    const chosen = Number(event.target.value);
-    tell(chosen, chosen === question.answer ? "Right" : "Not quite");
-  });
-  reveal.addEventListener("click", () => {
-    tell(null, `The answer: ${question.options[question.answer].replace(/\.$/, "")}`);
-    (next.hidden ? $("slider") : next).focus();  // the button itself is gone
-  });
-  next.addEventListener("click", () => {
-    state.question += 1;
-    state.answered = false;
-    showQuestion();
-    showVerdict();
-    $("asked").querySelector("input").focus();
-  });
-  $("asked").replaceChildren(set);
-}
-
 // ---------------------------------------------------------------- settings
 
 function shown(control) {
@@ -452,7 +503,8 @@ function showSettings() {
   const host = $("controls");
   if (!lab.page) return;
   host.hidden = SERVED && lab.page.controls.length === 0;
-  const controls = lab.page.controls.filter(shown);
+  const controls = lab.page.controls.filter((c) => shown(c)
+    && (c.kind !== "choice" || c.options.length > 1));
   if (!SERVED) {
     const rows = controls.map((c) => html("tr", {}, html("th", { scope: "row" }, c.label),
       html("td", { className: "num" }, show(state.params[c.name]))));
@@ -472,6 +524,7 @@ function showSettings() {
 
 function change(control, value) {
   state.params[control.name] = value;
+  state.asIs = false;
   pause();
   showSettings();
   renew(control.kind === "choice" ? 0 : "keep");
@@ -486,6 +539,13 @@ function makeControl(control, updates) {
     updates.push(() => { box.checked = now(); });
     updates.at(-1)();
     return html("div", { className: "control" }, label, box);
+  }
+  if (control.kind === "cells") {
+    const line = html("input", { type: "text", id, spellcheck: false, maxLength: 80 });
+    line.addEventListener("change", () => change(control, line.value.trim()));
+    updates.push(() => { line.value = now() || state.trace?.data.cells || ""; });
+    updates.at(-1)();
+    return html("div", { className: "control wide" }, label, line);
   }
   if (control.kind === "choice") {
     const list = html("select", { id }, ...control.options.map((option, i) =>
@@ -525,11 +585,11 @@ function sliderScale({ kind, low, high, step, log }) {
 
 // ---------------------------------------------------------------- copies and links
 
-async function copy(text, what) {
+async function copy(text, what, more = "") {
   try {
     await navigator.clipboard.writeText(text);
     $("fallback").hidden = true;
-    $("copied").textContent = `${what} copied.`;
+    $("copied").textContent = `${what} copied.${more}`;
   } catch {  // not allowed to: the reader copies the selected text
     $("fallback").value = text;
     $("fallback").hidden = false;
@@ -538,16 +598,34 @@ async function copy(text, what) {
   }
 }
 
+/** What is shown, as a link without server, port or token: the same page in any copy of the lab. */
 function link() {
-  const hash = new URLSearchParams({ step: state.step });
-  if (lab.page) hash.set("page", lab.page.name);
-  if (lab.page || lab.traces.length > 1) hash.set("preset", state.preset);
-  if (SERVED) {
-    hash.set("seed", state.seed);
-    hash.set("params", JSON.stringify(state.params));
+  const hash = new URLSearchParams();
+  if (state.guided) hash.set("story", state.scene + 1);
+  else {
+    if (lab.page) hash.set("preset", lab.page.presets[state.preset].id);
+    hash.set("step", state.step);
+    if (state.seed) hash.set("seed", state.seed);
+    const preset = lab.page ? presetParams(state.preset) : {};
+    const changed = Object.entries(state.params).filter(([k, v]) => preset[k] !== v);
+    if (changed.length) hash.set("params", JSON.stringify(Object.fromEntries(changed)));
     if (state.data) hash.set("data", JSON.stringify(state.data));
   }
-  return `${location.href.split("#")[0]}#${hash}`;
+  return `${lab.page ? `${lab.page.name}.html` : location.pathname.split("/").at(-1)}#${hash}`;
+}
+
+/** Where this copy of the lab can be found by others, or nothing: a server of one's own cannot. */
+const base = () => (location.protocol === "file:" || SERVED ? ""
+  : new URL(".", location.href).href);
+
+function copyLink() {
+  copy(`${base()}${link()}`, "Link", base() ? ""
+    : ' Open it with: pellucid lab "…", or put it behind the address of an exported gallery.');
+}
+
+function copyFrame() {
+  copy(`<iframe src="${base()}${link()}&embed=1" width="820" height="640" title="${
+    lab.page?.title ?? "Pellucid"}"></iframe>`, "Frame");
 }
 
 /** What a link asks for, or nothing: every part is checked, none is trusted. */
@@ -558,9 +636,18 @@ function readLink() {
     return text !== null && /^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : null;
   };
   const step = hash.get("step") === "end" ? "end" : whole("step", 1e6) ?? 0;
-  const preset = whole("preset", (lab.page?.presets.length ?? 1) - 1) ?? 0;
-  const asked = { step, preset, seed: whole("seed", 2 ** 32 - 1), page: hash.get("page") };
-  if (!SERVED || (asked.page !== null && asked.page !== lab.page.name)) return asked;
+  const found = (lab.page?.presets ?? []).findIndex(({ id }) => id === hash.get("preset"));
+  const story = whole("story", stories().length);
+  const asked = { step, preset: Math.max(found, 0), seed: whole("seed", 2 ** 32 - 1) };
+  const free = ["preset", "step", "params", "data"].some((key) => hash.has(key));
+  asked.story = story ?? (free ? 0 : 1);
+  if (!SERVED) {
+    if (hash.has("params") || hash.has("data")) {
+      say(`This link has data or settings of its own, which a file cannot compute. pellucid lab "${
+        lab.page?.name}${location.hash}" can; here is its preset.`);
+    }
+    return asked;
+  }
   const params = parsed(hash.get("params"));
   asked.params = {};
   for (const control of lab.page.controls) {
@@ -582,6 +669,7 @@ function parsed(text) {
 }
 
 function allowed(control, value) {
+  if (control.kind === "cells") return /^[.#+oS/-]{0,80}$/.test(value ?? "!");
   if (control.kind === "switch") return typeof value === "boolean";
   if (control.kind === "choice") return control.options.includes(value);
   return numeric(value) && value >= (control.low ?? -Infinity)
@@ -591,27 +679,21 @@ function allowed(control, value) {
 /** Show what the address asks for; a promise that the trace has come. */
 function restore() {
   const asked = readLink();
-  if (SERVED && asked.page && asked.page !== lab.page.name
-    && lab.pages.some((page) => page.name === asked.page)) {
-    openPage(asked.page, location.hash);
-    return new Promise(() => {});  // another page comes
-  }
+  document.body.classList.toggle("embed", new URLSearchParams(location.hash.slice(1)).has("embed"));
   state.seed = asked.seed ?? state.seed;
+  if (asked.story && stories().length) return tell(asked.story - 1);
+  setMode(false);
   if (!SERVED || !(asked.data || Object.keys(asked.params ?? {}).length)) {
     return choose(asked.preset, asked.step);
   }
   state.preset = asked.preset;
   state.params = { ...presetParams(asked.preset), ...asked.params };
   state.data = asked.data;
+  state.asIs = false;
   forgetRows();
-  askAgain();
   showSettings();
   showPresets();
   return renew(asked.step);
-}
-
-function openPage(name, hash = state.seed ? `#seed=${state.seed}` : "") {
-  location.assign(`?${new URLSearchParams({ page: name, token: lab.token })}${hash}`);
 }
 
 // ---------------------------------------------------------------- start
@@ -625,7 +707,11 @@ function start() {
   $("speed").addEventListener("change", () => { if (state.timer !== null) { pause(); play(); } });
   $("slider").addEventListener("input", () => { pause(); go(Number($("slider").value)); });
   $("copy-python").addEventListener("click", () => copy(state.trace.code, "Python"));
-  $("copy-link").addEventListener("click", () => copy(link(), "Link"));
+  $("copy-link").addEventListener("click", copyLink);
+  $("copy-embed").addEventListener("click", copyFrame);
+  $("pin").addEventListener("click", pin);
+  $("mode-story").addEventListener("click", () => tell(state.scene, true));
+  $("mode-free").addEventListener("click", () => setMode(false));
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", restore);
   new ResizeObserver(redrawn()).observe($("panels"));
@@ -637,10 +723,23 @@ function start() {
 }
 
 /** The table that the lab was started with: used at once, unless the link says what to show. */
-function offerTable() {
+async function offerTable() {
   if (!lab.table || !SERVED) return;
   const hash = new URLSearchParams(location.hash.slice(1));
-  offer(lab.table, !hash.has("preset") && state.data === null);
+  const now = !hash.has("preset") && !hash.has("data");
+  const table = await post("/offered", "").catch((error) => { say(error.message); });
+  if (!table) return;
+  if (now) setMode(false);
+  offer(table, now);
+}
+
+/** Keep this run beside whatever comes next, or let it go. */
+function pin() {
+  const preset = lab.page?.presets[state.preset]?.name ?? state.trace.title;
+  state.pinned = state.pinned ? null : { trace: state.trace, name: preset };
+  $("pin").setAttribute("aria-pressed", String(Boolean(state.pinned)));
+  $("pin").textContent = state.pinned ? "Stop comparing" : "Compare with this";
+  showFrame();
 }
 
 /** Draw again when the panels have another width; their height is our own doing. */
@@ -663,14 +762,16 @@ function startPage() {
     button.addEventListener("click", () => choose(i));
     return button;
   }));
-  showQuestion();
-  if (!SERVED) return;
-  const list = $("pages").querySelector("select");
-  list.append(...lab.pages.map(({ name, title }) => html("option", { value: name,
-    selected: name === lab.page.name }, title)));
-  list.addEventListener("change", () => openPage(list.value));
-  $("pages").hidden = false;
-  makeTools();
+  const there = (name) => `${name}${SERVED ? "" : ".html"}`;
+  if (!lab.alone) {
+    $("crumb").append(html("a", { href: SERVED ? "./" : "index.html" }, "All methods"),
+      ` › ${lab.page.chapter}`);
+    $("related").hidden = lab.page.related.length === 0;
+    $("related").append("Next to it: ", ...lab.page.related.flatMap(({ name, title }, i) =>
+      [i ? ", " : "", html("a", { href: there(name) }, title)]));
+  }
+  $("modes").hidden = stories().length === 0;
+  if (SERVED) makeTools();
 }
 
 start();

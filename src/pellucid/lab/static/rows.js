@@ -6,7 +6,7 @@ const TOOLS = ["move", "draw", "erase"];
 const SLIP = 3;  // pixels that a click may move
 const HELD_OUT = 0.3;  // share of the rows that are drawn after Clear, where a page holds some out
 const tool = { name: "move", group: 0, drag: null, from: null, fresh: false, past: [],
-  refill: null };
+  refill: null, handle: null };
 
 function makeTools() {
   const host = $("tools"), button = (words, act, more = {}) => {
@@ -81,22 +81,32 @@ function forgetRows() {
   tool.fresh = false;
   tool.drag = null;
   state.draft = null;
+  state.axes = null;
   if ($("rows-note")) $("rows-note").textContent = "";
 }
 
 /** New rows: keep the old ones for undo, show the new, and ask for their trace. */
-function edit(data, { remember = true, send = true, note = "" } = {}) {
+function edit(data, { remember = true, send = true, note = "", axes = true } = {}) {
   if (data.X.length > MOST_ROWS) { say(`A page holds at most ${MOST_ROWS} rows.`); return; }
   if (remember) tool.past = [...tool.past.slice(-49), state.data];
   state.data = data;
   state.draft = data;
+  state.asIs = false;
+  if (axes) holdAxes(); else state.axes = null;
   say("");
   const enough = data.X.length >= 2 && (lab.page.kind !== "classes" || new Set(data.y).size >= 2);
   const wanted = lab.page.kind === "classes" ? "points of at least two classes" : "two points";
   $("rows-note").textContent = [note, enough ? "" : `Draw ${wanted}.`].filter(Boolean).join(" ");
   tool.refill(true);
   if (state.trace) showFrame();
-  if (enough && send) renew("keep");
+  if (enough && send) renew(send === "coarse" ? "coarse" : "keep");
+}
+
+/** Axes stay where they are while the reader draws. */
+function holdAxes() {
+  if (state.axes) return;
+  const figures = [...$("panels").children].filter((f) => f.panel && isData(f.panel));
+  state.axes = new Map(figures.map((figure) => [figure.panel.name, figure.shown]));
 }
 
 function undo() {
@@ -145,8 +155,63 @@ function withDraft(panel) {
 }
 
 function markTool(root, panel) {
-  const on = isData(panel);
+  const on = isData(panel), cells = lab.page?.controls.some((c) => c.kind === "cells");
+  root.classList.toggle("handle", Boolean(handleOf(panel)) && !on);
+  root.classList.toggle("cells", SERVED && Boolean(cells) && panel.name === "world");
   for (const name of TOOLS) root.classList.toggle(name, on && tool.name === name);
+}
+
+// ---------------------------------------------------------------- settings that are touched
+
+/** What a click on a node of a network does: unknown, yes, no, unknown. */
+function turnEvidence(name) {
+  if (!SERVED || !lab.page) return null;
+  const control = lab.page.controls.find((c) => c.name.endsWith(`_${name}`) && shown(c)
+    && c.options.includes("unknown"));
+  if (!control) return null;
+  const now = state.params[control.name], { options } = control;
+  return { now, act: () => change(control, options[(options.indexOf(now) + 1) % options.length]) };
+}
+
+const CELLS = [".", "#", "+", "-"];  // free, a wall, the exits worth 1 and -1
+
+/** A click on a cell of a grid world builds a wall there, then an exit; the start stays. */
+function turnCell(figure, x, y) {
+  const control = lab.page?.controls.find((c) => c.kind === "cells");
+  const rows_ = state.trace?.data.cells?.split("/");
+  if (!SERVED || !control || !rows_ || figure.panel?.name !== "world") return;
+  const i = rows_.length - Math.round(y), j = Math.round(x) - 1, old = rows_[i]?.[j];
+  if (!old || old === "S") return;
+  const next = CELLS[(CELLS.indexOf(old) + 1) % CELLS.length];
+  rows_[i] = rows_[i].slice(0, j) + next + rows_[i].slice(j + 1);
+  change(control, rows_.join("/"));
+}
+
+/** The two settings that a place in this panel stands for, if there are any that are shown. */
+function handleOf(panel) {
+  const handle = SERVED ? lab.page?.handles.find((h) => h.panel === panel?.name) : null;
+  const controls = handle && [handle.x, handle.y].map((name) =>
+    lab.page.controls.find((c) => c.name === name && shown(c)));
+  return controls?.every(Boolean) ? { ...handle, controls } : null;
+}
+
+/** Where a handle is now, in the panel's units. */
+function handlePlace({ share, controls }, box) {
+  const [a, b] = controls.map((c) => state.params[c.name]);
+  if (!share) return [a, b];
+  return [box[0] + a * (box[1] - box[0]), box[2] + b * (box[3] - box[2])];
+}
+
+function moveHandle({ share, controls }, box, place, how) {
+  controls.forEach((control, k) => {
+    const span = box[2 * k + 1] - box[2 * k];
+    const value = share ? (place[k] - box[2 * k]) / span : place[k];
+    const inside = Math.max(control.low, Math.min(control.high, value));
+    state.params[control.name] = Number(inside.toPrecision(4));
+  });
+  state.asIs = false;
+  showSettings();
+  renew(how);
 }
 
 function listen(root, figure) {
@@ -157,8 +222,20 @@ function listen(root, figure) {
   const inUnits = ([px, py]) => [figure.scales.x.invert(px), figure.scales.y.invert(py)]
     .map((v) => Number(v.toPrecision(6)));
   root.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !root.classList.contains(tool.name)) return;
-    const at = place(event);
+    if (event.button !== 0) return;
+    const at = place(event), handle = handleOf(figure.panel);
+    if (handle) {  // the one mark of a panel of rows, or any place of another panel
+      const box = figure.panel.box ?? figure.shown, [x, y] = handlePlace(handle, box);
+      const far = apart(at, [figure.scales.x(x), figure.scales.y(y)]);
+      if (!isData(figure.panel) || (far < NEAR && tool.name === "move")) {
+        event.preventDefault();
+        root.setPointerCapture(event.pointerId);
+        tool.handle = { ...handle, box };
+        moveHandle(tool.handle, box, inUnits(at), "coarse");
+        return;
+      }
+    }
+    if (!root.classList.contains(tool.name)) { turnCell(figure, ...inUnits(at)); return; }
     event.preventDefault();
     if (tool.name === "draw") { add(...inUnits(at)); return; }
     const i = nearest(at, figure.scales);
@@ -170,15 +247,18 @@ function listen(root, figure) {
     tool.past = [...tool.past.slice(-49), state.data];
   });
   root.addEventListener("pointermove", (event) => {
+    if (tool.handle && event.buttons) {
+      moveHandle(tool.handle, tool.handle.box, inUnits(place(event)), "coarse");
+    }
     if (tool.drag === null) return;
     if (event.buttons === 0) { drop(); return; }  // let go while no panel was listening
     const at = place(event);
     if (!root.classList.contains("move") || (tool.from && apart(at, tool.from) < SLIP)) return;
     tool.from = null;
-    const send = state.lastRun < 150;  // follow the finger where Python is quick enough
-    edit(moved(rows(), tool.drag, ...inUnits(at)), { remember: false, send });
+    edit(moved(rows(), tool.drag, ...inUnits(at)), { remember: false, send: "coarse" });
   });
   const drop = () => {
+    if (tool.handle) { tool.handle = null; renew("keep"); }
     if (tool.drag === null) return;
     tool.drag = null;
     if (tool.from) { tool.past.pop(); return; }  // a click, not a move
@@ -258,7 +338,7 @@ function rowsAsText() {
     const width = lab.page.kind === "values" ? 1 : 2;
     const data = checkedRows({ X: table.map((row) => row.slice(0, width)),
       y: table.map((row) => row[width]), names: rows().names });
-    if (data) { tool.fresh = false; edit(data); }
+    if (data) { tool.fresh = false; edit(data, { axes: false }); }
     else say(`Every line must hold ${words}; 2 to ${MOST_ROWS} lines.`);
   });
   return made;
@@ -327,5 +407,5 @@ function take({ columns, total, note }, picks) {
   edit({ X: kept.map((i) => inputs.map((c) => c.values[i])),
     y: kind === "points" ? null : kept.map((i) => chosen[width].values[i]),
     names: inputs.map((c) => String(c.name).slice(0, 40)) },
-  { note: `${kept.length} of ${total} rows are shown.${note ? ` ${note}.` : ""}` });
+  { note: `${kept.length} of ${total} rows are shown.${note ? ` ${note}.` : ""}`, axes: false });
 }

@@ -36,6 +36,25 @@ function svg(tag, attributes = {}, style = {}, ...children) {
   return element;
 }
 
+/** What this browser keeps between visits, where it lets us. */
+function recall(name) {
+  try { return localStorage.getItem(`pellucid-lab-${name}`); } catch { return null; }
+}
+
+function keep(name, value) {
+  try { localStorage.setItem(`pellucid-lab-${name}`, value); } catch { /* then not */ }
+}
+
+/** The token of the printed address: kept for this server alone, and taken out of the address. */
+function takeToken() {
+  const hash = new URLSearchParams(location.hash.slice(1)), given = hash.get("token");
+  if (given === null) return recall("token") ?? "";
+  keep("token", given);
+  hash.delete("token");
+  history.replaceState(null, "", `${location.pathname}${hash.size ? `#${hash}` : ""}`);
+  return given;
+}
+
 /** A number for reading: four digits, a true minus sign. */
 function show(value, digits = 4) {
   if (value === null || value === undefined) return "–";
@@ -156,7 +175,8 @@ function planeOf(panel, marks, box, width, height) {
   const [left, right, bottom, top] = box;
   const area = { x: 12, y: panel.y ? 26 : 8 }, few = (room) => Math.max(2, Math.min(8, room));
   area.height = height - area.y - (panel.x ? 38 : 24);
-  const ticksY = panel.bare ? [] : ticks(bottom, top, few(area.height / 50), panel.log_y);
+  let ticksY = panel.bare ? [] : ticks(bottom, top, few(area.height / 50), panel.log_y);
+  if (panel.y === "class") ticksY = ticksY.filter(Number.isInteger);  // there is no class ½
   area.x += 6.8 * Math.max(...ticksY.map((v) => show(v).length), 0);
   area.width = width - area.x - 12;
   if (panel.equal) {  // a unit is as long on both axes
@@ -165,7 +185,7 @@ function planeOf(panel, marks, box, width, height) {
     Object.assign(area, { x: area.x + (area.width - w) / 2, width: w, y: area.y, height: h });
   }
   let ticksX = panel.bare ? [] : ticks(left, right, few(area.width / 70), panel.log_x);
-  if (wholeX(marks)) {
+  if (wholeX(marks) || panel.x === "class") {
     const whole = ticksX.filter(Number.isInteger);
     if (whole.length > 1) ticksX = whole;
   }
@@ -181,6 +201,8 @@ function wholeX(marks) {
     || Number.isInteger(v)));
 }
 
+const labelOf = (m) => (typeof m.label === "string" ? m.label : "");
+
 let planes = 0;  // each has a name for its clipping
 
 /** Draw a plane into `root` (an svg element); returns the scales for the mouse. */
@@ -194,7 +216,7 @@ function drawPlane(root, panel, marks, box, width, height) {
   const clip = (name, air) => svg("clipPath", { id: `${root.id}-${name}` }, {},
     svg("rect", { x: area.x - air, y: area.y - air, width: area.width + 2 * air,
       height: area.height + 2 * air }));
-  const layer = (m) => svg("g", { class: "marks",
+  const layer = (m) => svg("g", { class: "marks", "data-label": labelOf(m),
     "clip-path": `url(#${root.id}-${m.mark === "points" ? "wide" : "exact"})` }, {},
   ...(MARKS[m.mark]?.(m, plane) ?? []));
   const isUnder = (m) => ["regions", "heat", "area"].includes(m.mark);
@@ -221,6 +243,36 @@ function drawAxes(panel, { x, y, area, ticksX, ticksY, width }) {
   if (panel.x) made.push(svg("text", middle, {}, panel.x));
   if (panel.y) made.push(svg("text", { x: Math.max(4, area.x - 24), y: 13 }, {}, panel.y));
   return made;
+}
+
+// ---------------------------------------------------------------- panels of a frame
+
+/** The panels of a frame: those of the run, with this step's marks on top. */
+function panelsOf(trace, frame) {
+  const panels = new Map((trace.data?.panels ?? []).map((panel) => [panel.name, panel]));
+  for (const now of frame.state?.panels ?? []) {
+    const base = panels.get(now.name);
+    if (base?.kind === "plane" && now.kind === "plane") {
+      const given = Object.entries(now).filter(([, v]) => v !== "" && v !== null && v !== false);
+      panels.set(now.name, { ...base, ...Object.fromEntries(given),
+        marks: [...base.marks, ...now.marks] });
+    } else panels.set(now.name, now);
+  }
+  return [...panels.values()];
+}
+
+/** Boxes of panels that name none: all frames together, so that axes stay where they are. */
+function boxesOf(trace) {
+  const marks = new Map(), logs = new Map();
+  const add = (panel) => {
+    if (panel.kind !== "plane") return;
+    marks.set(panel.name, [...(marks.get(panel.name) ?? []), ...panel.marks]);
+    const old = logs.get(panel.name) ?? [false, false];
+    logs.set(panel.name, [old[0] || panel.log_x, old[1] || panel.log_y]);
+  };
+  (trace.data?.panels ?? []).forEach(add);
+  trace.frames.forEach((frame) => (frame.state?.panels ?? []).forEach(add));
+  return new Map([...marks].map(([name, all]) => [name, boxOf(all, ...logs.get(name))]));
 }
 
 // ---------------------------------------------------------------- marks
@@ -458,7 +510,9 @@ function legendOf(marks) {
     }
     if (!m.label || m.mark === "text" || seen.has(m.label)) continue;
     seen.add(m.label);
-    list.append(html("li", {}, swatch(m), m.label));
+    const item = html("li", {}, swatch(m), m.label);
+    item.dataset.label = m.label;
+    list.append(item);
   }
   return list;
 }

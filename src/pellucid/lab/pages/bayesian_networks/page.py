@@ -67,6 +67,8 @@ EM | A third of the cells is missing: expected counts instead of counts.
 ! Break it: zero CPT cell | Counts without imaginary rows: what was never seen gets probability 0,
     and no evidence can revive it, since 0 times anything is 0. New rows become impossible. Give α >
     0.
+! Break it: never seen | Cloudy is never seen in any row: EM makes up a cause that explains the
+    rest, and may give its two states each other's names.
 """,
     given(sprinkler_Wet="yes", sprinkler_Rain="yes"),
     given(network="earthquake", earthquake_JohnCalls="yes", earthquake_MaryCalls="yes"),
@@ -88,17 +90,6 @@ EM | A third of the cells is missing: expected counts instead of counts.
         earthquake_JohnCalls="yes",
         earthquake_MaryCalls="yes",
     ),
+    given(method="EM", rows=150, alpha=0.0, hidden=True, sprinkler_query="Rain"),
 )
-QUESTIONS = """
-? The grass is wet, so the sprinkler was probably on. Then you hear that it rained. What happens to
-your belief in the sprinkler?
-(_) it rises (x) it falls (_) it stays
-= Rain and sprinkler meet head to head in the wet grass. Once that is observed, each cause explains
-it, and the other is needed less: explaining away.
-? A table learned from 80 rows has the probability 0 for an event that never occurred in them. A
-thousand pieces of evidence speak for the event. Its posterior is
-(_) close to 1 (x) 0 (_) one half
-= Bayes' rule multiplies. A prior or a cell of exactly 0 stays 0, whatever comes after; imaginary
-rows keep every cell above 0.
-"""
-PAGE = make_page("bayesian_networks", "none", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("bayesian_networks", "none", run, SUMMARY, CONTROLS, PRESETS)

@@ -1,5 +1,6 @@
 """Gaussian mixtures on the page of clusters: responsibilities, and the bound that EM lifts."""
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -30,7 +31,8 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     if params["start"] == "one corner":
         settings["means_init"] = first_centers(X, k, "one corner", seed)
         given = f"    means_init={literal(settings['means_init'])},\n"
-    fitted = GaussianMixture(k, **settings).fit(X)
+    with warnings.catch_warnings(record=True, action="always") as heard:
+        fitted = GaussianMixture(k, **settings).fit(X)
     fit = f"model = GaussianMixture({k},\n{given}    {said}).fit(X)\n"
     models = em_rounds(fitted, X)
     values = np.array([m.score(X) for m in models])
@@ -44,10 +46,11 @@ def mixture_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         plane("bound", [], title=title, x="round", y="per row", alt=alt),
         table("components", _COLUMNS, [], title="Components"),
     ]
+    why = "a component has collapsed" if fitted.converged_ else "EM is not done"
     code = (
-        f"{'' if fitted.converged_ else 'import warnings' + chr(10)}import numpy as np\n\n"
+        f"{'import warnings' + chr(10) if heard else ''}import numpy as np\n\n"
         f"from pellucid import GaussianMixture\n\nX = {literal(X)}\n"
-        f"{fit if fitted.converged_ else quietly(fit, 'EM is not done')}"
+        f"{quietly(fit, why) if heard else fit}"
         "objective = model.score(X)\n"
     )
     shown, card = told(data, "points", panels), fitted.card().to_dict()

@@ -103,6 +103,17 @@ Spectral | Two rings: near in the graph, not near a centre.
 ! Break it: unequal sizes | A wide group of 48 rows beside a small one of 7: cutting the wide one in
     two saves more squared distance than keeping the small one apart. A mixture lets groups have
     sizes and widths.
+! Break it: components in one corner | All means start in one corner. The likelihood still climbs
+    with every round, but by closing a component in on a few rows: those held out become ever less
+    likely.
+! Break it: single linkage | Two moons and four stray rows. Single linkage joins what is nearest, so
+    a stray row is the last to be joined: the cut takes it for a cluster.
+! Break it: splitting rings | The widest cluster is split by distance from its splinter: two rings
+    are cut across, as by a ruler.
+! Break it: two densities | A wide thin group beside a small dense one. An ε that suits the small
+    one leaves the wide one as noise, and a larger one would join the two.
+! Break it: too many neighbours | With 30 neighbours each the graph joins the rings: cutting between
+    them is no longer cheap.
 """,
     given(blobs),
     given(ellipses, method="mixture", k=2),
@@ -113,15 +124,10 @@ Spectral | Two rings: near in the graph, not near a centre.
     given(far_blobs, start="one corner"),
     given(rings, k=2),
     given(unequal, k=2),
+    given(far_blobs, method="mixture", start="one corner"),
+    given(moons, method="agglomerative", linkage="single", k=2),
+    given(rings, method="divisive", k=2),
+    given(unequal, method="density", eps=0.45),
+    given(rings, method="spectral", k=2, neighbours=30),
 )
-QUESTIONS = """
-? k-means stops because no row changes its cluster and no centre moves. Has it found the least
-possible sum of squares?
-(_) yes, always (_) only with k-means++ (x) not necessarily
-= Every half-step lowers J, so it ends, but in a local optimum that depends on the start. k-means++
-makes bad ones unlikely, not impossible.
-? Two rings around the same centre: which method tells them apart?
-(_) k-means (_) a mixture of two Gaussians (x) spectral clustering
-= Rings are connected chains of near neighbours. A graph sees that; centres and ellipses do not.
-"""
-PAGE = make_page("clusters", "points", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("clusters", "points", run, SUMMARY, CONTROLS, PRESETS)

@@ -10,7 +10,7 @@ from pellucid.cluster.kmeans.seeding import kmeans_plusplus
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.lab.drawing import class_regions, literal, number, quietly, short, sub, told, vector
 from pellucid.lab.page import LabData
-from pellucid.lab.scene import Mark, Panel, around, line, plane, points, segments, table
+from pellucid.lab.scene import COARSE, Mark, Panel, around, line, plane, points, segments, table
 from pellucid.lab.trace import Frame, Trace
 from pellucid.plots.panels.replay import watched
 
@@ -62,7 +62,8 @@ def kmeans_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         frames.append(_half(data, 2 * i + 2, after, row["labels"], before, row, top))
     moving = fitted.n_iter_ >= ROUNDS and float(fitted.history_["shift"][-1]) > 0
     found = float(fitted.inertia_ / len(X))
-    best = min(KMeans(k, n_init=10, random_state=0).fit(X).inertia_ / len(X), found)
+    tries = 1 if COARSE.get() else 10
+    best = min(KMeans(k, n_init=tries, random_state=0).fit(X).inertia_ / len(X), found)
     fit = f"model = KMeans({k}, init=start, n_init=1, max_iter={ROUNDS}, tol=0.0).fit(X)\n"
     alt = "Rows coloured by cluster, centres, and the cell of each centre."
     panels = [
@@ -99,6 +100,8 @@ def _kmeans_verdict(rounds: int, moving: bool, found: float, best: float) -> str
 
 
 def _elbow(X: np.ndarray) -> Any:
+    if COARSE.get():  # a finger is moving: the whole curve comes when it lets go
+        return np.array([KMeans(1).fit(X).inertia_ / len(X)])
     ks = range(1, min(MOST_K, len(np.unique(X, axis=0))) + 1)
     return np.array([KMeans(k, n_init=4, random_state=0).fit(X).inertia_ / len(X) for k in ks])
 

@@ -58,7 +58,8 @@ def agent_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     objective = "distance to the true utilities (root mean square)"
     verdict, code = _verdict(world, run, frames[-1]), _code(world, params, run, seed)
     words = (params["method"], objective, verdict, code)
-    data, card = {"kind": "none", "panels": panels}, run.agent.card().to_dict()
+    data = {"kind": "none", "cells": "/".join(world.layout), "panels": panels}
+    card = run.agent.card().to_dict()
     return Trace(type(run.agent).__name__, params, data, card, tuple(frames), *words)
 
 

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from pellucid.lab.controls import choice, counter, slider
+from pellucid.lab.controls import cells, choice, counter, slider
 from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.control.agents import AGENTS, agent_trace
 from pellucid.lab.pages.control.parts import LAYOUTS, make_world
@@ -30,6 +30,7 @@ unknown one is learned by acting, one temporal difference at a time.
 CONTROLS = (
     choice("method", "Method", METHODS),
     choice("world", "World", LAYOUTS),
+    cells("cells", "Its cells (click them: wall, exits)"),
     slider("discount", "Discount γ", 0.95, 0.0, 1.0, 0.01),
     slider("step_reward", "Reward of a step", -0.04, -2.0, 0.2, 0.02),
     slider("slip", "Chance to slip", 0.2, 0.0, 0.6, 0.05),
@@ -55,6 +56,12 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
 ! Break it: no exploration | The first reward that a greedy agent finds is the small exit beside the
     start. From then on it takes nothing else, and never learns of the exit worth 1. Give ε = 0.5
     and it does.
+! Break it: γ = 0 | Nothing but the next reward counts. Every cell that is not beside an exit sees
+    no difference between its actions.
+! Break it: step size 1 | Every step overwrites what was known with what just happened: the values
+    jump with each episode and never settle.
+! Break it: only random moves | ε = 1: the agent never does what it has learned. SARSA learns the
+    worth of stumbling about, and that is what it reports.
 """,
     given(),
     given(method="policy iteration"),
@@ -63,16 +70,8 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
     given(method="SARSA", world="cliff", slip=0.0, epsilon=0.2, discount=0.97, episodes=300),
     given(discount=1.0, step_reward=0.04),
     given(method="Q-learning", world="two exits", epsilon=0.0, step_reward=0.0, slip=0.0),
+    given(method="policy iteration", discount=0.0),
+    given(method="TD", step_size=1.0, episodes=300),
+    given(method="SARSA", world="cliff", slip=0.0, epsilon=1.0, discount=0.97, episodes=300),
 )
-QUESTIONS = """
-? In the first sweep of value iteration from U = 0, which cells change by more than the reward of a
-step?
-(_) all of them (x) only the exits (_) the exits and the cells beside them
-= Every other cell sees only zeros around it, so it becomes the reward of a step. The worth of an
-exit moves one cell farther with each sweep.
-? With γ = 1 and a small positive reward for every step, what do the values do?
-(_) they converge, only more slowly (x) they grow for ever (_) they all become 1
-= The Bellman operator shrinks distances by γ. At γ = 1 it shrinks nothing, and a walk that never
-ends collects without limit.
-"""
-PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS)

@@ -38,7 +38,10 @@ class World(NamedTuple):
 
 
 def make_world(params: dict[str, Any]) -> World:
-    layout = LAYOUTS[params["world"]]
+    layout = tuple(params["cells"].split("/")) if params["cells"] else LAYOUTS[params["world"]]
+    drawn = "".join(layout)
+    if not set(drawn) & set(EXITS) or drawn.count("S") != 1:
+        raise ValueError("a world needs an exit (+, - or o) and one start S")
     settings = {key: params[key] for key in ("step_reward", "slip", "discount")}
     mdp = grid_world(layout, exits=EXITS, **settings)
     places = np.array(mdp.states)

@@ -50,7 +50,8 @@ def plan_trace(world: World, params: dict[str, Any], seed: int) -> Trace:
     title = "Value iteration" if by_values else "Policy iteration"
     verdict, code = _verdict(world, fitted, frames[-1]), _code(world, fitted, by_values, seed)
     words = (title, "Bellman residual max |B U − U|", verdict, code)
-    data, card = {"kind": "none", "panels": panels}, fitted.card().to_dict()
+    data = {"kind": "none", "cells": "/".join(world.layout), "panels": panels}
+    card = fitted.card().to_dict()
     return Trace(type(fitted).__name__, params, data, card, frames, *words)
 
 

@@ -225,6 +225,12 @@ Standardised inputs | With mean 0 and variance 1 the level lines are circles, an
     the valley and away.
 ! Unscaled inputs | x is near 80, so the cost is thousands of times steeper in the slope than in the
     intercept. A rate that the slope bears leaves the intercept where it was.
+! A rate that stays | The rate never falls, so the last row seen pulls as hard as the first: the
+    path keeps trembling around the minimum and does not settle.
+! Too much memory | With β = 0.99 old steps hardly fade: the path shoots past the minimum and
+    circles it.
+! Too much damping | Damping adds 5 to every curvature: the step is safe anywhere and far too short
+    where the cost is a plain bowl.
 """,
     given(SHORT, rate=0.4, steps=40, **ASIDE),
     given(SHORT, method="stochastic", rate=0.4, schedule="falling", steps=100, **ASIDE),
@@ -233,16 +239,8 @@ Standardised inputs | With mean 0 and variance 1 the level lines are circles, an
     given(SIZES, rate=0.4, steps=20, scaled=True),
     given(SHORT, rate=0.95, steps=25, **ASIDE),
     given(SIZES, rate=2.5e-4, steps=60),
+    given(SHORT, method="stochastic", rate=0.4, steps=100, **ASIDE),
+    given(SHORT, method="momentum", rate=0.1, beta=0.99, steps=80, **ASIDE),
+    given(SHORT, method="Newton", damping=5.0, **ASIDE),
 )
-QUESTIONS = """
-? The largest curvature of the cost is λmax. Above which constant rate does gradient descent run
-away?
-(_) 1/λmax (x) 2/λmax (_) λmax/2 (_) There is no such rate
-= Along the steepest direction the error is multiplied by 1 − η λmax at every step. It shrinks while
-|1 − η λmax| < 1, that is while η < 2/λmax.
-? How many steps does Newton's method need on the squared error of a line?
-(x) 1 (_) As many as gradient descent (_) It never ends
-= The cost is exactly a parabola, and the Newton step goes to the lowest point of the parabola that
-fits the cost at the current place.
-"""
-PAGE = make_page("descent", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("descent", "values", run, SUMMARY, CONTROLS, PRESETS)

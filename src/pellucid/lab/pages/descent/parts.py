@@ -159,7 +159,7 @@ def parameter_box(problem: Problem, rows: list[Any]) -> tuple[float, float, floa
 def data_panel(data: LabData) -> Any:
     x, y = data.X[:, 0], np.asarray(data.y)
     grown = 0.08 * (np.ptp(x) or 1.0), 0.15 * (np.ptp(y) or 1.0)
-    marks = [points(x, y, faint=data.held_out, data=True, label="rows (pale: held out)")]
+    marks = [points(x, y, faint=data.held_out, data=True, label="rows (open: held out)")]
     box = (x.min() - grown[0], x.max() + grown[0], y.min() - grown[1], y.max() + grown[1])
     alt = "The rows and the line of this step."
     return plane("data", marks, title="Data space", x=data.names[0], y="y", box=box, alt=alt)

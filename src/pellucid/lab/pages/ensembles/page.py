@@ -95,6 +95,10 @@ Gradient boosting | Each tree fits what is left, y − p, and a share ν of it i
     weight until its members chase them: the held-out loss rises while the training loss falls.
 ! Stumps only | Opposite corners have one class. A stump asks about one column alone, and no sum of
     such questions says 'this and that': more rounds do not help, depth 2 does.
+! Stumps in a bag | Opposite corners have one class. Averaging takes away what differs between
+    members; that no stump can say 'this and that' they have in common.
+! Three members | Three deep trees on rows with wrong labels: the mean of so few is as rough as they
+    are.
 """,
     given(moons),
     given(moons, method="bagging", depth=8),
@@ -102,15 +106,7 @@ Gradient boosting | Each tree fits what is left, y − p, and a share ν of it i
     given(moons, method="gradient boosting", depth=2, rate=0.3, rounds=30),
     given(noisy, method="AdaBoost", depth=2, rounds=40),
     given(xor, method="gradient boosting", depth=1, rate=0.3, rounds=30),
+    given(xor, method="bagging", depth=1, rounds=20),
+    given(noisy, depth=8, rounds=3),
 )
-QUESTIONS = """
-? A bootstrap sample draws n rows with replacement. What share of the rows is in it, about?
-(_) half (x) 63 percent (_) 90 percent
-= A row is missed with probability (1 − 1/n)ⁿ ≈ 1/e = 0.37. Those out-of-bag rows test the member
-without a held-out set.
-? A row has the wrong label. What does AdaBoost do with its weight, round after round?
-(x) raises it (_) lowers it (_) leaves it
-= The members are right about the place and so wrong about the label; every mistake multiplies the
-weight by exp(2α) beside the others.
-"""
-PAGE = make_page("ensembles", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("ensembles", "classes", run, SUMMARY, CONTROLS, PRESETS)

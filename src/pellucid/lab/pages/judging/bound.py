@@ -33,7 +33,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     wrong = model.predict(where) != y[rows.test]
     data = [
         area_of(model, rows),
-        points(*where.T, group=y[rows.test], ring=wrong, label="held out"),
+        points(*where.T, group=y[rows.test], ring=wrong, faint=True, label="rows (open: held out)"),
     ]
     for i, n in enumerate(SIZES.tolist()):
         gap = float(bound[i] - test)

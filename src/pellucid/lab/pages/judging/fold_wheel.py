@@ -45,7 +45,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     ]
     verdict = (
         f"The error is {number(summary.mean)} with 95 % interval {number(max(summary.low, 0.0))} "
-        f"to {number(summary.high)}; single folds go from {number(min(test))} to "
+        f"to {number(min(summary.high, 1.0))}; single folds go from {number(min(test))} to "
         f"{number(max(test))}. Every row was held out once."
     )
     code = code_of(rows, k, learner, warned)
@@ -100,7 +100,7 @@ def end(rows: Rows, k: int, train: list[float], test: list[float], summary: Any)
         f"{number(spread)}² = {number(summary.variance_of_mean)}"
     )
     numbers = {"mean error": summary.mean, "standard error": summary.standard_error}
-    numbers["interval"] = f"{number(max(summary.low, 0.0))} to {number(summary.high)}"
+    numbers["interval"] = f"{number(max(summary.low, 0.0))} to {number(min(summary.high, 1.0))}"
     errors_fit, state = float(np.mean(train)), {"panels": panels}
     return Frame(k + 1, errors_fit, None, formula, numbers, state, summary.mean)
 

@@ -35,11 +35,11 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         found, _ = heard(partial(rates, tp, fn, fp, tn))
         held = (cost * fn + fp) / len(y_test)
         spot = (fp / max(fp + tn, 1), tp / max(tp + fn, 1))
-        ring, label = called != (y_test == 1), "held out (ringed: wrong)"
+        ring, label = called != (y_test == 1), "rows (open: held out; ringed: wrong)"
         marks = [
             class_shades(grid, rows.box),
             contours(x, up, grid, [t], colour=None, width=2.0),
-            points(*rows.X[rows.test].T, group=y_test, ring=ring, label=label),
+            points(*rows.X[rows.test].T, group=y_test, ring=ring, faint=True, label=label),
         ]
         panels = [
             plane("data", marks),

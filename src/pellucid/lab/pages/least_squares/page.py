@@ -54,7 +54,7 @@ def data_box(data: LabData) -> tuple[float, float, float, float]:
 
 
 def data_panel(data: LabData, box: Sequence[float]) -> Any:
-    label = "rows (pale: held out)"
+    label = "rows (open: held out)"
     marks = [points(data.X[:, 0], data.y, faint=data.held_out, data=True, label=label)]
     title = "Data space: the squares of the residuals"
     alt = "The rows, the fitted curve and a square for every residual."
@@ -170,6 +170,10 @@ Collinear columns with ridge | A little penalty makes the flat valley a bowl: th
     the weight.
 ! An outlier | The last row is far above the others. Its square is larger than all the others
     together, so the line bends to it and the held-out rows pay.
+! Too large a penalty | The path ends at α = 100: the ball is still small, both coefficients are
+    held near 0, and even the training rows are missed.
+! Two copies | The second column is almost a copy of the first. The lasso keeps one and drops the
+    other; which one is an accident of the noise.
 """,
     given(straight, method="least squares"),
     given(bent, method="ridge", columns="x and x²", alpha=1.0),
@@ -177,14 +181,7 @@ Collinear columns with ridge | A little penalty makes the flat valley a bowl: th
     given(straight, method="least squares", columns="x and almost x"),
     given(straight, method="ridge", columns="x and almost x", alpha=1.0),
     given(with_outlier, method="least squares"),
+    given(bent, method="ridge", columns="x and x²", alpha=100.0),
+    given(straight, method="lasso", columns="x and almost x", alpha=0.05),
 )
-QUESTIONS = """
-? Two columns matter little. Which method can set a coefficient to exactly 0?
-(_) Least squares (_) Ridge (x) The lasso
-= The ball |w₁| + |w₂| ≤ t has corners on the axes, and the level lines of the error can touch it
-first there. The round ball of ridge has no corners: its coefficients get small, not 0.
-? A row lies 20 above the line, the others about 0.5. How much does it count in the sum of squares?
-(_) 40 times as much as another row (x) 1600 times as much (_) As much as another
-= Residuals are squared: (20 / 0.5)² = 1600. One such row can move the whole line.
-"""
-PAGE = make_page("least_squares", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("least_squares", "values", run, SUMMARY, CONTROLS, PRESETS)

@@ -8,9 +8,9 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages import PAGES
 from pellucid.lab.pages.linear_classifiers import gaussian, logistic, perceptron
 from pellucid.lab.pages.linear_classifiers.parts import data_panel, split
+from pellucid.lab.pages.samples import moons
 from pellucid.lab.trace import Trace
 
 METHODS = {  # the steps, and what the data panel shows
@@ -29,7 +29,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     rows = split(data, None if method in ("LDA", "QDA") else 2)
     found = make(rows, params)
     shown = told(data, "classes", [data_panel(data, rows.box, title), *found.panels])
-    words = (PAGES["linear_classifiers"], found.objective, found.verdict, found.code)
+    words = (params["method"], found.objective, found.verdict, found.code)
     card = found.model.card().to_dict()
     return Trace(type(found.model).__name__, params, shown, card, found.frames, *words)
 
@@ -63,6 +63,13 @@ RINGS = clouds(((0.0, 0.0), (0.2, 0.1)), ([[0.15, 0.0], [0.0, 0.15]], [[3.0, 0.0
 
 
 LOGISTIC: dict[str, Any] = {"method": "logistic regression"}
+
+
+def crescents(rng: Rng) -> LabData:
+    """Half moons that hold each other."""
+    return moons(rng, 70, 0.12)
+
+
 SUMMARY = """
 Four ways to a boundary: climb the likelihood, correct one mistake at a time, or describe every
 class by a Gaussian.
@@ -91,6 +98,8 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     near one half.
 ! Unequal covariances | One class sits inside the other. LDA gives both the same covariance, so its
     line cannot bend round the inner class.
+! Two moons | Half moons that hold each other. A covariance knows length and direction, not bending:
+    no pair of ellipses parts them.
 """,
     given(OVERLAP),
     given(ASIDE, method="perceptron", epochs=20),
@@ -100,16 +109,6 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     given(xor, method="perceptron", epochs=2),
     given(xor, **LOGISTIC),
     given(RINGS, method="LDA"),
+    given(crescents, method="QDA"),
 )
-QUESTIONS = """
-? A line separates the two classes. Where do the weights of logistic regression without a penalty
-end?
-(_) At the maximum-margin line, with finite weights (x) They grow without end (_) At 0
-= If all rows are on their side, doubling the weights makes every probability larger. The likelihood
-rises for ever and has no maximum.
-? Which rows change the weights of the perceptron?
-(_) All rows (x) Rows on the wrong side (_) Rows near the boundary
-= w ← w + y x only where y (w·x + b) ≤ 0. A row on its side leaves the weights as they are, however
-near it is.
-"""
-PAGE = make_page("linear_classifiers", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("linear_classifiers", "classes", run, SUMMARY, CONTROLS, PRESETS)

@@ -85,7 +85,7 @@ def sigmoid_rows(score: Any, y: ArrayLike) -> Any:
 
 
 def data_panel(data: LabData, box: Sequence[float], title: str) -> Any:
-    group, label = np.asarray(data.y, int), "rows (pale: held out)"
+    group, label = np.asarray(data.y, int), "rows (open: held out)"
     marks = [points(*data.X.T, group=group, faint=data.held_out, data=True, label=label)]
     alt = "Rows of the classes, and the regions that the rule gives them."
     return plane("data", marks, title=title, x=data.names[0], y=data.names[1], box=box, alt=alt)

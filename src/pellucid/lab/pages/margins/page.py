@@ -101,14 +101,4 @@ Gaussian kernel | Every support vector casts a hill; their sum bends round the m
     given(near, hard=True),
     given(moons, method="Gaussian", sigma=0.05, C=10.0),
 )
-QUESTIONS = """
-? A row far outside the street is deleted. What happens to the boundary?
-(x) nothing (_) it moves a little (_) it turns towards the other class
-= Its multiplier is 0, so it is not in w = Σ a y x. Only rows on the margin, inside it or on the
-wrong side hold the boundary.
-? The Gaussian kernel is made very narrow. How many rows become support vectors?
-(_) two (_) about half (x) nearly all
-= k(x, z) is 1 for x = z and about 0 otherwise: no row says anything about another, so each must
-hold its own place.
-"""
-PAGE = make_page("margins", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("margins", "classes", run, SUMMARY, CONTROLS, PRESETS)

@@ -12,7 +12,7 @@ from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import number, rows_code, told
 from pellucid.lab.page import LabData, given, make_page, read_presets
 from pellucid.lab.pages.neighbours import parts
-from pellucid.lab.pages.samples import blobs, labelled, moons
+from pellucid.lab.pages.samples import blobs, flipped, labelled, moons
 from pellucid.lab.trace import Trace
 
 METHODS = {
@@ -67,6 +67,11 @@ def uneven(rng: Rng) -> LabData:
     return labelled(X, y, ("weight in grams", "height in metres"))
 
 
+def wrong(rng: Rng) -> LabData:
+    """Two clouds with a fifth of the training labels wrong."""
+    return flipped(blobs(rng), 0.2, rng)
+
+
 SUMMARY = """
 Keep the rows; a new one gets the label of most of the rows around it. The distance decides who is
 near.
@@ -95,22 +100,14 @@ Voronoi cells | With one neighbour a row owns all places nearer to it than to an
     alone and the column that matters is not seen. Standardise the columns to repair it.
 ! 50 columns of noise | Fifty columns that say nothing drown the two that do: all rows become about
     equally far away, and the nearest is near by chance.
+! Wrong labels | A fifth of the training labels are wrong. Each wrong row owns its whole cell, and
+    every new row that falls into it is wrong too.
 """,
     given(moons),
     given(moons, method="one query", k=15),
     given(blobs, method="Voronoi cells"),
     given(uneven, method="regions by k", k=15),
     given(moons, method="one query", noise=50, k=25),
+    given(wrong, method="Voronoi cells"),
 )
-QUESTIONS = """
-? With k = 1, how many training rows does the rule get wrong?
-(x) none (_) about as many as held-out rows (_) half of them
-= Each row is its own nearest neighbour. The training error of k = 1 is 0 on any table without
-repeated rows, so it says nothing about new rows.
-? One column is in grams and runs to 1000, the other in metres and runs to 1. Which one decides who
-is near?
-(x) the one in grams (_) the one in metres (_) both alike
-= Differences of hundreds drown differences of tenths in the sum of squares. Standardising gives
-both columns the same spread.
-"""
-PAGE = make_page("neighbours", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("neighbours", "classes", run, SUMMARY, CONTROLS, PRESETS)

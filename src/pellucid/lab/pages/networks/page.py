@@ -54,6 +54,8 @@ Three ReLU layers | He's start keeps the gradients of all layers alike.
 ! Break it: deep sigmoid | The slope of a logistic unit is at most 1/4. Through eight layers the
     gradient shrinks by a factor each time, until the first layers get next to none: nothing is
     learned below.
+! Break it: slow motion from zeros | All weights are 0: nothing that is sent forward differs, and
+    what comes back is multiplied by 0. Only the bias of the output learns.
 """,
     given(few_moons),
     given(xor, method="forward and back", units=3, rate=0.5),
@@ -61,15 +63,6 @@ Three ReLU layers | He's start keeps the gradients of all layers alike.
     given(few_moons, activation="relu", start="biases −5", rule="plain", rate=0.5),
     given(few_moons, start="zeros", rule="plain", rate=0.5),
     given(few_moons, layers=8, activation="logistic", rule="plain", rate=0.5),
+    given(xor, method="forward and back", units=3, rate=0.5, start="zeros"),
 )
-QUESTIONS = """
-? All weights of a network start at 0. What does gradient descent make of it?
-(_) it learns, only more slowly (x) all units of a layer stay equal (_) the loss becomes infinite
-= Equal units see equal inputs and get equal gradients, so they stay equal for ever. Random starts
-break the symmetry.
-? A ReLU unit is 0 for every row of the table. How does it recover?
-(_) by a larger rate (x) it does not: its gradient is 0 (_) by more epochs
-= The slope of max(0, z) is 0 for z < 0, so its weights never move. Smaller rates, He's start or a
-leaky slope avoid it.
-"""
-PAGE = make_page("networks", "classes", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("networks", "classes", run, SUMMARY, CONTROLS, PRESETS)

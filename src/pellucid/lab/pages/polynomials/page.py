@@ -14,7 +14,6 @@ from pellucid.evaluation import SimulatedDraw, decompose_squared
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import heard, hushed, literal, number, told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages import PAGES
 from pellucid.lab.pages.polynomials import parts as curves_of
 from pellucid.lab.pages.polynomials.parts import METHODS, TRUTHS, Sweep, equation, fitted
 from pellucid.lab.scene import line, plane, points, rule
@@ -51,7 +50,12 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     last = steps[-1]["model"]
     card = (last[-1] if hasattr(last, "steps") else last).card().to_dict()
     shown, code = told(data, "values", static), code_of(sweep, params["method"], values[-1])
-    words = (PAGES["polynomials"], "mean squared error", verdict(params, steps, frames), code)
+    words = (
+        f"Fits of a {params['method']}",
+        "mean squared error",
+        verdict(params, steps, frames),
+        code,
+    )
     return Trace(params["method"], params, shown, card, frames, *words)
 
 
@@ -111,7 +115,7 @@ def data_box(data: LabData, sweep: Sweep) -> tuple[float, float, float, float]:
 def data_panel(data: LabData, sweep: Sweep, box: Any) -> Any:
     marks = [
         line(sweep.shown, sweep.truth(sweep.shown), colour=None, dashed=True, label="truth"),
-        points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (pale: held out)"),
+        points(data.X[:, 0], data.y, faint=data.held_out, data=True, label="rows (open: held out)"),
     ]
     if sweep.shown[0] < sweep.inside[0]:
         marks += [rule(x=sweep.inside[0], label="no rows beyond"), rule(x=sweep.inside[-1])]
@@ -228,21 +232,17 @@ Smoothing spline | One penalty on the bending decides how many degrees of freedo
     almost nothing, while the curves differ wildly between the training sets.
 ! Extrapolate | Beyond the rows the highest power takes over, and fifty equally good fits point up
     and down. A natural spline stays straight there; it is wrong too, but calmly.
+! Fifteen knots | Fifteen knots for two dozen rows: the pieces between them follow single rows, and
+    fifty training sets give fifty different curves.
+! Hardly a penalty | At fifteen degrees of freedom α is next to nothing: the spline passes close to
+    every row and takes the noise for the shape.
 """,
     given(rows("wave", 0.3), most=9),
     given(rows("wave", 0.3), method="natural spline", most=9),
     given(rows("wave", 0.3), method="smoothing spline", most=12),
     given(rows("wave", 0.3, 30), most=15),
     given(rows("wave", 0.3), most=7, beyond=0.5),
+    given(rows("wave", 0.3), method="natural spline", most=15),
+    given(rows("wave", 0.3), method="smoothing spline", most=15),
 )
-QUESTIONS = """
-? The degree grows from 1 to 15. What happens to the training error and to the held-out error?
-(_) Both fall (x) Training falls, held-out falls and then rises (_) Training rises, held-out falls
-(_) Both fall and then rise
-= A larger degree contains every smaller one, so on the training rows it is never worse. On new rows
-the variance of the fit is added, and it grows with every coefficient.
-? Where do fifty polynomials of degree 7 differ most?
-(_) In the middle of the rows (x) At the ends and beyond (_) Equally everywhere
-= There are rows on one side only, or on none: nothing holds the curve.
-"""
-PAGE = make_page("polynomials", "values", run, SUMMARY, CONTROLS, PRESETS, QUESTIONS)
+PAGE = make_page("polynomials", "values", run, SUMMARY, CONTROLS, PRESETS)

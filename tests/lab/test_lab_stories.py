@@ -1,0 +1,95 @@
+"""Every method has a story: scenes bound to frames, questions of its own, facts that hold."""
+
+import re
+
+import pytest
+from story_facts import holds, trace_of, unknown_numbers
+
+from pellucid.lab.pages import ENTRIES, PAGES, page_of
+from pellucid.lab.stories import source_of, story_file
+
+NAMES = list(PAGES)
+SCENES = [(name, i) for name in NAMES for i in range(len(page_of(name).story))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_story(name):
+    """4 to 8 scenes; one breaks the method; every preset is asked about."""
+    page = page_of(name)
+    assert 4 <= len(page.story) <= 8
+    assert {scene.kind for scene in page.story} <= {"Look", "Predict", "Reveal", "Break", "Mend"}
+    assert page.story[0].kind == "Look"
+    assert "Break" in {scene.kind for scene in page.story}
+    assert {scene.preset for scene in page.story} == {preset.name for preset in page.presets}
+    assert page.related
+    assert set(page.related) <= set(PAGES) - {name}
+    assert len({preset.id for preset in page.presets}) == len(page.presets)
+    known = {"summary", "related", "textbook", "symbols", "lines", "handles", "scene"}
+    assert set(story_file(name)) <= known
+
+
+@pytest.mark.parametrize(("name", "i"), SCENES)
+def test_a_scene(name, i):
+    """Its frames exist, its numbers are theirs, and what it says of them is true."""
+    page = page_of(name)
+    scene = page.story[i]
+    frames = trace_of(page, scene.preset).frames
+    at, to = (k if k >= 0 else len(frames) + k for k in (scene.at, scene.to))
+    assert 0 <= at <= to < len(frames)
+    assert len(scene.say.split()) <= 40
+    question = scene.question
+    assert 2 <= len(question.options) <= 4
+    assert question.text
+    assert question.why
+    assert unknown_numbers(page, scene) == []
+    assert holds(page, scene), scene.true
+
+
+def test_no_two_presets_share_a_question():
+    asked = {}
+    for name in NAMES:
+        page = page_of(name)
+        for scene in page.story:
+            preset = next(p for p in page.presets if p.name == scene.preset)
+            key = scene.say + scene.question.text
+            asked.setdefault(key, set()).add((name, preset.id))
+    assert [places for places in asked.values() if len(places) > 1] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lines_that_run(name):
+    """The source is the textbook's, and every rule lights a line, at a frame of a preset."""
+    source = source_of(name)
+    assert source is not None
+    assert len(source["text"].splitlines()) < 130
+    page = page_of(name)
+    formulas = [f.formula for p in page.presets for f in trace_of(page, p.name).frames]
+    for begins, parts in source["lines"]:
+        assert any(begins in formula for formula in formulas), begins
+        assert all(part in source["text"] for part in parts), parts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_symbols_and_handles_are_of_this_page(name):
+    page = page_of(name)
+    labels, panels = set(), set()
+    for preset in page.presets:
+        trace = trace_of(page, preset.name)
+        for part in (trace.data, *(frame.state for frame in trace.frames)):
+            for panel in part.get("panels", []):
+                panels.add(panel["name"])
+                labels |= {m.get("label") for m in panel.get("marks", []) if m["mark"] != "text"}
+    texts = [label for label in labels if isinstance(label, str) and label]
+    for symbol, label in page.symbols.items():
+        assert any(text.startswith(label) for text in texts), (symbol, label)
+    controls = {control.name for control in page.controls}
+    for handle in page.handles:
+        assert handle["panel"] in panels
+        assert {handle["x"], handle["y"]} <= controls
+
+
+def test_methods_of_a_folder_are_divided():
+    """Every method of a folder has one page, and a title without a name of a setting."""
+    for name, entry in ENTRIES.items():
+        assert page_of(name).settings()["method"] in entry.methods
+        assert not re.search(r"[_=]", entry.title)
