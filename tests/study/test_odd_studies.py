@@ -122,3 +122,56 @@ def test_wide_tables_and_many_classes_end(make, limit):
         assert not record.partial
     elif record.partial:
         assert "the time limit of 20 s left no time for" in record.partial
+
+
+def test_years_that_count_for_the_order_of_time():
+    """Long ago, or few of them: years in the order of the rows are a time, never a name."""
+    rng = np.random.default_rng(3)
+    wave = 40 * np.sin(np.arange(120) / 2) + rng.normal(0, 5, 120)
+    record = learn({"YEAR": np.arange(1700, 1820), "spots": wave}, "spots", effort="quick")
+    assert (record.split.kind, record.split.time) == ("sequential", "YEAR")
+    few = {"YEAR": np.arange(1947, 1963), "x": np.arange(16) + rng.normal(0, 1, 16)}
+    few["y"] = 3 * few["x"] + rng.normal(0, 0.1, 16)
+    record = learn(few, "y", effort="quick")
+    assert record.split.kind == "sequential"
+    assert min(len(past) for past, _ in record.split.folds) >= 6
+    assert record.verdict.chosen != "guessing"
+
+
+def test_quarters_of_a_year_are_measured_against_the_year_before():
+    """A trend that any model follows is no merit where last year's mean follows it closer."""
+    rng = np.random.default_rng(4)
+    level = np.cumsum(1 + rng.normal(0, 0.3, 160))
+    table = {
+        "year": np.repeat(np.arange(1960, 2000), 4),
+        "quarter": np.tile(np.arange(1, 5), 40),
+        "related": level + rng.normal(0, 30, 160),
+        "level": level,
+    }
+    record = learn(table, "level", effort="quick")
+    assert record.final.gain.yardstick == "the mean of the year before"
+    assert record.verdict.kind != "shown"
+
+
+def test_one_choice_among_four_belongs_to_its_person():
+    """Every person has as many rows chosen as every other: no mean tells them apart."""
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(1, 61), 4)
+    income = rng.integers(1, 9, 60)[person - 1]
+    cost = rng.gamma(3, 10, 240)
+    chosen = (cost.reshape(60, 4).argmin(axis=1)[:, None] == np.arange(4)).ravel().astype(int)
+    table = {
+        "person": person,
+        "way": np.tile(np.arange(1, 5), 60),
+        "income": income,
+        "cost": cost,
+        "chosen": chosen,
+    }
+    record = learn(table, "chosen", effort="quick")
+    assert record.split.groups == "person"
+
+
+def test_counts_of_what_happened_at_least_once():
+    rng = np.random.default_rng(6)
+    table = {"x": rng.normal(size=17), "n": [1] * 9 + [2, 2, 2, 3, 4, 6, 9, 37]}
+    assert learn(table, "n", effort="quick").task.nature == "counts"

@@ -230,4 +230,13 @@ def test_the_last_value_and_the_season_before():
     assert set(found) == {"the last value", "the value 12 months before"}
     assert (found["the value 12 months before"][12:] == y[12:]).all()
     assert (found["the last value"][1:] == y[:-1]).all()
-    assert time_yardsticks(y, np.arange(48), pl.Series("d", np.arange(48) // 2)) == []
+
+
+def test_moments_of_several_rows_are_measured_against_those_before():
+    """Quarters of a year, shops of a day: last year's mean, or its commonest class."""
+    years, y = pl.Series("year", np.repeat(np.arange(2000, 2012), 4)), np.arange(48.0)
+    (found,) = time_yardsticks(y, np.arange(48), years)
+    assert found.name == "the mean of the year before"
+    np.testing.assert_array_equal(found.said[4:], np.repeat(np.arange(1.5, 44, 4), 4))
+    (found,) = time_yardsticks(np.where(y % 4 == 0, "a", "b"), np.arange(48), years)
+    assert (found.name, set(found.said)) == ("the commonest class of the year before", {"b"})

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from pellucid.study import Plan, detect_task, make_split
+from pellucid.study.splits.split import _misfit
 
 rng = np.random.default_rng(0)
 
@@ -247,3 +248,18 @@ def test_no_fold_of_groups_judges_one_class_only(seed):
     for learn, judge in split.folds:
         assert set(frame["y"].gather(judge)) == {"n", "y"} == set(frame["y"].gather(learn))
         assert not set(frame["who"].gather(learn)) & set(frame["who"].gather(judge))
+
+
+def test_a_split_that_takes_or_leaves_a_whole_class_costs_most():
+    """Distances to the goal are below 1 each; a class on one side alone costs 1 more."""
+    y = np.array([0] * 6 + [1] * 6 + [2] * 2)
+    inside = np.zeros(14, dtype=bool)
+    inside[[0, 6]] = True  # one of each large class, none of the small one
+    spread = _misfit(inside, y, 2.0)
+    inside[[0, 6]], inside[[0, 1]] = False, True  # none of class 1
+    assert _misfit(inside, y, 2.0) > spread + 0.5
+    inside[:] = [i in (0, 6, 12, 13) for i in range(14)]  # all of class 2
+    whole = _misfit(inside, y, 4.0)
+    inside[:] = [i in (0, 1, 6, 12) for i in range(14)]
+    assert whole > _misfit(inside, y, 4.0) + 0.5
+    assert _misfit(inside, None, 4.0) == 0.0

@@ -24,7 +24,7 @@ CONDITION, INFLATION = 30.0, 10.0
 SCALES = 1000.0
 MOST_COLUMNS = 1500  # columns of a correlation matrix that is affordable
 ENOUGH_ROWS = 20_000  # rows that settle whether a linear relation may be exact; all rows confirm it
-YEARS = (1800, 2100)
+YEARS = (1600, 2100)
 MOST_RELATIONS = 20
 MANY_ROWS = 50_000  # rows that settle a correlation
 
@@ -154,7 +154,7 @@ def is_identifier(column: Column, rows: BoolArray | None = None, *, rising: bool
 
 def time_like(column: Column, x: Array) -> str:
     """Years, or a count since 1970, that rise from row to row are a time; '' if they are not."""
-    if column.order is None or column.kind != "whole" or len(x) < LEAST:
+    if column.order is None or column.kind != "whole":
         return ""
     ends = (column.order.low, column.order.high)
     unit = clock_unit(*ends)

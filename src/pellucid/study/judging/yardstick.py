@@ -1,7 +1,8 @@
 r"""What a model must beat: guessing; for rows in time what was seen last, for groups their mean.
 
     guessing          the commonest class or the mean of the learning rows
-    the last value    y_{t-1}: the target of the moment before
+    the last value    y_{t-1}: the target of the moment before; where a moment has several rows,
+                      their mean or commonest class
     its group         the mean, or the commonest class, of the learning rows of the same group,
                       where new rows are of known groups; a new group has no mean to know
     a season ago      y_{t-s}: 24 hours, 7 days, 52 weeks, 12 months or 4 quarters before, by the
@@ -12,8 +13,8 @@ classes that followed it among the learning rows, and a group those of its learn
 the overall shares is added to each.
 
 The strongest on the judging rows of the folds is the yardstick of the study; the test rows have no
-say in it. Those of time need one row per moment, and are known only to someone who hears of every
-target before the next is asked for: the verdict names them.
+say in it. Those of time are known only to someone who hears of every target before the next moment
+is asked for: the verdict names them.
 """
 
 import math
@@ -47,11 +48,17 @@ def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]
     [[1.0, 1.0, 2.0, 4.0]]
     """
     column = read_column(times)
-    if np.ndim(y) != 1 or not one_per_moment(column, rows):
+    if np.ndim(y) != 1 or column.numbers is None or not np.isfinite(column.numbers[rows]).all():
         return []
-    found = [Yardstick("the last value", _before(y, rows, 1))]
-    found += [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
-    if np.asarray(y).dtype.kind == "f":
+    numbers = np.asarray(y).dtype.kind == "f"
+    if one_per_moment(column, rows):
+        found = [Yardstick("the last value", _before(y, rows, 1))]
+        found += [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
+    else:
+        what, when = "mean" if numbers else "commonest class", times.name or "moment"
+        said = _moment_before(y, rows, column.numbers[rows], classes=not numbers)
+        found = [Yardstick(f"the {what} of the {when} before", said)]
+    if numbers:
         return found
     return [one._replace(sources=np.unique(one.said, return_inverse=True)[1]) for one in found]
 
@@ -60,6 +67,19 @@ def _before(y: Any, rows: IntArray, lag: int) -> Any:
     """The target ``lag`` rows earlier; the first rows take the first one."""
     said = y.copy()
     said[rows] = y[rows[np.maximum(np.arange(len(rows)) - lag, 0)]]
+    return said
+
+
+def _moment_before(y: Any, rows: IntArray, times: Array, *, classes: bool) -> Any:
+    """The mean or commonest class of the moment before; the first moment says its own.
+
+    >>> y, times = np.array([1.0, 3.0, 5.0, 6.0]), np.array([1.0, 1.0, 2.0, 3.0])
+    >>> _moment_before(y, np.arange(4), times, classes=False)
+    array([2., 2., 2., 5.])
+    """
+    moment = np.unique(times, return_inverse=True)[1]
+    said = y.copy()
+    said[rows] = _group_values(y[rows], moment, np.maximum(moment - 1, 0), classes=classes)
     return said
 
 

@@ -1,7 +1,8 @@
 r"""Whether a target counts something: whole numbers from 0 on that thin out upwards.
 
     up to 10 values   they rise to one peak and thin out above it; or 0 is more than half, and some
-                      are skipped (0, 1, 2, 7, 12)
+                      are skipped (0, 1, 2, 7, 12); or 1 is, where only what happened was written
+                      down (1, 2, 3, 6, 37), with at least five values: 1, 2, 3 and 9 may be codes
     more values       no gap below the middle of the positive ones, a tail to the right, and a peak
                       of at most ln n
 
@@ -19,6 +20,7 @@ from pellucid.core.arrays.typing import IntArray
 from pellucid.study.reading.profiles import Column
 
 FEW_CODES = 10  # whole numbers with no more values than this may be classes
+LEAST_FROM_ONE = 5  # values, where none is 0
 FULL = 0.8  # of the numbers below the middle must occur
 TAIL = 0.3  # least skewness; that of Poisson counts of mean 11
 
@@ -31,18 +33,27 @@ def is_count(column: Column) -> bool:
     True
     >>> is_count(read_column(pl.Series([0, 1, 2, 3] * 5)))
     False
+    >>> is_count(read_column(pl.Series([1] * 9 + [2, 2, 2, 3, 4, 6, 9, 37])))
+    True
     """
     order = column.order
-    if column.kind != "whole" or order is None or order.low != 0 or column.distinct < 4:
+    if column.kind != "whole" or order is None or order.low not in (0, 1) or column.distinct < 4:
         return False
     cells = column.cells.drop_nulls().cast(pl.Int64)
     counted = cells.rename("cell").value_counts(name="n").sort("cell")
     values, counts = (counted[name].to_numpy().astype(np.intp) for name in ("cell", "n"))
+    if order.low == 1:
+        return LEAST_FROM_ONE <= len(values) <= FEW_CODES and _thin_tail(values, counts)
     return _few(values, counts) if column.distinct <= FEW_CODES else _many(values, counts)
 
 
+def _thin_tail(values: IntArray, counts: IntArray) -> bool:
+    """Is the smallest value more than half, and are some of the others skipped?"""
+    return bool(values[-1] - values[0] + 1 > len(values) and 2 * counts[0] > counts.sum())
+
+
 def _few(values: IntArray, counts: IntArray) -> bool:
-    if values[-1] + 1 > len(values) and 2 * counts[0] > counts.sum():
+    if _thin_tail(values, counts):
         return True
     peak, steps = int(counts.argmax()), np.diff(counts)
     noise = 2 * np.sqrt(counts[:-1] + counts[1:] + 1)  # of the difference of two counts

@@ -8,10 +8,13 @@ doubt; without one it is taken as day first, and the form says that it is not ce
 digits are 1969 to 2068.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
+from pellucid.core.arrays.typing import BoolArray
 from pellucid.data.cells import converted
 from pellucid.study.reading.number_summary import Ordered
 
@@ -61,25 +64,57 @@ def read_dates(series: pl.Series, probes: pl.Series) -> Dates | None:
     >>> read_dates(cells, cells.drop_nulls()).cells.dt.date().to_list()[0].isoformat()
     '2023-12-31'
     """
-    like = probes.str.contains(_DATE_LIKE)
-    if like.sum() < SHARE * len(probes):
-        return None
-    read = {name: _parsed(probes, name) for name in ("ISO", "Y-M", *FORMS)}
-    hits = {name: int(cells.is_not_null().sum()) for name, cells in read.items()}
+    one = probes.rename("cell").to_frame().with_columns(column=0)
+    return find_dates([series], one).get(0)
+
+
+def find_dates(columns: Sequence[pl.Series], probes: pl.DataFrame) -> dict[int, Dates]:
+    """The dates in columns of text, by their number; no entry: something else.
+
+    ``probes`` holds distinct cells (``column``, ``cell``) and is sorted by column.
+    """
+    like = probes.with_columns(like=is_date_like(pl.col("cell"))).group_by("column")
+    dated = like.agg(dated=pl.col("like").sum() >= SHARE * pl.len()).filter("dated")
+    if not dated.height:
+        return {}
+    asked = probes.filter(pl.col("column").is_in(dated["column"].implode()))
+    names = ["ISO", "Y-M", *FORMS]
+    read = np.stack([_parsed(asked["cell"], name).is_not_null().to_numpy() for name in names])
+    of_column = asked["column"].to_numpy()
+    starts = np.flatnonzero(np.diff(of_column, prepend=-1))
+    ends = np.append(starts[1:], len(of_column))
+    chosen = {
+        int(of_column[a]): form
+        for a, b in zip(starts, ends, strict=True)
+        if (form := _chosen(dict(zip(names, read[:, a:b], strict=True)))) is not None
+    }
+    found = {}
+    for form in set(chosen.values()):
+        some = [j for j, own in chosen.items() if own == form]
+        cells = dates_of_form(pl.concat([columns[j].rename("cell") for j in some]), form)
+        first = 0
+        for j in some:
+            own = cells.slice(first, len(columns[j])).alias(columns[j].name)
+            first += len(own)
+            if own.null_count() - columns[j].null_count() <= (1 - SHARE) * len(own):
+                found[j] = Dates(own, form)
+    return found
+
+
+def _chosen(read: dict[str, BoolArray]) -> str | None:
+    """The forms of a column, from which cells each of them reads; None where too many are left."""
+    hits = {name: int(cells.sum()) for name, cells in read.items()}
     day, month = (sum(hits[name] for name in some) for some in (DAY_FIRST, MONTH_FIRST))
     other = DAY_FIRST if month > day else MONTH_FIRST
     names = [name for name in sorted(hits, key=lambda name: -hits[name]) if name not in other]
-    chosen, left = list[str](), pl.Series([True] * len(probes))
+    chosen, left = list[str](), np.ones_like(read["ISO"])
     for name in names:
-        if (left & read[name].is_not_null()).any():
+        if hits[name] and (left & read[name]).any():
             chosen.append(name)
-            left = left & read[name].is_null()
-    if left.sum() > (1 - SHARE) * len(probes):
+            left = left & ~read[name]
+    if left.sum() > (1 - SHARE) * len(left):
         return None
-    cells = dates_of_form(series, " or ".join(chosen))
-    if cells.null_count() - series.null_count() > (1 - SHARE) * len(series):
-        return None
-    return Dates(cells, " or ".join(chosen) + _UNDECIDED * (day == month > 0))
+    return " or ".join(chosen) + _UNDECIDED * (day == month > 0)
 
 
 def dates_of_form(series: pl.Series, form: str) -> pl.Series:

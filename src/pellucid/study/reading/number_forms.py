@@ -18,7 +18,7 @@ that do not part thousands.
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -89,7 +89,27 @@ def read_amounts(cells: pl.Series, form: str = PLAIN) -> pl.Series:
         read = frame.select(_plain(pl.col("cell")).alias(cells.name)).to_series()
         if read.null_count() == cells.null_count():
             return read
-    return _parts(frame).select(_value(marks_of(form)).alias(cells.name)).to_series()
+    marks = marks_of(form)
+    value = _value(marks.decimal, marks.group, pl.lit(marks.unit))
+    return _parts(frame).select(value.alias(cells.name)).to_series()
+
+
+def read_each(cells: pl.DataFrame) -> pl.Series:
+    """Text as numbers, every ``cell`` under the ``form`` beside it.
+
+    >>> cells = pl.DataFrame({"cell": ["1,5", "1,500 kg"], "form": ["1234,5", "1,234.5 kg"]})
+    >>> read_each(cells).to_list()
+    [1.5, 1500.0]
+    """
+    forms = cells["form"].unique().to_list()
+    marks = pl.DataFrame([marks_of(form) for form in forms], schema=Marks._fields, orient="row")
+    marks = marks.rename({"unit": "form_unit"}).with_columns(form=pl.Series(forms))
+    asked = cells.select("cell", "form").with_row_index("place").join(marks, on="form")
+    read = [
+        _parts(some).select("place", _value(str(key[0]), str(key[1]), pl.col("form_unit")))
+        for key, some in asked.partition_by("decimal", "group", as_dict=True).items()
+    ]
+    return pl.concat(read).sort("place").to_series(1)
 
 
 def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
@@ -101,61 +121,118 @@ def find_form(counts: pl.DataFrame, decimal: str = "") -> Found | None:
     Found(form='1,234.5', doubt=True)
     >>> find_form(pl.DataFrame({"cell": ["1.2.3", "10-20", "+49 170 1234567"], "count": [1] * 3}))
     """
-    counts = counts.filter(pl.col("cell").str.contains(r"\d"))
-    if not counts.height or _are_versions(counts):
-        return None
-    plain = counts.filter(_plain(pl.col("cell")).is_not_null())
-    if plain.height == counts.height:
-        return Found(PLAIN, False) if _are_numbers(counts.with_columns(number="cell")) else None
-    parts = _parts(counts)
-    read = parts.filter(pl.col("number").is_not_null())
-    if not read.height or not _are_numbers(read):
-        return None
-    unit = _commonest_unit(read)
-    of_unit = read.filter(_has_unit(unit))
-    score = {s: _weight(of_unit, _is_written(Marks(*s, unit))) for s in STYLES}
-    best = max(STYLES, key=lambda style: score[style])  # the first of equals
-    rivals = [s for s in STYLES if s[0] != best[0] and score[s] == score[best]]
-    written = of_unit.filter(_is_written(Marks(*best, unit)))
-    doubt = bool(rivals) and bool(written["number"].str.contains("[.,]").any())
+    return find_forms(counts.with_columns(column=0), decimal).get(0)
+
+
+def find_forms(counts: pl.DataFrame, decimal: str = "") -> dict[int, Found]:
+    """The forms of many columns at once, by their number (``column``); no entry: no numbers.
+
+    >>> cells = pl.DataFrame({"column": [3, 3, 5], "cell": ["1,5", "2,75", "red"], "count": 1})
+    >>> find_forms(cells)
+    {3: Found(form='1234,5', doubt=False)}
+    """
+    cell = pl.col("cell")
+    counts = counts.filter(cell.str.contains(r"\d"))
+    counts = counts.with_columns(plain=_plain(cell).is_not_null(), version=_is_version())
+    judged = counts.group_by("column").agg(
+        plain=pl.col("plain").all(),
+        versions=_are_versions(),
+        numbers=_are_numbers(cell, pl.lit(True)),
+    )
+    judged = judged.filter(~pl.col("versions"))
+    plain = judged.filter(pl.col("plain") & pl.col("numbers"))["column"]
+    found = dict.fromkeys(plain.to_list(), Found(PLAIN, False))
+    rest = judged.filter(~pl.col("plain"))["column"]
+    if len(rest):
+        parts = _parts(counts.filter(pl.col("column").is_in(rest.implode())))
+        found |= _written_forms(parts.filter(pl.col("number").is_not_null()), decimal)
+    return found
+
+
+def _written_forms(read: pl.DataFrame, decimal: str) -> dict[int, Found]:
+    """The forms of columns whose cells have been taken apart."""
+    bare = pl.col("unit") == ""
+    numbers = read.group_by("column").agg(
+        numbers=_are_numbers(pl.col("number"), bare) & (~pl.col("bracket")).any()
+    )
+    numbers = numbers.filter("numbers")
+    if not numbers.height:
+        return {}
+    read = read.filter(pl.col("column").is_in(numbers["column"].implode()))
+    units = _commonest_units(read)
+    of_unit = read.join(units, on="column").filter(_has_unit(pl.col("form_unit")))
+    number, count = pl.col("number"), pl.col("count")
+    marked = number.str.contains("[.,]")
+    styles = list[pl.Expr]()
+    for i, (point, group) in enumerate(STYLES):
+        written = pl.col(f"written{i}")
+        bare = written & ~marked
+        styles += [
+            count.filter(written).sum().alias(f"score{i}"),
+            (written & marked).any().alias(f"marked{i}"),
+            (written & number.str.contains(",", literal=True)).any().alias(f"commas{i}"),
+            # numbers below 1000, and only those, have no mark: then the mark parts thousands
+            (bare.any() & (number.str.len_chars() < 4).filter(bare).all()).alias(f"small{i}"),
+            (written & number.str.contains(group, literal=True)).any().alias(f"grouped{i}"),
+            number.str.contains(point, literal=True).any().alias(f"points{i}"),
+        ]
+    digits = number.str.count_matches(r"\d")
+    seen = of_unit.with_columns(
+        _is_written(*style).alias(f"written{i}") for i, style in enumerate(STYLES)
+    )
+    seen = seen.group_by("column").agg(
+        pl.col("form_unit").first().alias("unit"),
+        *styles,
+        same=(digits.n_unique() == 1) & (digits.first() >= LEAST) & (pl.len() > 2),
+    )
+    found = dict.fromkeys(numbers["column"].to_list(), Found(PLAIN, False))
+    for row in seen.iter_rows(named=True):
+        form = _form(row, decimal)
+        if form is None:
+            del found[row["column"]]
+        else:
+            found[row["column"]] = form
+    return found
+
+
+def _form(seen: dict[str, Any], decimal: str) -> Found | None:
+    """The form of one column from what its cells show in every style."""
+    unit = seen["unit"]
+    every = range(len(STYLES))
+    best = max(every, key=lambda i: seen[f"score{i}"])  # the first of equals
+    rivals = [
+        i
+        for i in every
+        if STYLES[i][0] != STYLES[best][0] and seen[f"score{i}"] == seen[f"score{best}"]
+    ]
+    doubt = bool(rivals) and seen[f"marked{best}"]
     if doubt:  # every mark stands before three digits
-        commas = written["number"].str.contains(",", literal=True).any()
-        small, money = _small_without_mark(written), bool(re.search(f"{_MONEY}|{_CODES}", unit))
-        sure = commas and (small or money)  # no currency has three decimals
-        if not sure and ((small and money) or (decimal and best[0] != decimal)):
+        small, money = seen[f"small{best}"], bool(re.search(f"{_MONEY}|{_CODES}", unit))
+        sure = seen[f"commas{best}"] and (small or money)  # no currency has three decimals
+        if not sure and ((small and money) or (decimal and STYLES[best][0] != decimal)):
             best = rivals[0]  # 900 € and 1.200 €, or as the other columns show
         doubt = not sure and not decimal
-    grouped = of_unit.filter(_is_written(Marks(*best, unit)))["number"]
-    group = best[1] if grouped.str.contains(best[1], literal=True).any() else ""
-    marks = Marks(best[0], group, unit)
-    if _are_codes(of_unit, marks):
+    group = STYLES[best][1] if seen[f"grouped{best}"] else ""
+    # groups of digits that every cell has equally many of: 601 234 567 may be a phone number
+    if not unit and group not in ("", ",") and seen["same"] and not seen[f"points{best}"]:
         return None
-    return Found(str(marks), doubt)
+    return Found(str(Marks(STYLES[best][0], group, unit)), doubt)
 
 
-def is_readable(cells: pl.Series) -> pl.Series:
-    """Whether a cell is a number in any form; a column with none of them has no form.
-
-    >>> is_readable(pl.Series(["w3", "5 kg", "1e3", "red"])).to_list()
-    [False, True, True, False]
-    """
-    frame = cells.alias("cell").to_frame()
-    plain = frame.select(_plain(pl.col("cell")).is_not_null()).to_series()
-    return plain | _parts(frame)["number"].is_not_null()
-
-
-def look_like_amounts(counts: pl.DataFrame, share: float, least: int) -> bool:
-    """Whether so large a share of the cells are numbers of few units, more than ``least`` of them.
+def amount_like(counts: pl.DataFrame, share: float, least: int) -> set[int]:
+    """The columns with so large a share of numbers in few units, and more than ``least`` of them.
 
     >>> cells = [f"{i} {('kg', 'lb')[i % 2]}" for i in range(40)]
-    >>> look_like_amounts(pl.DataFrame({"cell": cells, "count": [1] * 40}), 0.9, 20)
-    True
+    >>> amount_like(pl.DataFrame({"column": 7, "cell": cells, "count": 1}), 0.9, 20)
+    {7}
     """
-    if _are_versions(counts):
-        return False
-    parts = _parts(counts).filter(pl.col("number").is_not_null())
-    enough = int(parts["count"].sum()) >= share * int(counts["count"].sum())
-    return bool(enough and parts["number"].n_unique() > least and parts["unit"].n_unique() <= UNITS)
+    parts = _parts(counts.with_columns(version=_is_version()))
+    is_number, count = pl.col("number").is_not_null(), pl.col("count")
+    enough = count.filter(is_number).sum() >= share * count.sum()
+    sizes, units = (pl.col(name).filter(is_number).n_unique() for name in ("number", "unit"))
+    likely = ~_are_versions() & enough & (sizes > least) & (units <= UNITS)
+    judged = parts.group_by("column").agg(likely=likely)
+    return set(judged.filter("likely")["column"].to_list())
 
 
 def _tidy(cell: pl.Expr) -> pl.Expr:
@@ -187,31 +264,29 @@ def _parts(frame: pl.DataFrame) -> pl.DataFrame:
     return parts.with_columns(pl.when(whole).then("number").alias("number"))
 
 
-def _is_written(marks: Marks) -> pl.Expr:
+def _is_written(decimal: str, group: str) -> pl.Expr:
     """Whether the digits of a cell are in the style of a form."""
-    point = re.escape(marks.decimal)
-    groups = {"": "", ",": r"(?:,\d{2,3})*,\d{3}"}.get(
-        marks.group, rf"(?:{re.escape(marks.group)}\d{{3}})+"
-    )
+    point = re.escape(decimal)
+    groups = {"": "", ",": r"(?:,\d{2,3})*,\d{3}"}.get(group, rf"(?:{re.escape(group)}\d{{3}})+")
     whole = r"(?:0|[1-9]\d*" + (rf"|[1-9]\d{{0,2}}{groups}" if groups else "") + ")"
     exponent = r"(?:[eE][+-]?\d+)?"
     number = pl.col("number")
     return number.str.contains(rf"^(?:{whole}(?:{point}\d*)?|{point}\d+){exponent}$")
 
 
-def _value(marks: Marks) -> pl.Expr:
+def _value(decimal: str, group: str, unit: pl.Expr) -> pl.Expr:
     """The number of every cell that is written in a form; null for the others."""
     text = pl.col("number")
-    if marks.group:
-        text = text.str.replace_all(marks.group, "", literal=True)
-    size = text.str.replace(marks.decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    if group:
+        text = text.str.replace_all(group, "", literal=True)
+    size = text.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
     minus = pl.col("bracket") | pl.any_horizontal(
         pl.col("sign") == "-", pl.col("second") == "-", pl.col("trail") == "-"
     ).fill_null(False)
-    value = pl.when(_is_written(marks) & _has_unit(marks.unit)).then(
+    value = pl.when(_is_written(decimal, group) & _has_unit(unit)).then(
         pl.when(minus).then(-size).otherwise(size)
     )
-    return pl.coalesce(value, _plain(pl.col("cell"))) if marks.decimal == "." else value
+    return pl.coalesce(value, _plain(pl.col("cell"))) if decimal == "." else value
 
 
 def _plain(cell: pl.Expr) -> pl.Expr:
@@ -219,68 +294,53 @@ def _plain(cell: pl.Expr) -> pl.Expr:
     return pl.when(~cell.str.contains(CODES)).then(converted(cell, "float"))
 
 
-def _has_unit(unit: str) -> pl.Expr:
+def _has_unit(unit: pl.Expr) -> pl.Expr:
     """The unit itself, its plural, or none."""
-    names = ["", unit, f"{unit}s", unit.removesuffix("s")] if len(unit) > 2 else ["", unit]
-    return pl.col("unit").fill_null("").is_in(names)
+    own = pl.col("unit").fill_null("")
+    plural = (own == unit + "s") | (own == unit.str.strip_suffix("s"))
+    return (own == "") | (own == unit) | ((unit.str.len_chars() > 2) & plural)
 
 
-def _weight(read: pl.DataFrame, which: pl.Expr) -> int:
-    return int(read.select(pl.col("count").filter(which).sum()).item())
-
-
-def _commonest_unit(read: pl.DataFrame) -> str:
-    """The unit of at least half of the numbers; the numbers are bare without one."""
-    units = read.group_by("unit").agg(pl.col("count").sum()).filter(pl.col("unit") != "")
-    if not units.height:
-        return ""
-    unit = str(units.sort(["count", "unit"], descending=[True, False])["unit"][0])
-    with_it = _weight(read, _has_unit(unit) & (pl.col("unit") != ""))
-    return unit if 2 * with_it >= int(read["count"].sum()) else ""
-
-
-def _small_without_mark(written: pl.DataFrame) -> bool:
-    """Whether numbers below 1000, and only those, have no mark: then the mark parts thousands."""
-    bare = written.filter(~pl.col("number").str.contains("[.,]"))["number"]
-    return bool(len(bare)) and bool((bare.str.len_chars() < 4).all())
-
-
-def _are_numbers(read: pl.DataFrame) -> bool:
-    """Not codes with leading zeros, phone numbers, names of many digits or notes in brackets."""
-    if "unit" not in read.columns:
-        read = read.with_columns(unit=pl.lit(""), bracket=pl.lit(False))
-    cell, bare = pl.col("cell"), pl.col("unit") == ""
-    digits = pl.col("number").str.count_matches(r"\d")
-    code = bare & cell.str.contains(rf"^\s*(?:[+-]?0\d|\+(?: ?\d){{{PHONE},}}\s*$)")
-    long = bare & (digits > LONG) & ~cell.str.contains(r"[.,eE]")
+def _commonest_units(read: pl.DataFrame) -> pl.DataFrame:
+    """The unit of at least half of a column's numbers (``form_unit``); empty without one."""
+    units = read.group_by("column", "unit").agg(pl.col("count").sum()).filter(pl.col("unit") != "")
+    units = units.sort(["count", "unit"], descending=[True, False])
+    best = units.group_by("column", maintain_order=True).agg(
+        pl.col("unit").first().alias("form_unit")
+    )
+    # a column without any unit has an empty one
+    with_best = read.join(best, on="column", how="left").with_columns(
+        pl.col("form_unit").fill_null("")
+    )
     count = pl.col("count")
-    none, short, open_ = read.select(
-        (~code).all(),
-        (2 * count.filter(long).sum() <= count.sum()).alias("short"),
-        (~pl.col("bracket")).any().alias("open"),
-    ).row(0)
-    return bool(none and short and open_)
+    has = _has_unit(pl.col("form_unit")) & (pl.col("unit") != "")
+    judged = with_best.group_by("column").agg(
+        pl.col("form_unit").first(), half=2 * count.filter(has).sum() >= count.sum()
+    )
+    return judged.select("column", pl.when("half").then("form_unit").otherwise(pl.lit("")))
 
 
-def _are_versions(counts: pl.DataFrame) -> bool:
-    """Whether cells have two points or more that do not part thousands.
+def _are_numbers(number: pl.Expr, bare: pl.Expr) -> pl.Expr:
+    """Of a group: not codes with leading zeros, phone numbers or names of many digits."""
+    cell, count = pl.col("cell"), pl.col("count")
+    code = bare & cell.str.contains(rf"^\s*(?:[+-]?0\d|\+(?: ?\d){{{PHONE},}}\s*$)")
+    long = bare & (number.str.count_matches(r"\d") > LONG) & ~cell.str.contains(r"[.,eE]")
+    return (~code).all() & (2 * count.filter(long).sum() <= count.sum())
 
-    >>> _are_versions(pl.DataFrame({"cell": ["1.10", "1.10.2", "10.0.0.7"], "count": [5, 1, 1]}))
-    True
-    >>> _are_versions(pl.DataFrame({"cell": ["1.018.500", "2.000", "31"], "count": [1, 1, 1]}))
-    False
+
+def _is_version() -> pl.Expr:
+    """Whether a cell has two points or more that do not part thousands.
+
+    >>> cells = pl.DataFrame({"cell": ["1.10", "1.10.2", "10.0.0.7", "1.018.500"]})
+    >>> cells.select(_is_version()).to_series().to_list()
+    [False, True, True, False]
     """
     cell = pl.col("cell").str.strip_chars()
     dotted = cell.str.contains(r"^[vV]?\d+(?:\.\d+){2,}$")
-    thousands = cell.str.contains(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
-    return _weight(counts, dotted & ~thousands) > DOTTED * int(counts["count"].sum())
+    return dotted & ~cell.str.contains(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
 
 
-def _are_codes(read: pl.DataFrame, marks: Marks) -> bool:
-    """Groups of digits that every cell has equally many of: 601 234 567 may be a phone number."""
-    if marks.unit or marks.group in ("", ","):
-        return False
-    number = read["number"]
-    digits = number.str.count_matches(r"\d")
-    same = digits.n_unique() == 1 and digits[0] >= LEAST and read.height > 2
-    return bool(same and not number.str.contains(marks.decimal, literal=True).any())
+def _are_versions() -> pl.Expr:
+    """Of a group: whether more than a few cells are versions or addresses."""
+    count = pl.col("count")
+    return count.filter("version").sum() > DOTTED * count.sum()

@@ -14,7 +14,7 @@ zeros, phone numbers, whole numbers of more than 15 digits. One sort per numeric
 statistic of it (``numeric``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +22,18 @@ import polars as pl
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
-from pellucid.data.cells import MISSING
-from pellucid.study.reading.dates import read_dates, whole_dates
+from pellucid.data.cells import MISSING, stripped
+from pellucid.study.reading.dates import Dates, find_dates, whole_dates
 from pellucid.study.reading.number_forms import (
     LONG,
-    find_form,
-    look_like_amounts,
+    Found,
+    amount_like,
+    find_forms,
     marks_of,
     read_amounts,
+    read_each,
 )
 from pellucid.study.reading.number_summary import Ordered, ordered
-from pellucid.study.reading.word_columns import Words, word_columns
 from pellucid.study.records import ColumnProfile
 
 PROBES = 20_000  # distinct cells that decide the kind of a text column
@@ -41,10 +42,16 @@ TEXT_WORDS = 3.0  # cells of so many words on average are sentences
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
 QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
 COMMONEST = 10  # levels kept in a profile
+SMALL = 1000  # values that Python sorts before Polars has begun
+MANY_COLUMNS, FEW_ROWS = 8, 10_000  # text columns that are read together
+CELLS = 500_000  # of the columns that are read together
 SECONDS = (1e9, 2e9)  # since 1970: the years 2001 to 2033
 CLOCKS = (("seconds", 1.0), ("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
 FEWEST = 10  # different moments of a time
 SAFE = 2.0**53  # whole numbers up to here are exact as float64
+
+
+Counts = tuple[tuple[str, int], ...]  # the commonest values and how often they occur
 
 
 class Strays(NamedTuple):
@@ -67,7 +74,7 @@ class Column(NamedTuple):
     distinct: int
     numbers: Array | None = None  # number, whole, truth, date: NaN where missing
     order: Ordered | None = None
-    counts: tuple[tuple[str, int], ...] = ()
+    counts: Counts = ()
     strays: Strays | None = None
     form: str = ""  # how the numbers or dates of a text were written
     words: float = 0.0  # mean number of words of the distinct texts
@@ -84,18 +91,29 @@ def read_columns(frame: pl.DataFrame) -> dict[str, Column]:
     Where the cells of a column leave open what a comma means, the other columns decide.
     """
     series = frame.rechunk().get_columns()
-    words = {name: _of_words(frame[name], w) for name, w in word_columns(series).items()}
-    words = {name: column for name, column in words.items() if column is not None}
-    rest = [one for one in series if one.name not in words]
+    read = _read_together(series)
+    rest = [one for one in series if one.name not in read]
     few = len(rest) * frame.height < 100_000
     found = map(read_column, rest) if few else map_threads(read_column, rest)
-    read = words | dict(zip([one.name for one in rest], found, strict=True))
+    read |= dict(zip([one.name for one in rest], found, strict=True))
     columns = {name: read[name] for name in frame.columns}
     shown = {marks_of(c.form).decimal for c in columns.values() if _is_clear(c)}
     if len(shown) == 1:
         (decimal,) = shown
-        columns |= {n: read_column(frame[n], decimal) for n, c in columns.items() if c.doubt}
+        doubtful = [frame[n] for n, c in columns.items() if c.doubt]
+        columns |= _read_together(doubtful, decimal)
+        columns |= {s.name: read_column(s, decimal) for s in doubtful if columns[s.name].doubt}
     return columns
+
+
+def _read_together(columns: Sequence[pl.Series], decimal: str = "") -> dict[str, Column]:
+    """The text among very many short columns; none where they are few or long."""
+    texts = [one for one in columns if one.dtype == pl.String and one.null_count() < len(one)]
+    if len(texts) < MANY_COLUMNS or len(texts[0]) > FEW_ROWS:
+        return {}
+    share = max(1, CELLS // max(1, len(texts[0])))
+    parts = [_texts(texts[i : i + share], decimal) for i in range(0, len(texts), share)]
+    return {column.name: column for part in parts for column in part}
 
 
 def _is_clear(column: Column) -> bool:
@@ -141,10 +159,11 @@ def read_column(series: pl.Series, decimal: str = "") -> Column:
     if dtype in (pl.List, pl.Array):
         return _lists(series)
     if dtype == pl.String:
-        return _text(series, decimal=decimal)
+        return _texts([series], decimal)[0]
     if dtype in (pl.Categorical, pl.Enum):
-        return _text(series.cast(pl.String), coded=True)
-    return _text(pl.Series(series.name, [None if c is None else str(c) for c in series.to_list()]))
+        return _coded(series.cast(pl.String))
+    cells = [None if c is None else str(c) for c in series.to_list()]
+    return _texts([pl.Series(series.name, cells)])[0]
 
 
 def as_float(series: pl.Series) -> Array:
@@ -165,7 +184,7 @@ def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
         return Column(series.name, "empty", series, len(series), 0)
     names = series.dtype.is_integer() and 2 * int((np.abs(x) >= 10.0**LONG).sum()) > order.n
     if names and not is_clock(x[~np.isnan(x)]):
-        return _text(series.cast(pl.String), coded=True)
+        return _coded(series.cast(pl.String))
     distinct = order.distinct + order.infinite_kinds
     if series.dtype.is_integer() and max(abs(order.low), abs(order.high)) >= SAFE:
         distinct = series.n_unique() - (series.null_count() > 0)
@@ -241,110 +260,193 @@ def _lists(series: pl.Series) -> Column:
     )
 
 
-def commonest(series: pl.Series) -> tuple[tuple[str, int], ...]:
+def commonest(series: pl.Series) -> Counts:
     """The commonest values as text, with their counts; equal counts by name."""
     if not len(series):
         return ()
     return ranked(series.rename("cell").cast(pl.String).value_counts(name="count"))
 
 
-def ranked(counts: pl.DataFrame) -> tuple[tuple[str, int], ...]:
-    top = counts.top_k(COMMONEST, by=[pl.col("count"), pl.col("cell")], reverse=[False, True])
-    top = top.sort(["count", "cell"], descending=[True, False])
-    return tuple((str(cell), int(n)) for cell, n in top.rows())
+def ranked(counts: pl.DataFrame) -> Counts:
+    """The commonest of distinct values (``cell``, ``count``); equal counts by name."""
+    if counts.height > SMALL:
+        counts = counts.top_k(COMMONEST, by=["count", "cell"], reverse=[False, True])
+    top = sorted(counts.rows(), key=lambda pair: (-pair[1], pair[0]))[:COMMONEST]
+    return tuple((str(cell), int(n)) for cell, n in top)
 
 
 # --- text
 
 
-def _text(series: pl.Series, coded: bool = False, decimal: str = "") -> Column:
-    """Text: numbers, truth values, dates, lists, sentences or levels."""
-    counts = series.rename("cell").value_counts(name="count").drop_nulls("cell")
-    trimmed = counts["cell"].str.strip_chars()
-    if (trimmed != counts["cell"]).any() or trimmed.is_in(MISSING).any():
-        cell = pl.col(series.name).str.strip_chars()
-        mark = pl.when(cell.is_in(MISSING)).then(None).otherwise(cell)
-        return _text(series.to_frame().select(mark.alias(series.name)).to_series(), coded, decimal)
+def _coded(series: pl.Series) -> Column:
+    """Text that names levels and nothing else."""
+    (series,), counts = _distinct([series])
     if not counts.height:
         return Column(series.name, "empty", series, len(series), 0)
-    probes = counts if counts.height <= PROBES else _some(series)
-    strays = None
-    if not coded:
-        number = _as_numbers(series, counts, probes, decimal)
-        if isinstance(number, Column):
-            return number
-        strays = number
-        if counts.height <= 2 and counts["cell"].str.to_lowercase().is_in(["true", "false"]).all():
-            return _truth(series.str.to_lowercase() == "true")
-        dates = read_dates(series, probes["cell"])
-        if dates is not None:
-            left = series.filter(dates.cells.is_null() & series.is_not_null())
-            lost = left.rename("cell").value_counts(name="count")
-            share = 1 - len(left) / max(1, len(series) - series.null_count())
-            return _dates(dates.cells, dates.form, _strays(series, lost, share))
-    words = float(probes["cell"].str.count_matches(r"\S+").mean())  # type: ignore[arg-type]
-    kind = "category"
-    filled = len(series) - series.null_count()
-    if not coded and is_list(counts, probes):
-        kind = "list"
-    elif not coded and words >= TEXT_WORDS and counts.height > min(0.5 * filled, 50):
-        kind = "text"
-    top = commonest_labels(counts) if kind == "list" else ranked(counts)
+    words = float(counts["cell"].str.count_matches(r"\S+").mean())  # type: ignore[arg-type]
+    levels = (series.null_count(), counts.height)
     return Column(
-        series.name,
-        kind,
-        series,
-        series.null_count(),
-        counts.height,
-        counts=top,
-        strays=strays,
-        words=words,
+        series.name, "category", series, *levels, counts=ranked(counts[:, 1:]), words=words
     )
 
 
-def _of_words(series: pl.Series, words: Words) -> Column | None:
-    """The column that ``_text`` makes of plain words; None where they may be sentences."""
-    if words.words >= TEXT_WORDS:
-        return None
-    counts = words.counts
-    ends = (series.name, "category", series, words.missing, len(counts))
-    return Column(*ends, counts=counts[:COMMONEST], words=words.words)
+def _texts(columns: Sequence[pl.Series], decimal: str = "") -> list[Column]:
+    """Columns of text: numbers, truth values, dates, lists, sentences or levels.
+
+    A question to Polars costs as much as thousands of cells, so that all columns are asked at once.
+    """
+    columns, counts = _distinct(columns)
+    probes = counts
+    if counts.height > PROBES and len(columns) == 1:
+        probes = _some(columns[0])
+    numbers = _as_numbers(columns, counts, probes, decimal)
+    found: dict[int, Column] = {j: c for j, c in numbers.items() if isinstance(c, Column)}
+    truths = _truths(counts)
+    found |= {j: _truth(columns[j].str.to_lowercase() == "true") for j in truths - found.keys()}
+    known = pl.Series(list(found), dtype=pl.Int32)
+    rest = probes.filter(~pl.col("column").is_in(known.implode()))
+    found |= {j: _read_dates(columns[j], dates) for j, dates in find_dates(columns, rest).items()}
+    words = rest.group_by("column").agg(pl.col("cell").str.count_matches(r"\S+").mean())
+    left = {j: mean for j, mean in words.iter_rows() if j not in found}
+    lists = _lists_of(rest, counts)
+    places = _places(counts)
+    for j, mean in left.items():
+        own = counts[:, 1:].slice(*places[j])
+        column = _levels(columns[j], own, mean, lists.get(j))
+        strays = numbers.get(j)
+        assert not isinstance(strays, Column)
+        found[j] = column._replace(strays=strays)
+    return [found.get(j) or _empty(series) for j, series in enumerate(columns)]
+
+
+def _empty(series: pl.Series) -> Column:
+    return Column(series.name, "empty", series, len(series), 0)
+
+
+def _distinct(columns: Sequence[pl.Series]) -> tuple[list[pl.Series], pl.DataFrame]:
+    """The columns without outer blanks and missing marks, and their distinct cells.
+
+    Those are ``column`` (its number, in whose order they stand), ``cell`` and ``count``.
+    """
+    column = pl.Series("column", range(len(columns)), dtype=pl.Int32)
+    heights = pl.Series([len(one) for one in columns], dtype=pl.UInt32)
+    cells = pl.concat(columns, rechunk=True).alias("cell")
+    if len(columns) == 1:  # a hash of one column is the fast one
+        counts = cells.value_counts(name="count").drop_nulls("cell")
+        counts = counts.select(pl.lit(0, pl.Int32).alias("column"), "cell", "count")
+    else:
+        frame = pl.DataFrame([column.repeat_by(heights).explode(empty_as_null=True), cells])
+        counts = frame.drop_nulls("cell").group_by("column", "cell").len("count").sort("column")
+    trimmed = counts["cell"].str.strip_chars()
+    if not ((trimmed != counts["cell"]).any() or trimmed.is_in(MISSING).any()):
+        return list(columns), counts
+    plain = cells.to_frame().select(stripped(pl.col("cell"))).to_series()
+    first, tidy = 0, []
+    for one in columns:
+        tidy.append(plain.slice(first, len(one)).alias(one.name))
+        first += len(one)
+    return _distinct(tidy)
+
+
+def _places(counts: pl.DataFrame) -> dict[int, tuple[int, int]]:
+    """Where the cells of each column begin in distinct cells, and how many they are."""
+    lengths = counts.group_by("column", maintain_order=True).len()
+    begin = lengths["len"].cum_sum() - lengths["len"]
+    return dict(
+        zip(lengths["column"], zip(begin.to_list(), lengths["len"], strict=True), strict=True)
+    )
+
+
+def _truths(counts: pl.DataFrame) -> set[int]:
+    """The columns of true and false."""
+    truth = pl.col("cell").str.to_lowercase().is_in(["true", "false"]).all() & (pl.len() <= 2)
+    return set(counts.group_by("column").agg(truth=truth).filter("truth")["column"].to_list())
+
+
+def _read_dates(series: pl.Series, dates: Dates) -> Column:
+    left = series.filter(dates.cells.is_null() & series.is_not_null())
+    lost = left.rename("cell").value_counts(name="count")
+    share = 1 - len(left) / max(1, len(series) - series.null_count())
+    return _dates(dates.cells, dates.form, _strays(series, lost, share))
+
+
+def _levels(series: pl.Series, counts: pl.DataFrame, words: float, labels: Counts | None) -> Column:
+    """Lists (the commonest ``labels`` of one), sentences or levels."""
+    missing = series.null_count()
+    kind = "category" if labels is None else "list"
+    if kind == "category" and words >= TEXT_WORDS:
+        kind = "text" if counts.height > min(0.5 * (len(series) - missing), 50) else kind
+    top = ranked(counts) if labels is None else labels
+    return Column(series.name, kind, series, missing, counts.height, counts=top, words=words)
 
 
 def _some(series: pl.Series) -> pl.DataFrame:
     """Distinct cells of evenly spaced rows."""
     rows = series.drop_nulls().gather_every(max(1, len(series) // PROBES))
-    return rows.rename("cell").value_counts(name="count")
+    counts = rows.rename("cell").value_counts(name="count")
+    return counts.select(pl.lit(0, pl.Int32).alias("column"), "cell", "count")
 
 
 def _as_numbers(
-    series: pl.Series, counts: pl.DataFrame, probes: pl.DataFrame, decimal: str
-) -> Column | Strays | None:
-    """A column of numbers, what is stray in a mixture, or None for other text."""
-    found = find_form(probes, decimal)
-    if found is None:
-        return None
-    judged = counts.with_columns(read_amounts(counts["cell"], found.form).alias("number"))
-    stray = judged.filter(pl.col("number").is_null())
-    n, total = int(stray["count"].sum()), int(counts["count"].sum())
-    share = 1 - n / total
-    mixed = n > 0 and look_like_amounts(probes, MOSTLY, QUANTITIES)
-    strays = _strays(series, stray, share, mixed)
-    if n == 0 or (share >= MOSTLY and judged["number"].n_unique() > QUANTITIES):
-        column = _numbers(read_amounts(series, found.form), strays)
-        if column.kind == "date":
-            return column
-        exact = (
-            column.kind == "whole"
-            and column.order
-            and max(abs(column.order.low), abs(column.order.high)) < SAFE
-        )
-        cells = column.cells.cast(pl.Int64) if exact else column.cells
-        return column._replace(cells=cells, form=found.form, doubt=found.doubt)
-    said = share >= HALF and (
-        not marks_of(found.form).unit or judged["number"].n_unique() > QUANTITIES
+    columns: Sequence[pl.Series], counts: pl.DataFrame, probes: pl.DataFrame, decimal: str
+) -> dict[int, Column | Strays | None]:
+    """Columns of numbers, and what is stray in a mixture; no entry for other text."""
+    forms = find_forms(probes, decimal)
+    if not forms:
+        return {}
+    form_of = {"column": list(forms), "form": [found.form for found in forms.values()]}
+    schema = {"column": pl.Int32, "form": pl.String}
+    judged = counts.join(pl.DataFrame(form_of, schema=schema), on="column", maintain_order="left")
+    judged = judged.with_columns(number=read_each(judged))
+    is_stray, count = pl.col("number").is_null(), pl.col("count")
+    sums = judged.group_by("column").agg(
+        count.filter(is_stray).sum(), count.sum().alias("total"), pl.col("number").n_unique()
     )
-    return strays if said or mixed else None
+    some = sums.filter(pl.col("count") > 0)["column"].implode()
+    like = amount_like(probes.filter(pl.col("column").is_in(some)), MOSTLY, QUANTITIES)
+    stray = judged.filter(is_stray).select("column", "cell", "count")
+    places = _places(stray)
+    found, numbers = dict[int, Column | Strays | None](), list[int]()
+    for j, n, total, sizes in sums.iter_rows():
+        share = 1 - n / total
+        own = stray[:, 1:].slice(*places.get(j, (0, 0)))
+        strays = _strays(columns[j], own, share, j in like)
+        said = share >= HALF and (not marks_of(forms[j].form).unit or sizes > QUANTITIES)
+        if n == 0 or (share >= MOSTLY and sizes > QUANTITIES):
+            numbers.append(j)
+        if j in numbers or said or j in like:
+            found[j] = strays
+    if numbers:
+        read = _read_all([columns[j] for j in numbers], [forms[j].form for j in numbers])
+        for j, series in zip(numbers, read, strict=True):
+            left = found[j]
+            assert not isinstance(left, Column)
+            found[j] = _of_form(_numbers(series, left), forms[j])
+    return found
+
+
+def _read_all(columns: Sequence[pl.Series], forms: Sequence[str]) -> list[pl.Series]:
+    """Whole columns as numbers, each under its form."""
+    if len(columns) == 1:
+        return [read_amounts(columns[0], forms[0])]
+    heights = pl.Series([len(one) for one in columns], dtype=pl.UInt32)
+    form = pl.Series("form", forms).repeat_by(heights).explode(empty_as_null=True)
+    read = read_each(pl.DataFrame([pl.concat(columns).alias("cell"), form]))
+    begin = (heights.cum_sum() - heights).to_list()
+    return [read.slice(a, len(one)).alias(one.name) for a, one in zip(begin, columns, strict=True)]
+
+
+def _of_form(column: Column, found: Found) -> Column:
+    """A column of numbers that were text; whole numbers are whole where that is exact."""
+    if column.kind == "date":
+        return column
+    exact = (
+        column.kind == "whole"
+        and column.order
+        and max(abs(column.order.low), abs(column.order.high)) < SAFE
+    )
+    cells = column.cells.cast(pl.Int64) if exact else column.cells
+    return column._replace(cells=cells, form=found.form, doubt=found.doubt)
 
 
 def _strays(
@@ -353,42 +455,50 @@ def _strays(
     """The cells that could not be read, with the commonest as examples and their rows."""
     if not stray.height:
         return None
-    examples = tuple(cell for cell, _ in ranked(stray.select("cell", "count"))[:5])
+    examples = tuple(cell for cell, _ in ranked(stray)[:5])
     rows = tuple(int((series == cell).arg_max() or 0) + 1 for cell in examples)
     return Strays(share, int(stray["count"].sum()), examples, rows, mixed)
 
 
-def is_list(counts: pl.DataFrame, probes: pl.DataFrame) -> bool:
-    """Cells such as ``a;b`` whose labels return in other cells.
+def _lists_of(probes: pl.DataFrame, counts: pl.DataFrame) -> dict[int, Counts]:
+    """The columns of lists with their commonest labels."""
+    lists = is_list(probes)
+    if not lists:
+        return {}
+    own = counts.filter(pl.col("column").is_in(pl.Series(lists, dtype=pl.Int32).implode()))
+    labels = label_pairs(own).group_by("column", "cell").agg(pl.col("count").sum()).sort("column")
+    return {j: ranked(labels[:, 1:].slice(*place)) for j, place in _places(labels).items()}
 
-    >>> cells = ["a;b", "b", "c;a", "a", "c;b", "Rome;Italy"]
-    >>> counts = pl.DataFrame({"cell": cells[:5], "count": [4, 4, 4, 4, 4]})
-    >>> is_list(counts, counts)
-    True
+
+def is_list(probes: pl.DataFrame) -> list[int]:
+    """The columns with cells such as ``a;b`` whose labels return in other cells.
+
+    >>> cells = ["a;b", "b", "c;a", "a", "c;b"]
+    >>> is_list(pl.DataFrame({"column": 3, "cell": cells, "count": 4}))
+    [3]
     """
-    joined = probes["cell"].str.contains(";", literal=True)
-    if not joined.any():
-        return False
-    cells = probes["count"].to_numpy()
-    if cells[joined.to_numpy()].sum() < 0.05 * cells.sum():
-        return False
-    pairs = label_pairs(probes)
-    labels = pairs.group_by("cell").agg(pl.len().alias("cells"), pl.col("count").sum())
-    short = float(labels["cell"].str.len_chars().mean()) <= 40  # type: ignore[arg-type]
-    returns = pairs.height >= 1.5 * labels.height  # a label stands in several different cells
-    return bool(short and returns and labels["count"].sum() >= 3 * labels.height)
+    cell, count = pl.col("cell"), pl.col("count")
+    joined = count.filter(cell.str.contains(";", literal=True)).sum()
+    often = (joined > 0) & (joined >= 0.05 * count.sum())
+    some = probes.group_by("column").agg(often=often).filter("often")["column"]
+    if not len(some):
+        return []
+    pairs = label_pairs(probes.filter(pl.col("column").is_in(some.implode())))
+    labels = pairs.group_by("column", "cell").agg(pl.len().alias("cells"), count.sum())
+    judged = labels.group_by("column").agg(
+        short=cell.str.len_chars().mean() <= 40,
+        returns=pl.col("cells").sum() >= 1.5 * pl.len(),  # a label stands in several cells
+        often=count.sum() >= 3 * pl.len(),
+    )
+    return judged.filter(pl.all_horizontal("short", "returns", "often"))["column"].to_list()
 
 
 def label_pairs(counts: pl.DataFrame) -> pl.DataFrame:
-    """One row per (distinct cell, label of it), with the count of the cell."""
-    split = counts.select(pl.col("cell").str.split(";").list.unique(), "count")
+    """One row per (distinct cell, label of it), with whatever stands beside the cell."""
+    split = counts.with_columns(pl.col("cell").str.split(";").list.unique())
     exploded = split.explode("cell", empty_as_null=True, keep_nulls=True)
-    pairs = exploded.select(pl.col("cell").str.strip_chars(), "count")
+    pairs = exploded.with_columns(pl.col("cell").str.strip_chars())
     return pairs.filter(pl.col("cell").str.len_chars() > 0)
-
-
-def commonest_labels(counts: pl.DataFrame) -> tuple[tuple[str, int], ...]:
-    return ranked(label_pairs(counts).group_by("cell").agg(pl.col("count").sum()))
 
 
 # --- the profile

@@ -59,6 +59,7 @@ REPEATED = 0.9  # of the rows of a level, where a column belongs to it
 ROUGH = 1.0  # von Neumann's ratio of codes is about 2, of a curve near 0
 FILLED = 0.6  # of the grid of units and occasions
 CALENDAR = 12  # so many levels may be months or weekdays
+EVEN = 1e-9  # the same, where every level has the same mean: a plan, not a quantity
 EFFECT = 4.0  # mean square between levels over that within, beside the occasion
 RELATED = (0.3, 0.6)  # rank correlation above which numbers are sizes; the latter for 1, 2, 3 ...
 LUCK = 3.3  # standard errors of a rank correlation
@@ -475,4 +476,5 @@ def _has_effect(
     rough = tie.rough
     if len(tie.mean) == L:
         rough = _roughness(_within(tie.mean, profile)[:, None])
-    return rough >= ROUGH and (fixed or strong)
+    balanced = fixed and between < EVEN  # each has the same share, as of one choice among four
+    return balanced or (rough >= ROUGH and (fixed or strong))

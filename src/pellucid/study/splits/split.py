@@ -37,6 +37,7 @@ from pellucid.study.splits.owners import find_owner, named_groups, near_copies, 
 
 DRAWS = 50  # of groups, the best of which is taken
 LEAST = 4  # rows with a target
+LEAST_PAST = 6  # rows from which a step forward learns, where there are steps enough
 Folds = list[tuple[IntArray, IntArray]]
 
 
@@ -254,7 +255,8 @@ def _forward(train: IntArray, at: IntArray) -> Folds:
             continue
         folds.append((train[:start], train[start:end]))
         previous = end
-    return folds
+    later = [fold for fold in folds if len(fold[0]) >= LEAST_PAST]
+    return later if len(later) >= 2 else folds
 
 
 # --- groups

@@ -41,6 +41,7 @@ LEAVES_NEXT = tuple(
     f"PEL{n}"
     for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 416, 417, 501, 503)
 )
+BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
     "suspect": "the score falls apart without the columns named",
@@ -270,11 +271,10 @@ def _not_shown(case: Case) -> list[str]:
     settle = ""
     if math.isfinite(g.needed) and g.needed > 1:
         settle = needed_words(case)
-    can = (
-        f"What these rows can say: the gain lies between {points(case, g.low).split(' ')[0]} and "
-        f"{points(case, g.high)} (95 %)."
-    )
-    return [f"{head}.", can, settle]
+    can = f"the gain lies between {points(case, g.low).split(' ')[0]} and {points(case, g.high)}"
+    if -g.low > BEYOND * abs(g.baseline):  # of a handful of rows: a number nobody can use
+        can = f"the gain is at most {points(case, g.high)}"
+    return [f"{head}.", f"What these rows can say: {can} (95 %).", settle]
 
 
 def needed_words(case: Case) -> str:
