@@ -43,3 +43,17 @@ def test_a_bad_value_is_refused_by_name(function, name, value):
     with pytest.raises(ValueError, match=rf"\b{name}\b|{value}") as caught:
         getattr(cluster, function)(**{**CALLS[function], name: value})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("share", "refused"), [(0.9e-8, False), (1.1e-8, True)])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_distances_may_differ_by_rounding_alone(share, refused, scale):
+    """1e-8 of the largest distance, in any unit."""
+    D = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 0.75], [0.5, 0.75, 0.0]]) * scale
+    D[2, 0] += share * scale
+    model = cluster.AgglomerativeClustering(2, metric="precomputed", linkage="average")
+    if refused:
+        with pytest.raises(ValueError, match="distances must be symmetric"):
+            model.fit(D)
+    else:
+        model.fit(D)

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.data import blocks, load
-from pellucid.data.block import PieceCache
+from pellucid.data.doors.parts import PieceCache
 
 N = 3 * LEAF_ROWS + 137
 KINDS = [

@@ -291,8 +291,9 @@ def test_bad_sources(tmp_path):
         load(tmp_path / "tabel.csv")
     with pytest.raises(FileNotFoundError, match="no file matches"):
         load(tmp_path / "*.parquet")
-    with pytest.raises(ValueError, match="is a folder; give a file, or a pattern"):
-        load(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"is a folder without tables: \.csv, "):
+        load(tmp_path / "empty")
     with pytest.raises(ValueError, match=r"format must be one of .*did you mean 'csv'"):
         load(tmp_path / "table.csv", format="cvs")
     with pytest.raises(ValueError, match="n_rows must be a whole number >= 1"):

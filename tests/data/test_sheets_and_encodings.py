@@ -6,9 +6,9 @@ import io
 import sys
 import zipfile
 import zlib
-from xml.sax.saxutils import escape
 
 import pytest
+from damaged_inputs import MAIN, write_xlsx
 
 from pellucid.data import DataWarning, load
 
@@ -30,44 +30,6 @@ READ = {
     "price": [1.5, 2.0],
     "day": [dt.date(2024, 1, 5), dt.date(2024, 2, 6)],
 }
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-KINDS = "http://schemas.openxmlformats.org/package/2006/relationships"
-
-
-def xlsx_cell(cell):
-    if cell is None:
-        return "<c/>"
-    if isinstance(cell, bool):
-        return f'<c t="b"><v>{cell:d}</v></c>'
-    if isinstance(cell, dt.date):
-        return f'<c s="1"><v>{(cell - dt.date(1899, 12, 30)).days}</v></c>'
-    if isinstance(cell, str):
-        return f'<c t="inlineStr"><is><t>{escape(cell)}</t></is></c>'
-    return f"<c><v>{cell!r}</v></c>"
-
-
-def write_xlsx(path, **sheets):
-    """The least workbook that a reader accepts; style 1 is a date."""
-    with zipfile.ZipFile(path, "w") as book:
-        listed = links = ""
-        for i, (name, rows) in enumerate(sheets.items(), start=1):
-            listed += f'<sheet name="{name}" sheetId="{i}" r:id="r{i}"/>'
-            target = f'Target="worksheets/{i}.xml" Type="{LINKS}/worksheet"'
-            links += f'<Relationship Id="r{i}" {target}/>'
-            cells = "".join(f"<row>{''.join(map(xlsx_cell, row))}</row>" for row in rows)
-            sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
-            book.writestr(f"xl/worksheets/{i}.xml", sheet)
-        styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
-        book.writestr("xl/styles.xml", f'<styleSheet xmlns="{MAIN}">{styles}</styleSheet>')
-        links += f'<Relationship Id="s" Target="styles.xml" Type="{LINKS}/styles"/>'
-        relations = f'<Relationships xmlns="{KINDS}">{links}</Relationships>'
-        book.writestr("xl/_rels/workbook.xml.rels", relations)
-        root = f'<Relationship Id="w" Target="xl/workbook.xml" Type="{LINKS}/officeDocument"/>'
-        book.writestr("_rels/.rels", f'<Relationships xmlns="{KINDS}">{root}</Relationships>')
-        text = f'<workbook xmlns="{MAIN}" xmlns:r="{LINKS}"><sheets>{listed}</sheets></workbook>'
-        book.writestr("xl/workbook.xml", text)
-    return path
 
 
 def ods_cell(cell):

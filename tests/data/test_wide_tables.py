@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid.data import cells
+from pellucid.data import cells, delimited, load
 
 CELLS = [
     "1",
@@ -59,3 +59,25 @@ def test_the_kinds_of_many_columns_cost_no_expression_each(monkeypatch):
         )
         counts.append(len(made))
     assert counts[0] == counts[1] < 50
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_header_longer_than_the_sample_is_read_to_its_end(mark, end, tmp_path, monkeypatch):
+    """Which mark separates the columns is seen in whole lines alone."""
+    monkeypatch.setattr(delimited, "SAMPLE_BYTES", 64)
+    names = [f"column {j}" for j in range(200)]
+    rows = [names, *([str(i + j) for j in range(200)] for i in range(3))]
+    path = tmp_path / "wide.csv"
+    path.write_bytes(end.join(mark.join(row) for row in rows).encode())
+    table = load(path)
+    assert table.columns == names
+    assert table.row(2) == tuple(range(2, 202))
+
+
+def test_a_header_of_half_a_megabyte(tmp_path):
+    names = [f"a rather long name of a column: number {j}" for j in range(12_000)]
+    path = tmp_path / "wide.csv"
+    path.write_text(";".join(names) + "\n" + ";".join(["1,5"] * 12_000) + "\n")
+    table = load(path)
+    assert (table.shape, table[names[-1]][0]) == ((1, 12_000), 1.5)

@@ -11,6 +11,7 @@ every backend gives the same bits. ``serial.py`` is the shortest one.
 from pellucid._lazy import lazy_names
 
 _HOME = {"Dask": "dask_backend", "Joblib": "joblib_backend", "Serial": "serial"}
+_HOME |= {"Ray": "ray_backend", "Spark": "spark_backend"}
 _HOME |= {"Torch": "torch_backend", "use": "current"}
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -24,6 +24,7 @@ _HOME = {
     "KMeans": "kmeans.kmeans",
     "KMedoids": "medoids.medoids",
     "Metric": "kmeans.kmeans",
+    "MiniBatchKMeans": "kmeans.mini_batch",
     "PossibilisticCMeans": "soft.possibilistic",
     "SilhouetteValues": "choosing.measures",
     "SpectralClustering": "spectral.spectral",

@@ -29,6 +29,7 @@ from pellucid.cluster.kmeans.bisecting import BisectingKMeans as BisectingKMeans
 from pellucid.cluster.kmeans.kmeans import EmptyClusterWarning as EmptyClusterWarning
 from pellucid.cluster.kmeans.kmeans import KMeans as KMeans
 from pellucid.cluster.kmeans.kmeans import Metric as Metric
+from pellucid.cluster.kmeans.mini_batch import MiniBatchKMeans as MiniBatchKMeans
 from pellucid.cluster.kmeans.seeding import draw_probabilities as draw_probabilities
 from pellucid.cluster.kmeans.seeding import kmeans_plusplus as kmeans_plusplus
 from pellucid.cluster.medoids.medoids import KMedoids as KMedoids

@@ -26,19 +26,25 @@ REASONS: dict[str, str] = {
     "ensemble": f"a committee has no coefficients; {MATTERS}",
     "ensemble.forest": f"a forest has no coefficients; {MATTERS}",
     "ensemble.labels": "it has no coefficients of its own; the models inside may have a summary()",
+    "ensemble.targets": "it has no coefficients of its own; the models inside may have a summary()",
     "evaluation": "it has no parameters of its own: ask the model inside for its summary()",
     "features": "it prepares columns and estimates no effect; the model that follows has errors",
     "graphical": "tables of probabilities have no standard errors here; fit with a Dirichlet prior "
     "and read the counts, which say how much each row of a table rests on",
     "graphical.structure": "arrows are chosen, not estimated; ModelAveragingStructure gives the "
     "probability of every arrow",
+    "inference.covariance": "the cells of a shrunken matrix are biased on purpose; "
+    "fit it again on rows drawn with replacement to see which of them stay",
     "inference": f"it decides by given or fitted densities and has no coefficients; {HELD_OUT}",
     "kernel": f"the penalty biases the function and no coefficient belongs to a column; {HELD_OUT}",
+    "kernel.processes": f"the posterior speaks of the function, not of coefficients; {HELD_OUT}",
     "kernel.approximation": "it prepares columns and estimates no effect; the model that follows "
     "has errors",
     "linear": f"{SELECTED}; LinearRegression gives them where the columns were chosen beforehand",
     "linear.components": "directions are chosen from the rows, which the usual errors leave out; "
     "LinearRegression gives errors for the columns themselves",
+    "linear.isotonic": "the levels are chosen by the rows they average, so their errors are "
+    f"neither normal nor of the usual size; {SPREAD}",
     "linear.lars": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
     "stability_selection in pellucid.linear the columns that stay",
     "linear.lasso": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
@@ -50,6 +56,8 @@ REASONS: dict[str, str] = {
     "linear.penalties": f"{SELECTED}; LinearRegression on rows that chose nothing gives them",
     "linear.perceptron": "any separating plane will do, so there is no estimate to be sure of; "
     "LogisticRegression gives one with errors",
+    "linear.ridge": "a target of -1 and +1 has unequal noise and the penalty biases the slopes; "
+    "LogisticRegression gives odds with errors",
     "linear.robust": "its errors are not computed here; QuantileRegressor(alpha=0) is as robust "
     "and has them",
     "linear.scaled": "ask the model inside, whose errors are in scaled units; LinearRegression "
@@ -58,6 +66,8 @@ REASONS: dict[str, str] = {
     "errors for a given number of knots",
     "linear.stochastic": "the last step of a stochastic descent is no exact minimum; "
     "LogisticRegression and LinearRegression give errors",
+    "linear.subsets": "the columns are chosen on the same rows, which the usual errors leave out; "
+    "LinearRegression on rows that chose nothing gives them",
     "mixture": f"components may change places and the likelihood has many maxima; {SPREAD}",
     "mixture.outliers": "a bar between usual and unusual rows has no error; rows near it are the "
     "doubtful ones, see score_samples",

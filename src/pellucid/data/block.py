@@ -8,25 +8,24 @@ last pieces read through a small cache, since decoding costs about the same for 
 rows.
 """
 
-import os
-import threading
 import uuid
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import column_vector
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
+from pellucid.data.doors.dask_collections import is_dask_array, open_dask_array
+from pellucid.data.doors.parts import PartTable, shared_cache
 from pellucid.data.loader import describe, known_columns, name_list
 from pellucid.data.opening import is_array, open_table, to_matrix
-from pellucid.data.table import FrameTable
+from pellucid.data.table import FrameTable, Stack
 
 PIECE_CELLS = 1 << 22  # 32 MB of float64
 PIECE_LEAVES = 32
@@ -45,6 +44,10 @@ class FrameRows(NamedTuple):
     @property
     def n_rows(self) -> int:
         return self.table.n_rows
+
+    @property
+    def width(self) -> int:
+        return len(self.features)
 
     def read(self, start: int, stop: int) -> Rows:
         targets = [] if self.target is None else name_list(self.target, "target")
@@ -68,14 +71,22 @@ class FrameRows(NamedTuple):
 class ArrayRows(NamedTuple):
     """Features, target and weights in arrays, from row ``first`` on."""
 
-    X: np.ndarray
+    X: Any  # dense, or sparse by rows (CSR)
     y: Any
     w: Any
     first: int = 0
 
     @property
     def n_rows(self) -> int:
-        return self.first + len(self.X)
+        return self.first + self.X.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.X.shape[1]
+
+    @property
+    def features(self) -> None:
+        return None
 
     def read(self, start: int, stop: int) -> Rows:
         return Rows(*(part_of(part, start - self.first, stop - self.first) for part in self[:3]))
@@ -92,45 +103,7 @@ def part_of(part: Any, start: int, stop: int) -> Any:
     return None if part is None else part[start:stop]
 
 
-class PieceCache:
-    """The last pieces read in this process; two threads that want the same one read it once."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.clear()
-
-    def clear(self) -> None:
-        self.lock = threading.Lock()
-        self.entries: OrderedDict[tuple[str, int], Future[Rows]] = OrderedDict()
-
-    def get(self, key: tuple[str, int], read: Callable[[], Rows]) -> Rows:
-        with self.lock:
-            future = self.entries.get(key)
-            mine = future is None
-            if future is None:
-                future = self.entries[key] = Future()
-                while len(self.entries) > self.size:
-                    self.entries.popitem(last=False)
-            else:
-                self.entries.move_to_end(key)
-        if mine:
-            try:
-                future.set_result(read())
-            except BaseException as error:
-                self.forget(key[0])
-                future.set_exception(error)
-                raise
-        return future.result()
-
-    def forget(self, token: str) -> None:
-        with self.lock:
-            for key in [key for key in self.entries if key[0] == token]:
-                del self.entries[key]
-
-
-_pieces = PieceCache(size=3)
-if hasattr(os, "register_at_fork"):  # a forked child must not wait for its parent's reader
-    os.register_at_fork(after_in_child=_pieces.clear)
+_pieces = shared_cache(size=3)
 
 
 class BlockSpan(NamedTuple):
@@ -146,7 +119,7 @@ class BlockSpan(NamedTuple):
         """Yield the rows, LEAF_ROWS at a time."""
         for first, piece in self._read():
             low = max(self.start - first, 0)
-            high = min(self.stop - first, len(piece.X))
+            high = min(self.stop - first, piece.n_rows)
             for start in range(low, high, LEAF_ROWS):
                 stop = min(start + LEAF_ROWS, high)
                 yield Rows(*(part_of(part, start, stop) for part in piece))
@@ -204,12 +177,11 @@ class Blocks:
 
     @property
     def feature_names(self) -> list[str] | None:
-        return list(self._rows.features) if isinstance(self._rows, FrameRows) else None
+        return None if self._rows.features is None else list(self._rows.features)
 
     @property
     def n_features(self) -> int:
-        rows = self._rows
-        return len(rows.features) if isinstance(rows, FrameRows) else rows.X.shape[1]
+        return self._rows.width
 
     def __repr__(self) -> str:
         return (
@@ -226,8 +198,8 @@ class Blocks:
         step = max(1, self._piece() // self.block_rows) * self.block_rows
         for first in range(0, self.n_rows, step):
             piece = self._rows.read(first, min(first + step, self.n_rows))
-            for start in range(0, len(piece.X), self.block_rows):
-                stop = min(start + self.block_rows, len(piece.X))
+            for start in range(0, piece.n_rows, self.block_rows):
+                stop = min(start + self.block_rows, piece.n_rows)
                 yield part_of(piece.X, start, stop), part_of(piece.y, start, stop)
 
     def only_target(self) -> "Blocks":
@@ -239,7 +211,7 @@ class Blocks:
         step = max(1, self.block_rows // LEAF_ROWS) * LEAF_ROWS
         piece = self._piece()
         shared = min(piece, SHARED_LEAVES * LEAF_ROWS)
-        token = None if in_memory(self._rows) or step >= shared else self._token
+        token = None if keeps_pieces(self._rows) or step >= shared else self._token
         result = []
         for start in range(0, self.n_rows, step):
             stop = min(start + step, self.n_rows)
@@ -257,8 +229,12 @@ class Blocks:
         return LEAF_ROWS * min(max(leaves, 1), PIECE_LEAVES)
 
 
-def in_memory(rows: Any) -> bool:
-    return isinstance(rows, ArrayRows) or isinstance(rows.table, FrameTable)
+def keeps_pieces(rows: Any) -> bool:
+    """Whether a small range costs no more than its rows: in memory, or in parts kept there."""
+    if not isinstance(rows, FrameRows):
+        return True
+    parts = rows.table.parts if isinstance(rows.table, Stack) else (rows.table,)
+    return isinstance(parts[0], FrameTable | PartTable)
 
 
 def blocks(
@@ -276,8 +252,10 @@ def blocks(
     Parameters
     ----------
     source : as for :func:`load`
-        Parquet, Arrow, CSV and JSON lines are read by row range. Packed files, open files and
-        queries are first written, a piece at a time, to a temporary folder.
+        Parquet, Arrow, CSV and JSON lines are read by row range; so are folders of them, PyArrow
+        datasets, frames and arrays of Dask, Polars' lazy frames, addresses (``s3://``), Delta
+        tables and sparse matrices. Packed and open files, queries, record batch readers, DuckDB
+        relations and Iceberg tables are first written, a piece at a time, to a temporary folder.
     target : str, list of str, or array
         The column(s) to predict; an array only with data in memory.
     columns : list of str, optional
@@ -305,6 +283,10 @@ def blocks(
     block_rows = int(block_rows)
     if is_array(source):
         return array_blocks(to_matrix(source), target, columns, sql, block_rows, weight)
+    if issparse(source):
+        return array_blocks(to_csr(source), target, columns, sql, block_rows, weight)
+    if is_dask_array(source):
+        return dask_array_blocks(source, target, columns, sql, block_rows, weight)
     table = open_table(source, sql=sql, format=format, in_memory=False)
     if isinstance(table, FrameTable):
         table, target_name = with_column(table, target, ROW_TARGET, "target")
@@ -363,8 +345,23 @@ def same_length(n: int, m: int, what: str) -> None:
         raise ValueError(f"{what} must have one value per row, got {m} values for {n} rows")
 
 
+def dask_array_blocks(
+    X: Any, target: Any, columns: Any, sql: Any, block_rows: int, weight: Any
+) -> Blocks:
+    """Blocks of an array of Dask, which is never computed whole."""
+    if sql is not None:
+        raise ValueError("sql goes with a database URL or connection, got an array")
+    rows = open_dask_array(X, target, columns, weight)
+    schema = {f"x{j}": str(X.dtype) for j in range(rows.width)}
+    return Blocks(rows, schema, block_rows, None if target is None else True)
+
+
+def to_csr(X: Any) -> Any:
+    return X.tocsr()  # one that is sparse by rows already is not copied
+
+
 def array_blocks(
-    X: np.ndarray, target: Any, columns: Any, sql: Any, block_rows: int, weight: Any
+    X: Any, target: Any, columns: Any, sql: Any, block_rows: int, weight: Any
 ) -> Blocks:
     """Blocks of an array: columns by position, target and weight by position or as arrays."""
     if sql is not None:
@@ -383,16 +380,17 @@ def array_blocks(
     return Blocks(ArrayRows(X, y, w), schema, block_rows, None if y is None else True)
 
 
-def array_part(X: np.ndarray, value: Any, what: str) -> tuple[Any, int | None]:
+def array_part(X: Any, value: Any, what: str) -> tuple[Any, int | None]:
     if value is None:
         return None, None
     if isinstance(value, str):
         raise ValueError(f"an array has no column names: {what} must be a position or an array")
     if np.ndim(value) == 0:
         j = position(value, X.shape[1], what)
-        return X[:, j], j
+        column = X[:, [j]].toarray().ravel() if issparse(X) else X[:, j]
+        return column, j
     vector = np.asarray(value)
-    same_length(len(X), len(vector), what)
+    same_length(X.shape[0], len(vector), what)
     return vector, None
 
 

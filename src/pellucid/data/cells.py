@@ -158,7 +158,7 @@ def _true(
     if not names:
         return []
     if len(names) > MANY_COLUMNS and frame.height < FEW_ROWS:
-        cells = pl.concat([frame[name].alias("cell") for name in names], rechunk=True).to_frame()
+        cells = pl.concat(frame.select(names).get_columns(), rechunk=True).alias("cell").to_frame()
         each = cells.select(test(pl.col("cell"))).to_series().fill_null(of == "all")
         table = each.to_numpy().reshape(len(names), frame.height)
         answers: Any = table.any(axis=1) if of == "any" else table.all(axis=1)

@@ -14,6 +14,7 @@ line ends is rewritten once as Parquet in a temporary folder by the slower csv m
 
 import codecs
 import csv
+import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -115,9 +116,16 @@ def open_csv(file: File, *, delimiter: str | None = None, limit: int | None = No
 
 
 def read_sample(file: File) -> bytes:
-    """The first lines of the file; an empty or binary file is refused here."""
+    """The first lines of the file; an empty or binary file is refused here.
+
+    A header may be longer than the sample: it is read to its end, and as much behind it.
+    """
     with open(file.path, "rb") as stream:
-        sample = stream.read(SAMPLE_BYTES)
+        sample = more = stream.read(SAMPLE_BYTES)
+        while more and not (b"\n" in more or b"\r" in more) and len(sample) < LONGEST_RECORD:
+            sample += (more := stream.read(max(SAMPLE_BYTES, len(sample))))
+        if len(sample) > SAMPLE_BYTES:
+            sample += stream.read(SAMPLE_BYTES)
     if wide := wide_encoding(sample[:4096]):
         raise NotUtf8(f"{file.name} is not whole {wide.upper()} text")
     if b"\0" in sample:
@@ -201,7 +209,7 @@ def read_dialect(file: File, delimiter: str | None) -> Dialect:
     """Delimiter, column names and where the rows begin."""
     sample = read_sample(file)
     skip = len(codecs.BOM_UTF8) if sample.startswith(codecs.BOM_UTF8) else 0
-    whole = len(sample) < SAMPLE_BYTES
+    whole = len(sample) == os.path.getsize(file.path)
     body = sample[skip:] + (b"\n" if whole and not sample.endswith(b"\n") else b"")
     if delimiter is None:
         delimiter = sniff(body)

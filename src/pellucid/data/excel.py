@@ -17,10 +17,9 @@ from pellucid.core.runtime.apart import Apart
 from pellucid.data.cells import KINDS, kind_of, strike_out
 from pellucid.data.delimited import convert
 from pellucid.data.findings import finding, unique_names
-from pellucid.data.spool import MOST_TIMES, SMALL_BYTES
-from pellucid.data.table import File, FrameTable, first_line
+from pellucid.data.spool import SMALL_BYTES
+from pellucid.data.table import MOST_CELLS, MOST_TIMES, File, FrameTable, first_line
 
-MOST_CELLS = 1 << 24  # up to which nobody asks how many of them are empty
 CHILD_MEMORY = 4 << 30  # bytes that the trial may take
 _tried = Apart(f"""
 from python_calamine import CalamineWorkbook
@@ -101,6 +100,8 @@ def read_sheet(file: File, sheet: str | None) -> list[list[str | None]]:
     except (CalamineError, OSError) as error:
         raise ValueError(f"{file.name} is not a whole Excel file: {first_line(error)}") from None
     names = list(book.sheet_names)
+    if not names:
+        raise ValueError(f"{file.name} is not a whole Excel file: it has no sheet")
     if sheet is not None and sheet not in names:
         near = check.hint(sheet, names) or f"; the sheets are {', '.join(map(repr, names))}"
         raise ValueError(f"{file.name} has no sheet {sheet!r}{near}")

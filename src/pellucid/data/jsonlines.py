@@ -2,6 +2,8 @@
 
 import codecs
 import json
+import os
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,9 +22,18 @@ from pellucid.data.lines import (
     first_records,
     without_blanks,
 )
-from pellucid.data.table import File, FrameTable, Schema, common_type, first_line
+from pellucid.data.table import (
+    MOST_CELLS,
+    File,
+    FrameTable,
+    Schema,
+    check_growth,
+    common_type,
+    first_line,
+)
 
 OPEN_BRACE = 123
+NAME = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*:')  # of a value, at any depth
 
 
 class JsonLinesTable(NamedTuple):
@@ -71,8 +82,10 @@ def open_json_lines(file: File, *, limit: int | None = None) -> JsonLinesTable:
                 text = without_blanks(data, records)
                 blanks |= len(text) != records.stop
                 check_utf8(file, text)
+                check_names(file, text, len(records.ends))
                 merge_schema(file, schema, infer(file, data, records, line))
                 marks.add(records.starts + offset)
+                check_growth(file.name, marks.rows, len(schema), os.path.getsize(file.path))
                 end = offset + records.stop
             line += data.count(b"\n", 0, records.stop)
             offset, rest = offset + records.stop, data[records.stop :]
@@ -80,6 +93,19 @@ def open_json_lines(file: File, *, limit: int | None = None) -> JsonLinesTable:
                 break
     schema = {name: pl.Float64() if dtype == pl.Null else dtype for name, dtype in schema.items()}
     return JsonLinesTable(marks.close(file.path, end), schema, blanks, file.keep)
+
+
+def check_names(file: File, text: bytes, rows: int) -> None:
+    """Refuse lines that name a column of their own each, before they are a table."""
+    if rows * text.count(b":") <= MOST_CELLS or rows * len({*NAME.findall(text)}) <= MOST_CELLS:
+        return
+    names: set[str] = set()
+    for line in text.splitlines():
+        try:
+            names |= {*json.loads(line)}
+        except (ValueError, TypeError, RecursionError):  # said where the lines are read
+            continue
+    check_growth(file.name, rows, len(names), os.path.getsize(file.path))
 
 
 def infer(file: File, data: bytes, records: Records, line: int) -> Schema:
@@ -154,6 +180,8 @@ def json_frame(document: object, where: str) -> pl.DataFrame:
         if not document:
             raise ValueError(f"{where} has no rows: at least one object is needed")
         names = list(dict.fromkeys(name for row in document for name in row))
+        given = sum(map(len, document))
+        check_growth(where, len(document), len(names), given, unit="values")
         columns = {name: [row.get(name) for row in document] for name in names}
     elif isinstance(document, dict) and all(isinstance(c, list) for c in document.values()):
         columns = document

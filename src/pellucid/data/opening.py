@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,21 @@ import polars as pl
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.lazy import lazy_name
 from pellucid.data.delimited import CsvTable, open_csv, unify
+from pellucid.data.doors.addresses import copied, find_remote, is_address, parquet_groups
+from pellucid.data.doors.arrow_sources import is_dataset, open_dataset, open_reader, streams_arrow
+from pellucid.data.doors.dask_collections import is_dask, open_dask_frame
+from pellucid.data.doors.folders import files_below, hive_values, with_hive
+from pellucid.data.doors.lakes import is_lake, lake_of, open_lake, open_lake_folder
+from pellucid.data.doors.lazy_plans import open_lazy
+from pellucid.data.doors.pandas_frames import missing_as_null, pandas_frame
 from pellucid.data.encodings import NotUtf8, as_utf8
 from pellucid.data.excel import ENDINGS as EXCEL
 from pellucid.data.excel import is_workbook, open_excel, split_sheet
 from pellucid.data.findings import is_pattern, unique_names
 from pellucid.data.jsonlines import json_frame, open_json, open_json_lines
 from pellucid.data.spool import (
-    Spool,
     compression_of,
     decompress,
     plain_name,
@@ -84,20 +92,52 @@ def open_table(
 
 
 def _open_any(source: Any, sql: str | None, format: str, limit: int | None, in_memory: bool) -> Any:
+    if is_dask(source):  # first: a Delayed answers to any attribute
+        no_sql(type(source), sql)
+        return open_held(source, in_memory)
+    if is_address(source):
+        no_sql(source, sql)
+        return open_address(source, format, limit)
     if is_database(source):
         return open_query(source, sql, limit, in_memory)
-    if sql is not None:
-        raise ValueError(f"sql goes with a database URL or connection, got {brief(source)}")
+    no_sql(source, sql)
     if isinstance(source, str | os.PathLike):
-        return open_paths(find_paths(os.fspath(source)), format, limit)
+        return open_place(os.fspath(source), format, limit, in_memory)
     if hasattr(source, "read"):
         return open_stream(source, format, limit)
     if is_path_list(source):
         paths = [path for item in source for path in find_paths(os.fspath(item))]
         return open_paths(paths, format, limit)
+    if type(source).__module__.partition(".")[0] == "narwhals":
+        source = source.to_native()
+    return open_held(source, in_memory)
+
+
+def open_held(source: Any, in_memory: bool) -> Any:
+    """The table that an object of another library holds."""
     if isinstance(source, pl.LazyFrame):
         return open_lazy(source, in_memory)
+    if is_dask(source):
+        table = open_dask_frame(source)
+        return FrameTable(table.read(0, table.n_rows, list(table.schema))) if in_memory else table
+    if is_lake(source):
+        return open_lake(source, in_memory)
+    if is_dataset(source):
+        return open_dataset(source, in_memory)
+    if type(source).__module__.startswith("pyspark"):
+        raise TypeError(
+            "a Spark frame is not read here: write it, frame.write.parquet('folder'), and give "
+            "the folder"
+        )
+    in_hand = hasattr(source, "iloc") or hasattr(source, "num_rows") or isinstance(source, Mapping)
+    if streams_arrow(source) and (lazy_name(source) or not (in_hand or is_frame(source))):
+        return open_reader(source, in_memory)
     return FrameTable(to_frame(source))
+
+
+def no_sql(source: Any, sql: str | None) -> None:
+    if sql is not None:
+        raise ValueError(f"sql goes with a database URL or connection, got {brief(source)}")
 
 
 def brief(value: object) -> str:
@@ -106,10 +146,10 @@ def brief(value: object) -> str:
 
 
 def open_query(source: Any, sql: str | None, limit: int | None, in_memory: bool) -> Any:
-    if isinstance(source, str) and source.split("://")[0] in ("http", "https", "ftp", "s3", "gs"):
+    if isinstance(source, str) and source.split("://")[0] in ("http", "https", "ftp"):
         raise ValueError(
-            f"{without_password(source)} is a remote address; files on this machine and databases "
-            "are read: download it first"
+            f"{without_password(source)} is a remote address of the web; files, databases and "
+            "stores such as s3:// are read: download it first"
         )
     if isinstance(source, str) and source.startswith("file://"):
         raise ValueError("give the path, without file://")
@@ -118,15 +158,6 @@ def open_query(source: Any, sql: str | None, limit: int | None, in_memory: bool)
     frames = query_frames(source, sql, limit)
     parts = [FrameTable(frame) for frame in frames] if in_memory else spool_frames(frames)
     return stack(parts, ["the query"] * len(parts), mixed_is_text=True)
-
-
-def open_lazy(source: pl.LazyFrame, in_memory: bool) -> Any:
-    if in_memory:
-        return FrameTable(source.collect())
-    spool = Spool()
-    path = spool.file("lazy.parquet")
-    source.sink_parquet(path, compression="lz4")
-    return scan_table("parquet", File(path, "the lazy frame", spool))
 
 
 def open_stream(stream: Any, format: str, limit: int | None) -> Any:
@@ -153,13 +184,44 @@ def is_path_list(source: object) -> bool:
     )
 
 
+def open_place(path: str, format: str, limit: int | None, in_memory: bool) -> Any:
+    """A file, the files of a pattern, or the tables below a folder with its Hive columns."""
+    below = path if os.path.isdir(path) else None
+    if below and (lake := lake_of(path)):
+        return open_lake_folder(path, lake, in_memory)
+    paths = find_paths(path)
+    if below is None and glob.has_magic(path) and not os.path.exists(path):
+        fixed = path[: re.search(r"[*?[]", path).start()]  # type: ignore[union-attr]
+        below = os.path.dirname(fixed) or "."
+    return open_paths(paths, format, limit, below)
+
+
+def open_address(address: str, format: str, limit: int | None) -> Any:
+    """The files at an address: Parquet by row groups, others from a copy."""
+    remote = find_remote(address, tuple(ENDINGS))
+    tables: list[Any] = []
+    names: list[str] = []
+    values: list[dict[str, str | None]] = []
+    found = hive_values(remote.paths, remote.below) if remote.below else [{}] * len(remote.paths)
+    for path, said in zip(remote.paths, found, strict=True):
+        ranged = format == "parquet" or (format == "auto" and path.endswith((".parquet", ".pq")))
+        if ranged:
+            parts: list[Any] = list(parquet_groups(remote, path))
+        else:
+            place, spool = copied(remote, path)
+            parts = [open_file(File(place, path, spool), format, limit)]
+        tables += parts
+        names += [path] * len(parts)
+        values += [said] * len(parts)
+    if len(tables) > 1 and all(isinstance(table, CsvTable) for table in tables):
+        tables = unify(tables)
+    return stack(with_hive(tables, values), names)
+
+
 def find_paths(path: str) -> list[str]:
-    """The file of that name, or the files of a pattern in the order of their names."""
+    """The file of that name, the files of a pattern or below a folder, in the order of names."""
     if os.path.isdir(path):
-        raise ValueError(
-            f"{path} is a folder; give a file, or a pattern such as "
-            f"{os.path.join(path, '*.parquet')!r}"
-        )
+        return files_below(path, tuple(ENDINGS))
     if os.path.exists(split_sheet(path)[0]):
         return [path]
     if glob.has_magic(path):
@@ -172,8 +234,10 @@ def find_paths(path: str) -> list[str]:
     raise FileNotFoundError(f"there is no file {path!r}{near}")
 
 
-def open_paths(paths: Sequence[str], format: str, limit: int | None) -> Any:
-    """One file, or several below each other."""
+def open_paths(
+    paths: Sequence[str], format: str, limit: int | None, below: str | None = None
+) -> Any:
+    """One file, or several below each other, with what the folders ``below`` one say."""
     tables: list[Any] = []
     for path in paths:
         place, sheet = split_sheet(path)
@@ -182,6 +246,8 @@ def open_paths(paths: Sequence[str], format: str, limit: int | None) -> Any:
             break
     if len(tables) > 1 and all(isinstance(table, CsvTable) for table in tables):
         tables = unify(tables)
+    if below is not None:
+        tables = with_hive(tables, hive_values(paths, below)[: len(tables)])
     return stack(tables, paths[: len(tables)])
 
 
@@ -305,42 +371,12 @@ def dict_frame(source: Mapping[Any, Any]) -> pl.DataFrame:
     return pl.DataFrame([missing_as_null(column) for column in series])
 
 
-def pandas_frame(source: Any) -> pl.DataFrame:
-    """Column by column; the index is left out, NaN and NaT become null."""
-    names = unique_names(source.columns, "the pandas frame")
-    columns = []
-    for position, name in enumerate(names):
-        values = source.iloc[:, position]
-        try:
-            column = pl.Series(name, pl.from_pandas(values, nan_to_null=True))
-            if getattr(values.dtype, "ordered", False) and column.dtype == pl.Categorical:
-                column = column.cast(pl.Enum(list(values.dtype.categories)))  # keeps the order
-        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
-            missing = values.isna().to_numpy()
-            cells = [None if gone else value for value, gone in zip(values, missing, strict=True)]
-            column = mixed_series(name, cells)
-        columns.append(missing_as_null(column))
-    return pl.DataFrame(columns)
-
-
-def mixed_series(name: str, cells: list[Any]) -> pl.Series:
-    try:
-        return pl.Series(name, cells, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
-
-
-def missing_as_null(column: pl.Series) -> pl.Series:
-    """NaN says missing in arrays and pandas; a Polars frame has null for it."""
-    if column.dtype == pl.Null:
-        return column.cast(pl.Float64)
-    return column.fill_nan(None) if column.dtype.is_float() else column
-
-
 def to_matrix(source: Any) -> np.ndarray:
     """An array-like of rows as a two-dimensional array of numbers, truth values or text."""
     if hasattr(source, "toarray"):
-        raise ValueError("a sparse matrix is not read here; pass it to fit, or use .toarray()")
+        raise ValueError(
+            "a sparse matrix is not read here; pass it to fit or to blocks, or use .toarray()"
+        )
     if isinstance(source, Sequence | np.ndarray) and not isinstance(source, str | bytes):
         try:
             matrix = np.asarray(source)

@@ -16,12 +16,11 @@ from typing import Any
 
 import polars as pl
 
-from pellucid.data.table import BROKEN, File, ScanTable, first_line
+from pellucid.data.table import BROKEN, MOST_TIMES, File, ScanTable, first_line
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 COPY_BYTES = 1 << 22
 SMALL_BYTES = 1 << 26  # up to which nobody asks how well a file was packed
-MOST_TIMES = 300  # what a packed file may grow by; gzip packs a run of zeros a thousandfold
 
 
 class Spool:

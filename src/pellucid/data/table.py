@@ -21,16 +21,27 @@ Schema = dict[str, Any]  # column name -> Polars data type
 BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # of a bad file
 
 
+# What a file may grow to when it is read: so many cells, or so many for each of its bytes.
+MOST_TIMES = 300  # gzip packs a run of zeros a thousandfold
+MOST_CELLS = 1 << 24  # of text formats and sheets, most of them empty
+MOST_NUMBERS = 1 << 29  # of Parquet and Arrow, which write a value that repeats once: 4 GB
+TRIAL_MEMORY = 8 << 30  # bytes that the trial may take; lists in cells are counted by nobody
 # Reads a file as it is read here. Polars ends its process, not only its call, over some damage.
-_whole = Apart("""
+_whole = Apart(f"""
 import polars as pl
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_DATA, ({TRIAL_MEMORY}, {TRIAL_MEMORY}))
+except (ImportError, ValueError):
+    pass
 def answer_to(question):
-    kind, path = question
+    kind, path, most = question
     if kind == "stream":
-        return pl.read_ipc_stream(path).height
+        return pl.read_ipc_stream(path).shape
     scan = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(path, glob=False)
     n = scan.select(pl.len()).collect().item()
-    return scan.slice(0, n).collect().height
+    shape = n, len(scan.collect_schema())
+    return shape if shape[0] * shape[1] > most else scan.slice(0, n).collect().shape
 """)
 TRIED_BYTES = 1 << 26  # a larger file is read without a trial: that would take as long again
 
@@ -126,14 +137,38 @@ def scan_file(kind: str, path: str) -> pl.LazyFrame:
 
 
 def check_whole(kind: str, file: File) -> None:
-    """Refuse a file over which Polars fails, before it is read in this process."""
-    if os.path.getsize(file.path) > TRIED_BYTES:
+    """Refuse a file over which Polars fails or that has no end, before it is read in this process.
+
+    The end of a stream stands nowhere, so that a large one is tried too.
+    """
+    size = os.path.getsize(file.path)
+    if size > TRIED_BYTES and kind != "stream":
         return
-    found = _whole.ask([kind, os.path.abspath(file.path)])
+    most = max(MOST_NUMBERS, MOST_TIMES * size)
+    found = _whole.ask([kind, os.path.abspath(file.path), most])
     if found is None or "error" in found:
         name = "Parquet" if kind == "parquet" else "Arrow"
         why = first_line(found["error"]) if found else "its sizes are impossible"
         raise ValueError(f"{file.name} is not a whole {name} file: {why}")
+    rows, columns = found["value"]
+    check_growth(file.name, rows, columns, size, MOST_NUMBERS)
+
+
+def check_growth(
+    name: str, rows: int, columns: int, size: int, least: int = MOST_CELLS, unit: str = "bytes"
+) -> None:
+    """Refuse a table that has far more cells than its file has bytes.
+
+    >>> check_growth("a.jsonl", 100_000, 50_000, 2_000_000)
+    Traceback (most recent call last):
+    ValueError: a.jsonl grows to 100,000 rows and 50,000 columns from 2,000,000 bytes: more than \
+300 cells for each, which no table has
+    """
+    if rows * columns > max(least, MOST_TIMES * size):
+        raise ValueError(
+            f"{name} grows to {rows:,} rows and {columns:,} columns from {size:,} {unit}: more "
+            f"than {MOST_TIMES} cells for each, which no table has"
+        )
 
 
 def check_dates(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -165,6 +200,7 @@ def scan_table(kind: str, file: File) -> ScanTable:
     except BROKEN as error:
         name = {"parquet": "Parquet", "ipc": "Arrow"}[kind]
         raise ValueError(f"{file.name} is not a whole {name} file: {first_line(error)}") from None
+    check_growth(file.name, n_rows, len(schema), os.path.getsize(file.path), MOST_NUMBERS)
     return ScanTable(kind, file.path, schema, n_rows, file.name, file.keep)
 
 

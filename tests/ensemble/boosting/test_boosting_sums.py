@@ -63,7 +63,7 @@ def test_one_number_says_what_two_say(monkeypatch, growers, loss, weighted):
     narrow = fit(X, y, w, loss=loss)
     monkeypatch.setattr(boosted_trees, "NARROW", 0)
     wide = fit(X, y, w, loss=loss)
-    assert [g.width for g in growers] == [1, 2]
+    assert [g.scales.units.width for g in growers] == [1, 2]
     same_trees(narrow, wide, 1e-6)
 
 
@@ -75,7 +75,7 @@ def test_a_root_from_the_leaves_is_the_root_from_the_rows(monkeypatch, growers):
     kept = fit(X, y, **params)
     monkeypatch.setattr(boosted_trees, "ROWS_PER_LEAF", 10**9)
     added = fit(X, y, **params)
-    assert [g.keep for g in growers] == [True, False]
+    assert [g.scales.units.keep for g in growers] == [True, False]
     assert_allclose(kept.history_["objective"], added.history_["objective"], rtol=1e-5)
     first = int(kept.trees_.node_start[10])
     assert_array_equal(kept.trees_.feature[:first], added.trees_.feature[:first])

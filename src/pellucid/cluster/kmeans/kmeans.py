@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, check_weights, fit_blocks, with_callbacks
 from pellucid.cluster.kmeans import passes as over_rows
 from pellucid.cluster.kmeans.lloyd import Limits, Run, State, run_lloyd
+from pellucid.cluster.kmeans.parallel_seeding import TRIES, parallel_centers, takes_parallel
 from pellucid.cluster.kmeans.passes import Box, Space, dense_rows, nearest
 from pellucid.cluster.kmeans.seeding import MemoryField, SourceField, choose_centers, default_trials
 from pellucid.cluster.kmeans.sparse_rows import (
@@ -135,6 +136,12 @@ class Problem(NamedTuple):
         plain = 1.0 if self.space.distance.name == "sqeuclidean" else 2.0  # others are not squared
         power = {"k-means++": 2.0, "k-means++-distance": plain, "random": 0.0}.get(init, np.inf)
         trials = default_trials(k) if init == "k-means++" else 1
+        if init == "k-means++" and self.drawn_at_once(k):
+            given = self.source, self.map_, self.space, self.dense
+            solve = partial(few_centers, self.space)
+            for i in range(0, len(rngs), TOGETHER):
+                yield from parallel_centers(*given, k, rngs[i : i + TOGETHER], solve)
+            return
         field: Any = SourceField(self.source, self.map_, self.space, power)
         if self.dense is not None:
             field = MemoryField(*self.dense, power)
@@ -143,6 +150,11 @@ class Problem(NamedTuple):
         for i in range(0, len(rngs), TOGETHER):
             for start in choose_centers(field, k, trials, rngs[i : i + TOGETHER]):
                 yield start.centers
+
+    def drawn_at_once(self, k: int) -> bool:
+        """Whether k-means++ takes the form of few passes; it depends on the rows, not on blocks."""
+        held = self.sparse is not None or isinstance(self.source, DeviceRows)
+        return not held and takes_parallel(k, self.box.n_rows)
 
     def _called(self, init: Callable[..., Any], k: int, rng: Rng) -> Array:
         if not isinstance(self.source, Rows):
@@ -185,6 +197,16 @@ def problem_of(source: Source, map_: Map, space: Space) -> Problem:
     if not box.weight > 0:
         raise ValueError("the weights are zero for every row; at least one must be positive")
     return Problem(source, map_, space, box, dense)
+
+
+def few_centers(space: Space, rows: Rows, k: int, rng: Rng) -> Array:
+    """The best of some runs of k-means on a few weighted rows."""
+    problem = problem_of(rows, map_threads, space)
+    passes = problem.passes()
+    limits = Limits(300, 1e-4 * problem.box.variance, "KMeans")
+    starts = problem.starts("k-means++", k, TRIES, rng)
+    runs = [run_lloyd(passes, start, limits, n=rows.n_rows) for start in starts]
+    return min(runs, key=lambda run: run.inertia).centers
 
 
 def stays_sparse(X: Any, space: Space) -> bool:
@@ -265,7 +287,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     n_clusters : int, default=8
         Number of centres, at most the number of rows.
     init : str, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
-        ``"k-means++"``, ``"k-means++-distance"`` (plain distance, one draw), ``"random"``
+        ``"k-means++"`` (from 65,537 rows on in the form of 5 passes, k-means||),
+        ``"k-means++-distance"`` (plain distance, one draw), ``"random"``
         (distinct rows), ``"uniform"`` (anywhere in the box of the data), ``"farthest"``, centres,
         or a function ``init(X, n_clusters, random_state)`` that returns them.
     n_init : "auto" or int, default="auto"

@@ -1,1 +1,1 @@
-"""Kernels that count: words, moments within classes, inversions, basis functions."""
+"""Kernels that count: words, moments within classes, inversions, basis functions, pooled blocks."""

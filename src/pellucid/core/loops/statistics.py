@@ -154,10 +154,13 @@ def merge_nodes(nodes: Iterable[Node], merge: Callable[[Any, Any], Any]) -> Any:
 def reduce_rows(statistic: Statistic, source: Source, map_: Map) -> Any:
     """Summarise every leaf of ``source`` and merge along the fixed tree.
 
-    A source that sums its rows itself (``device.DeviceRows``) is asked to.
+    A source that sums its rows itself (``device.DeviceRows``) is asked to; so is a backend that
+    merges where the rows are (``backends.Dask``), along the same tree.
     """
     if (own := getattr(source, "reduce", None)) is not None:
         return own(statistic)
+    if (there := getattr(getattr(map_, "__self__", None), "reduce_rows", None)) is not None:
+        return there(statistic, source)
     parts = map_(partial(summarise_span, statistic), source.spans())
     with single_threaded_blas():
         return merge_nodes((node for part in parts for node in part), statistic.merge)

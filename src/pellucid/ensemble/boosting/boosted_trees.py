@@ -20,6 +20,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.ensemble.boosting.crowd import Crowd
 from pellucid.ensemble.boosting.growth_limits import Limits
+from pellucid.ensemble.boosting.hist_losses import total_of
 from pellucid.ensemble.boosting.kernels.histograms import FOUND
 from pellucid.ensemble.boosting.kernels.leafwise import BLOCK, Grown, Rules, Table, Work, grow_tree
 from pellucid.ensemble.boosting.kernels.scores import leaf_bits, score_bits, walk_trees
@@ -50,12 +51,78 @@ class Trees(NamedTuple):
     weight: Any
 
 
-class Grower:
-    """Memory for growing tree after tree on one binned table.
+class Units(NamedTuple):
+    """How weights and sums become whole numbers: the same for all trees of a fit."""
 
-    ``flat``: the curvature of every row is 1, and no gradient stands far above all others.
-    ``moves``: the gradient of a row moves by ``rate`` times the value of its leaf.
+    weight_scale: float
+    shift: int
+    width: int
+    keep: bool  # gradients move with their leaves: ``leafwise``
+
+
+def find_units(
+    shape: tuple[int, int], total: float, whole: bool, limits: Limits, flat: bool, moves: bool
+) -> Units:
+    """The units of a table (rows, columns) with the weight ``total``.
+
+    ``whole``: so are all weights. ``flat``: the curvature of every row is 1, and no gradient
+    stands far above all others. ``moves``: the gradient of a row moves with its score.
     """
+    n, p = shape
+    # weights as whole numbers: exact for whole weights, 20 bits or more for others
+    whole = whole and total < WHOLE
+    weight_scale = 1.0 if whole else 2.0 ** math.floor(math.log2(WHOLE / total))
+    if weight_scale == 1.0 and not whole:
+        weight_scale = 0.5
+    spill = 2 if whole else n + 2  # what rounding may add
+    shift = max(1, math.ceil(math.log2(total * weight_scale + spill)))
+    width = 1 if flat and whole and shift <= NARROW else 2
+    roomy = pool_slots(p, width, limits.max_leaves) >= limits.max_leaves
+    keep = moves and width == 1 and roomy and n >= ROWS_PER_LEAF * limits.max_leaves
+    return Units(weight_scale, shift, width, keep)
+
+
+def pool_slots(p: int, width: int, max_leaves: int) -> int:
+    """How many leaves keep their sums at the same time."""
+    return max(2, min(max_leaves, POOL_BYTES // (8 * p * 256 * width)))
+
+
+class Scales:
+    """The scale of the gradients of each tree; in narrow cells that of the tree before may stay."""
+
+    def __init__(self, units: Units, limits: Limits, rate: float) -> None:
+        self.units, self.limits, self.rate = units, limits, float(rate)
+        self.last = math.inf
+
+    def rules(self, sum_g: float, sum_h: float, seed: int) -> tuple[Array, Rules]:
+        """What turns (g, h, weight) into whole numbers, and the rules of the next tree."""
+        weight_scale, shift, width, keep = self.units
+        scale = np.array([_power(61, sum_g), _power(62 - shift, sum_h), weight_scale])
+        again = False
+        if width == 1:
+            fine = _power(61 - shift, sum_g)
+            again = keep and fine / 16 <= self.last <= 2 * fine
+            self.last = self.last if again else fine
+            scale = np.array([self.last, 1.0, 1.0])
+        q = self.limits
+        limits = q.max_leaves, q.max_depth, q.min_leaf, q.l2, q.min_gain, q.tries
+        state = seed, width, self.rate, keep, again
+        return scale, Rules(1 / scale, q.monotone, q.paths, shift, *limits, *state)
+
+
+def empty_tree(k: int) -> Grown:
+    """Memory for a tree of up to ``k`` leaves."""
+    split, sides = np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8)
+    return Grown(split, sides, *np.zeros((2, k), np.int32), *np.zeros((3, k)))
+
+
+def cut_tree(tree: Grown, leaves: int) -> Grown:
+    """The part of the memory that a tree of so many leaves has filled."""
+    return Grown(*(part[: leaves - 1] for part in tree[:5]), *(part[:leaves] for part in tree[5:]))
+
+
+class Grower:
+    """Memory for growing tree after tree on one binned table."""
 
     def __init__(
         self, table: Table, w: Array, limits: Limits, *, flat: bool, moves: bool, rate: float
@@ -64,24 +131,15 @@ class Grower:
         self.table, self.w, self.limits = table, w, limits
         self.n_threads = 1 if n < FEW else min(thread_count(), max(1, p))
         self.crowd = Crowd(self.n_threads)
-        # weights as whole numbers: exact for whole weights, 20 bits or more for others
-        total = float(w.sum())
-        whole = total < WHOLE and bool((w == np.floor(w)).all())
-        self.weight_scale = 1.0 if whole else 2.0 ** math.floor(math.log2(WHOLE / total))
-        if self.weight_scale == 1.0 and not whole:
-            self.weight_scale = 0.5
-        spill = 2 if whole else n + 2  # what rounding may add
-        self.shift = max(1, math.ceil(math.log2(total * self.weight_scale + spill)))
-        self.width = 1 if flat and whole and self.shift <= NARROW else 2
-        self.work = self._memory(n, p)
-        roomy = len(self.work.pool) > limits.max_leaves
-        self.keep = moves and self.width == 1 and roomy and n >= ROWS_PER_LEAF * limits.max_leaves
-        self.rate, self.scale = float(rate), math.inf
+        whole = bool((w == np.floor(w)).all())
+        units = find_units((n, p), total_of(w), whole, limits, flat, moves)
+        self.scales = Scales(units, limits, rate)
+        self.work = self._memory(n, p, units.width)
 
-    def _memory(self, n: int, p: int) -> Work:
-        t, size = self.n_threads, p * 256 * self.width
-        slots = max(2, min(self.limits.max_leaves, POOL_BYTES // (8 * size)))
-        counter, cells = np.zeros(8, np.int64), np.zeros((n, self.width), np.int64)
+    def _memory(self, n: int, p: int, width: int) -> Work:
+        t, size = self.n_threads, p * 256 * width
+        slots = pool_slots(p, width, self.limits.max_leaves)
+        counter, cells = np.zeros(8, np.int64), np.zeros((n, width), np.int64)
         rows = np.zeros(n + 64 * t, np.int32), stretches(n, t), np.zeros(n, np.uint16)
         sums = np.zeros((t, size), np.int64), np.zeros((slots + 1, size), np.int64)
         best = np.zeros((t, 2)), np.zeros((t, 2, FOUND), np.int64), np.zeros((t, 2), np.int64)
@@ -92,27 +150,14 @@ class Grower:
         self, run: Callable[..., Any], g: Array, h: Array, sum_g: float, sum_h: float, seed: int
     ) -> Grown:
         """One tree; ``run`` is a gang of ``n_threads``, g and h are those of unit weight."""
-        scale = np.array([_power(61, sum_g), _power(62 - self.shift, sum_h), self.weight_scale])
-        again = False
-        if self.width == 1:
-            fine = _power(61 - self.shift, sum_g)
-            again = self.keep and fine / 16 <= self.scale <= 2 * fine
-            self.scale = self.scale if again else fine
-            scale = np.array([self.scale, 1.0, 1.0])
-        q, k = self.limits, self.limits.max_leaves
-        limits = k, q.max_depth, q.min_leaf, q.l2, q.min_gain, q.tries
-        state = seed, self.width, self.rate, self.keep, again
-        rules = Rules(1 / scale, q.monotone, q.paths, self.shift, *limits, *state)
-        split, sides = np.zeros((max(k - 1, 1), FOUND), np.int64), np.zeros(k, np.uint8)
-        children, numbers = np.zeros((2, k), np.int32), np.zeros((3, k))
-        tree = Grown(split, sides, *children, *numbers)
+        scale, rules = self.scales.rules(sum_g, sum_h, seed)
+        tree = empty_tree(self.limits.max_leaves)
         if self.n_threads == 1:
             self.work.counter[0] = 0
             leaves = grow_tree(0, 1, self.table, rules, scale, g, h, self.w, self.work, tree)
         else:
             leaves = self._run(run, rules, scale, g, h, tree)
-        of_nodes = (part[: leaves - 1] for part in tree[:5])
-        return Grown(*of_nodes, *(part[:leaves] for part in tree[5:]))
+        return cut_tree(tree, leaves)
 
     def _run(
         self, run: Callable[..., Any], rules: Rules, scale: Array, g: Array, h: Array, tree: Grown

@@ -176,21 +176,26 @@ class HistGradientBoostingRegressor(Regressor, HistGradientBoosting):
 
     def _targets(self, y: ArrayLike, n: int) -> Array:
         y = self._check_target(y, n)
-        if self.loss == "gamma" and not (y > 0).all():
-            raise ValueError("loss='gamma' requires strictly positive y")
-        if self.loss == "poisson" and not (y >= 0).all():
-            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0")
+        self._check_range(float(y.min()), np.inf)
         return y
+
+    def _check_range(self, low: float, high: float) -> None:
+        if self.loss == "gamma" and not low > 0:
+            raise ValueError("loss='gamma' requires strictly positive y")
+        if self.loss == "poisson" and not (low >= 0 and high > 0):
+            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0")
 
     _known_targets = _targets
 
     def _present(self, y: Array) -> Array:
-        if self.loss == "poisson" and not y.max() > 0:
-            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0")
+        self._check_range(float(y.min()), float(y.max()))
         return y
 
     def _factor(self, y: Array, w: Array) -> Array:
         return np.ones(len(y))
+
+    def _class_factors(self, totals: Array) -> Array:
+        return np.zeros(0)
 
     def _words(self, y: Array) -> Array:
         return y
@@ -330,7 +335,15 @@ growth
         if self.class_weight is None:
             return np.ones(len(y))
         totals: Any = np.bincount(y.astype(np.intp), w, len(self.classes_))
-        return class_weights(self.class_weight, self.classes_, totals)[y.astype(np.intp)]
+        return self._class_factors(totals)[y.astype(np.intp)]
+
+    def _class_factors(self, totals: Array) -> Array:
+        if self.class_weight is None:
+            return np.zeros(0)
+        return class_weights(self.class_weight, self.classes_, totals)
+
+    def _check_range(self, low: float, high: float) -> None:
+        """Classes have none."""
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores: (n,) for two classes, positive for the second; else (n, K)."""

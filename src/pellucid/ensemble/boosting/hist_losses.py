@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pellucid.core.algebra.exact_sums import exact_sum
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.runtime.threads import map_threads
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
@@ -50,6 +51,15 @@ def blocks(n: int) -> list[tuple[int, int]]:
     return [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
 
 
+def total_of(x: Array) -> float:
+    """The sum, rounded over ``ROWS`` rows at a time and then once: rows in blocks can do the same.
+
+    >>> total_of(np.array([0.5, 0.25]))
+    0.75
+    """
+    return exact_sum(float(x[a:b].sum()) for a, b in blocks(len(x)))
+
+
 def add_tree(f: Array, leaf: NDArray[Any], value: Array) -> None:
     """f_i += the value of the leaf of row i, in threads over rows."""
     tasks = blocks(len(f))
@@ -64,7 +74,12 @@ def is_flat(loss: Loss, y: Array, c: Array, baseline: Array) -> bool:
     if loss.code not in (boosting.SQUARED, boosting.ABSOLUTE, boosting.QUANTILE):
         return False
     r = np.abs(y - baseline[0])
-    return bool((c == 1).all() and (loss.by_quantile or r.max() <= LONE * r.mean()))
+    return bool((c == 1).all() and (loss.by_quantile or not_lone(r.max(), total_of(r), len(r))))
+
+
+def not_lone(largest: float, total: float, n: int) -> bool:
+    """Whether the largest residual is no more than ``LONE`` times the mean."""
+    return bool(largest <= LONE * (total / n))
 
 
 def derivatives(
@@ -77,7 +92,21 @@ def derivatives(
     """
     K, n = F.shape
     g, h = (np.empty((K, n)), np.empty((K, n))) if out is None else (out.g, out.h)
-    total = float(w @ c) if out is None else out.total
+    total = total_of(w * c) if out is None else out.total
+    parts = derivative_parts(loss, (y, F, w, c), (g, h), tree, blocks(n))
+    sums = [[exact_sum(part[0][k, j] for part in parts) for j in (0, 1)] for k in range(K)]
+    return Derivatives(g, h, np.array(sums), exact_sum(part[1] for part in parts) / total, total)
+
+
+def derivative_parts(
+    loss: Loss,
+    rows: tuple[Array, Array, Array, Array],
+    out: tuple[Array, Array],
+    tree: Any,
+    tasks: list[tuple[int, int]],
+) -> list[tuple[Array, float]]:
+    """Write the derivatives of (y, F, w, c) to ``out``; the sums of every stretch of rows."""
+    (y, F, w, c), (g, h), K = rows, out, len(rows[1])
 
     def work(task: tuple[int, int]) -> tuple[Array, float]:
         if tree is not None:
@@ -88,13 +117,7 @@ def derivatives(
         a, b, part = boosting.gradients(loss.code, loss.level, y, F[0], w, c, g[0], h[0], *task)
         return np.array([[a, b]]), part
 
-    tasks = blocks(n)
-    if len(tasks) == 1:
-        sums, mean = work(tasks[0])
-        return Derivatives(g, h, sums, mean / total, total)
-    parts = list(map_threads(work, tasks))
-    sums = np.sum([part[0] for part in parts], axis=0)
-    return Derivatives(g, h, sums, math.fsum(part[1] for part in parts) / total, total)
+    return [work(tasks[0])] if len(tasks) == 1 else list(map_threads(work, tasks))
 
 
 def mean_loss(loss: Loss, y: Array, F: Array, v: Array) -> float:
@@ -110,16 +133,24 @@ def best_constant(loss: Loss, y: Array, v: Array, K: int) -> Array:
     >>> best_constant(Loss(boosting.SQUARED), np.array([1.0, 3.0]), np.ones(2), 1)
     array([2.])
     """
-    code, mean = loss.code, float(np.average(y, weights=v))
+    if loss.by_quantile:
+        return leaf_quantiles(y, v, np.zeros(len(y), np.uint16), 1, loss.level)
+    totals = np.zeros(0)
+    if loss.code == boosting.SOFTMAX:
+        parts = [np.bincount(y[a:b].astype(np.intp), v[a:b], K) for a, b in blocks(len(y))]
+        totals = np.array([exact_sum(part) for part in zip(*parts, strict=True)])
+    return constant_of(loss, total_of(y * v), total_of(v), totals)
+
+
+def constant_of(loss: Loss, of_y: float, of_v: float, totals: Array) -> Array:
+    """The best constant from the sums of v y and v; ``totals`` are those of v in every class."""
+    code, mean = loss.code, of_y / of_v
     if code == boosting.SOFTMAX:
-        share = np.bincount(y.astype(np.intp), v, K) / v.sum()
-        logs = np.log(np.maximum(share, np.finfo(float).tiny))
+        logs = np.log(np.maximum(totals / of_v, np.finfo(float).tiny))
         return logs - logs.mean()
     if code == boosting.LOGISTIC:
         mean = min(max(mean, 1e-15), 1 - 1e-15)
         return np.array([math.log(mean / (1 - mean))])
-    if loss.by_quantile:
-        return leaf_quantiles(y, v, np.zeros(len(y), np.uint16), 1, loss.level)
     if code in (boosting.POISSON, boosting.GAMMA):
         return np.array([math.log(max(mean, 1e-300))])
     return np.array([mean])

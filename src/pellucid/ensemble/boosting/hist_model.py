@@ -2,6 +2,8 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Rng
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import gang
 from pellucid.ensemble.bins import Bins, encode, find_bins
+from pellucid.ensemble.blocks.table import Opened, fit_blocks
 from pellucid.ensemble.boosting import hist_losses
+from pellucid.ensemble.boosting.block_fit import block_rounds
 from pellucid.ensemble.boosting.boosted_trees import (
     MAX_LEAVES,
     Grower,
@@ -28,6 +32,7 @@ from pellucid.ensemble.boosting.boosted_trees import (
     part_of,
 )
 from pellucid.ensemble.boosting.growth_limits import Growth, Limits, check_growth, monotone_signs
+from pellucid.ensemble.boosting.hist_losses import total_of
 from pellucid.ensemble.boosting.hist_nodes import predictors
 from pellucid.ensemble.boosting.hist_table import open_table
 from pellucid.ensemble.boosting.kernels import derivatives as boosting
@@ -71,7 +76,8 @@ class Rounds:
         moves = loss.code == boosting.SQUARED
         self.grower = Grower(table, rows.w, limits, flat=flat, moves=moves, rate=rate)
         self.new: list[Grown] = []
-        self.run: Any = None  # a gang of threads
+        self.K = len(baseline)
+        self.run: Any = None  # a gang of threads, when at work
         self.F = self._start(codes.by_column, baseline)
         self.held_codes = None if held is None else encode(held.X, bins, by_row=False).by_column
         self.F_held: Any = None if held is None else self._start(self.held_codes, baseline)
@@ -80,6 +86,20 @@ class Rounds:
         F = np.repeat(baseline[:, None], codes.shape[1], axis=1)
         add_scores(self.old, codes, F)
         return F
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Threads that wait for the next tree."""
+        with gang(self.grower.n_threads) as self.run:
+            yield
+
+    @property
+    def held_loss(self) -> float:
+        """The mean loss of the rows kept aside."""
+        held = self.held
+        if held is None:
+            return np.nan
+        return hist_losses.mean_loss(self.loss, held.y, self.F_held, held.w * held.c)
 
     def begin(self) -> hist_losses.Derivatives:
         rows = self.rows
@@ -121,7 +141,7 @@ class Rounds:
 class Scores:
     """Scores per round on training and held rows, greater is better, as scikit-learn keeps them."""
 
-    def __init__(self, model: BaseEstimator, rounds: Rounds, weighted: bool) -> None:
+    def __init__(self, model: BaseEstimator, rounds: Any, weighted: bool) -> None:
         self.model, self.rounds, self.weighted = model, rounds, weighted
         self.train: list[float] = list(model.train_score_)
         self.validation: list[float] = list(model.validation_score_)
@@ -135,7 +155,7 @@ class Scores:
     @property
     def watched(self) -> list[float]:
         """Those that decide when to stop."""
-        return self.train if self.rounds.held is None else self.validation
+        return self.validation if self.rounds.held else self.train
 
     def add(self, state: hist_losses.Derivatives) -> None:
         rounds, held = self.rounds, self.rounds.held
@@ -143,12 +163,10 @@ class Scores:
             self.train.append(-state.loss)
         else:
             self.train.append(self._named(rounds.rows, rounds.F))
-        if held is None or rounds.F_held is None:
+        if not held:
             return
         if self.scorer is None:
-            self.validation.append(
-                -hist_losses.mean_loss(rounds.loss, held.y, rounds.F_held, held.w * held.c)
-            )
+            self.validation.append(-rounds.held_loss)
         else:
             self.validation.append(self._named(held, rounds.F_held))
 
@@ -214,6 +232,14 @@ class HistGradientBoosting(Estimator):
         """What the loss of each row is multiplied by."""
 
     @abstractmethod
+    def _class_factors(self, totals: Array) -> Array:
+        """The same for each class of the weight ``totals``; (0,) where it is 1 for all rows."""
+
+    @abstractmethod
+    def _check_range(self, low: float, high: float) -> None:
+        """Refuse targets from ``low`` to ``high`` that the loss has no meaning for."""
+
+    @abstractmethod
     def _words(self, y: Array) -> Any:
         """Numbers back to the targets that a scorer compares."""
 
@@ -254,12 +280,9 @@ class HistGradientBoosting(Estimator):
         again = bool(self.warm_start) and hasattr(self, "trees_")
         rows, mask = self._open(X, y, sample_weight, again)
         held = self._given_rows(X_val, y_val, sample_weight_val)
-        if not again:
-            self._seed = int(generator(self.random_state).integers(2**62))
-            self.is_categorical_ = mask if mask.any() else None
-        rng = np.random.default_rng(self._seed)
-        many, asked = len(rows.y) > AUTO_STOP, self.early_stopping
-        self.do_early_stopping_ = held is not None or (many if asked == "auto" else bool(asked))
+        rng = self._begin(mask, len(rows.y), again)
+        if held is not None:
+            self.do_early_stopping_ = True
         if self.do_early_stopping_ and held is None and self.validation_fraction is not None:
             rows, held = self._set_aside(rows, rng)
         if not again:
@@ -268,6 +291,22 @@ class HistGradientBoosting(Estimator):
             self._check_categories()
         self._boost(rows, held, growth, again, sample_weight is not None)
         return self
+
+    def _begin(self, mask: Array, n: int, again: bool) -> Rng:
+        """The seed of the fit, and whether it may stop early."""
+        if not again:
+            self._seed = int(generator(self.random_state).integers(2**62))
+            self.is_categorical_ = mask if mask.any() else None
+        many, asked = n > AUTO_STOP, self.early_stopping
+        self.do_early_stopping_ = many if asked == "auto" else bool(asked)
+        return np.random.default_rng(self._seed)
+
+    fit_blocks = fit_blocks
+
+    def _fit_opened(self, opened: Opened, map_: Map) -> None:
+        """The same on blocks: see ``block_rounds.py``."""
+        rounds = block_rounds(self, opened, map_)
+        self._loop(rounds, Scores(self, rounds, False) if self.do_early_stopping_ else None)
 
     def _open(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, again: bool
@@ -313,10 +352,10 @@ class HistGradientBoosting(Estimator):
             what = f"{self._column_name(j)} has {self._bins.n_bins[j]} categories"
             raise ValueError(f"{what}; at most 255 fit")
 
-    def _limits(self, rows: Sample, growth: Growth) -> Limits:
-        n, p = rows.X.shape
+    def _limits(self, n: int, total: float, growth: Growth) -> Limits:
+        """What a tree may be on n rows with the weight ``total``."""
+        p = self.n_features_in_
         names = getattr(self, "feature_names_in_", None)
-        total = float(rows.w.sum())
         signs = monotone_signs(growth.monotonic_cst, names, self.is_categorical_, p)
         if signs.any() and self._n_scores() > 1:
             raise ValueError("monotonic_cst needs two classes: the scores of more have no order")
@@ -335,9 +374,20 @@ class HistGradientBoosting(Estimator):
         self, rows: Sample, held: Sample | None, growth: Growth, again: bool, weighted: bool
     ) -> None:
         loss, K = self._loss(), self._n_scores()
-        limits = self._limits(rows, growth)
+        limits = self._limits(len(rows.y), total_of(rows.w), growth)
         if not again:
             self._baseline = hist_losses.best_constant(loss, rows.y, rows.w * rows.c, K)
+        unit, limits = self._ready(loss, limits, again)
+        if unit != 1.0:
+            rows = rows._replace(c=rows.c / unit)
+        start = Start(self._bins, self._baseline, self.trees_, self._seed)
+        rounds = Rounds(rows, held, (loss, limits, self.learning_rate), start)
+        scores = Scores(self, rounds, weighted) if self.do_early_stopping_ else None
+        self._loop(rounds, scores)
+
+    def _ready(self, loss: hist_losses.Loss, limits: Limits, again: bool) -> tuple[float, Limits]:
+        """No trees yet, or those of before; the unit of the curvature, and the limits in it."""
+        if not again:
             self.trees_, self.n_iter_ = join([]), 0
             self.train_score_ = self.validation_score_ = np.array([])
         if self.n_iter_ > self.max_iter:
@@ -345,16 +395,12 @@ class HistGradientBoosting(Estimator):
             raise ValueError(f"warm_start: {done}, more than max_iter={self.max_iter}")
         unit = hist_losses.curvature_unit(loss, self._baseline)
         if unit != 1.0:
-            rows = rows._replace(c=rows.c / unit)
             limits = limits._replace(l2=limits.l2 / unit, min_gain=limits.min_gain / unit)
-        start = Start(self._bins, self._baseline, self.trees_, self._seed)
-        rounds = Rounds(rows, held, (loss, limits, self.learning_rate), start)
-        scores = Scores(self, rounds, weighted) if self.do_early_stopping_ else None
-        self._loop(rounds, scores)
+        return unit, limits
 
-    def _loop(self, rounds: Rounds, scores: Scores | None) -> None:
+    def _loop(self, rounds: Any, scores: Scores | None) -> None:
         """Rounds until ``max_iter``, or until the scores gain no more."""
-        K, done = len(rounds.F), self.n_iter_
+        K, done = rounds.K, self.n_iter_
 
         def step(state: hist_losses.Derivatives) -> tuple[hist_losses.Derivatives, float]:
             was = state.loss
@@ -381,7 +427,7 @@ class HistGradientBoosting(Estimator):
             return scores is not None and scores.stalled(self.n_iter_no_change, self.tol)
 
         loop: dict[str, Any] = {"tol": None, "record": record, "context": context, "stop": stop}
-        with gang(rounds.grower.n_threads) as rounds.run:
+        with rounds.working():
             run = self._iterate(step, state, max_iter=left, **loop)
         self.trees_, self.n_iter_ = rounds.trees(run.n_iter), done + run.n_iter
         self.n_trees_per_iteration_ = K

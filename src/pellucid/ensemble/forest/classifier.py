@@ -5,7 +5,7 @@ Vote          ``predict_vote``: the majority of the trees' own answers
 Out of bag    shares and accuracy of the trees that have not seen a row
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.ensemble.committees.bootstrap import Bootstrap, class_factor
+from pellucid.ensemble.forest.block_fit import NOT_HERE, Gathered
 from pellucid.ensemble.forest.forest_model import ForestEstimator, fingerprint, jobs
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import Classes
@@ -41,10 +42,8 @@ class ForestClassifier(ForestEstimator, Classifier):
         rows = self._check_training(X, y, sample_weight)
         self._check_same_classes(before)
         w, codes = np.array(rows.w), rows.y.reshape(len(rows.y), -1)
-        self.n_outputs_ = codes.shape[1]
-        sizes = [len(c) for c in self._class_lists()]
-        self.n_classes_ = sizes[0] if rows.y.ndim == 1 else np.array(sizes)
-        target, own = Classes(codes, np.array(sizes)), codes[:, 0] if self.n_outputs_ == 1 else None
+        target = self._classes(codes, rows.y.ndim == 1)
+        own = codes[:, 0] if self.n_outputs_ == 1 else None
         with jobs(self.n_jobs):
             self._grow(rows.X, target, w, own, self._factor(y, codes, w))
             self.training_rows_ = fingerprint(rows.X)
@@ -53,6 +52,19 @@ class ForestClassifier(ForestEstimator, Classifier):
                 self._oob(codes, w, rows.X)
         context.end()
         return self
+
+    def _classes(self, codes: Any, one: bool) -> Classes:
+        """The target of the trees; sets how many outputs and classes there are."""
+        self.n_outputs_ = codes.shape[1]
+        sizes = [len(c) for c in self._class_lists()]
+        self.n_classes_ = sizes[0] if one else np.array(sizes)
+        return Classes(codes, np.array(sizes))
+
+    def _take_blocks(self, rows: Gathered, grow: Callable[..., Any]) -> None:
+        codes = rows.y.astype(np.intp)[:, None]
+        factor = self._factor(self.classes_[codes[:, 0]], codes, rows.w)
+        grow(self._classes(codes, True), codes[:, 0], factor)
+        self.training_rows_, self.training_target_ = NOT_HERE, fingerprint(codes[:, 0])
 
     def _check_same_classes(self, before: Any) -> None:
         lists = before if isinstance(before, list) else [before]

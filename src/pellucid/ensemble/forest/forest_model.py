@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Any, ClassVar
@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, Seed
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, map_threads, thread_count
 from pellucid.core.runtime.warn import warn
+from pellucid.ensemble.blocks.table import Opened, fit_blocks
 from pellucid.ensemble.committees.bootstrap import (
     SAMPLINGS,
     Bootstrap,
@@ -28,6 +29,7 @@ from pellucid.ensemble.committees.bootstrap import (
     own_order,
     refuse_fewer,
 )
+from pellucid.ensemble.forest.block_fit import SMALL_ROWS, Gathered, fit_apart, fit_together
 from pellucid.ensemble.forest.growing import Plan, grow_forest
 from pellucid.ensemble.forest.reading import PermutationImportance, permute_columns, proximities
 from pellucid.ensemble.forest.record import Forest, join_forests
@@ -157,6 +159,24 @@ class ForestEstimator(Estimator):
         self, X: Array, target: Any, w: Array, codes: Any = None, class_weight: Any = None
     ) -> Any:
         """Grow what is missing of the forest; returns the rows of the new leaves, if kept."""
+
+        def order() -> Any:
+            return own_order(X, target.codes if isinstance(target, Classes) else target)
+
+        def grow(plan: Plan, sampler: Sampler, new: range) -> Any:
+            return grow_forest(X, target, w, plan, sampler, new, self._keeps_rows)
+
+        return self._grow_by(grow, order, w, codes, class_weight)
+
+    def _grow_by(
+        self,
+        grow: Callable[[Plan, Sampler, range], Any],
+        order: Callable[[], Any],
+        w: Array,
+        codes: Any,
+        class_weight: Any,
+    ) -> Any:
+        """The same, whatever the rows are in: ``order()`` is ``own_order`` of them."""
         check.whole(n_estimators=self.n_estimators)
         check.boolean(warm_start=self.warm_start)
         sampling = self._sampling()
@@ -169,19 +189,32 @@ class ForestEstimator(Estimator):
         refuse_fewer(self.n_estimators, done, "trees")
         fresh = old is None
         seed = int(generator(self.random_state).integers(2**62)) if fresh else self.sampler_.seed
-        order = own_order(X, target.codes if isinstance(target, Classes) else target)
-        sampler = make_sampler(sampling, seed, w, self.n_estimators, order, codes)
+        sampler = make_sampler(sampling, seed, w, self.n_estimators, order(), codes)
         self.sampler_: Sampler = sampler
         total = float(w.sum()) if sampler.kind == "all" else float(sampler.draws)
-        plan = Plan(self._template()._growth(len(X), total), self.ccp_alpha, class_weight)
+        plan = Plan(self._template()._growth(len(w), total), self.ccp_alpha, class_weight)
         if done == self.n_estimators:
             warn("warm_start: n_estimators is the number of trees there are; nothing was fitted")
             return np.zeros(0, np.int32)
         new = range(done, self.n_estimators)
         with np.errstate(over="ignore", invalid="ignore"):
-            forest, rows = grow_forest(X, target, w, plan, sampler, new, self._keeps_rows)
+            forest, rows = grow(plan, sampler, new)
         self.forest_: Forest = forest if old is None else join_forests(old, forest)
         return rows
+
+    fit_blocks = fit_blocks
+
+    @abstractmethod
+    def _take_blocks(self, rows: Gathered, grow: Callable[..., Any]) -> None:
+        """Fit to targets and weights that are here, with rows that are not."""
+
+    def _fit_opened(self, opened: Opened, map_: Map) -> None:
+        """The same on blocks: see ``block_forest.py``."""
+        if opened.source.n_rows <= SMALL_ROWS:
+            fit_together(self, opened)
+        else:
+            with jobs(self.n_jobs), np.errstate(over="ignore", invalid="ignore"):
+                fit_apart(self, opened, map_)
 
     def _check_state(self) -> None:
         super()._check_state()

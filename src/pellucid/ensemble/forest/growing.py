@@ -107,24 +107,15 @@ class Member(NamedTuple):
     center: float
 
 
-class CodedGrower:
-    """Grows single trees from coded columns, or from cells as they are; one per thread."""
+class Members:
+    """What each tree sees, as whole numbers, and its record once it is grown."""
 
-    def __init__(self, table: Any, target: Any, plan: Plan, sampler: Sampler, lost: bool) -> None:
-        self.table, self.target, self.plan, self.sampler = table, target, plan, sampler
-        self.block = None
-        if isinstance(table, extra.Cells):
-            n, d, bins = table.n, table.d, 1
-            self.block = extra.make_block(n)
-        else:
-            (d, n), bins = table.codes.shape, table.missing + 1
-        self.d = d
+    def __init__(self, d: int, target: Any, plan: Plan, sampler: Sampler, lost: bool) -> None:
+        self.d, self.target, self.plan, self.sampler = d, target, plan, sampler
         self.classes = isinstance(target, Classes)
         self.n_classes = max(int(target.n_classes[0]), 2) if self.classes else 2
         self.y = (target.codes if self.classes else target)[:, 0]
         self.plain = np.ascontiguousarray(self.y, np.float64)
-        self.room = coded.make_room(n, d, bins, self.n_classes)
-        self.out = coded.empty_grown(n, self.n_classes)
         growth = plan.growth
         free = growth.min_weight_leaf == growth.min_impurity_decrease == 0
         free = free and growth.min_samples_leaf <= 1 and growth.splitter == "best" and not lost
@@ -177,10 +168,9 @@ class CodedGrower:
         y = np.where(w > 0, y, self.center)
         return np.rint(w * (y - self.center) / fine).astype(np.int64), fine
 
-    def grow(self, b: int) -> tuple[Tree, Any]:
-        """Tree b, and its rows in the order of the leaves."""
+    def task(self, b: int, member: Member, w: Array) -> coded.Task:
+        """What tree b is asked to be."""
         growth = self.plan.growth
-        member, w = self.member(b)
         factor = self._score_factor(member, float(w.sum()))
         least = -np.inf
         if growth.min_impurity_decrease > 0:
@@ -191,13 +181,7 @@ class CodedGrower:
         sides = max(int(np.ceil(lightest)), 1), asked(growth, self.d), least
         kind = CRITERIA[growth.criterion], self.n_classes, int(not self.classes)
         drawn = int(growth.splitter == "random"), mix(self.sampler.seed, b)
-        task = coded.Task(*kind, *limits, *sides, packed, *drawn)
-        if self.block is None:
-            n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)
-        else:
-            own = extra.in_order(member.bag)
-            n = extra.grow_random(task, self.table, own, self.room, self.block, self.out)
-        return self._finish(n, member, w), member.bag.rows
+        return coded.Task(*kind, *limits, *sides, packed, *drawn)
 
     def _score_factor(self, member: Member, total: float) -> float:
         """What turns a difference of scores into one of mean impurity."""
@@ -206,9 +190,8 @@ class CodedGrower:
         two = self.n_classes == 2 and self.plan.growth.criterion == "gini"
         return (2.0 if two else 1.0) * member.weight_unit / total
 
-    def _finish(self, n: int, member: Member, w: Array) -> Tree:
+    def finish(self, out: coded.Grown, n: int, member: Member, w: Array) -> Tree:
         """The record: values and impurities from the sums of the nodes."""
-        out = self.out
         right, size = out.right[:n].copy(), out.size[:n].copy()
         inner = right >= 0
         left = left_children(right)
@@ -225,7 +208,7 @@ class CodedGrower:
             weight, spread = total * member.weight_unit, np.zeros((n, 0))
         else:
             weight = sums[:, 0] * member.weight_unit
-            value, impurity = self._moments(member, w, left, right, weight)
+            value, impurity = self._moments(out, member, w, left, right, weight)
             spread = np.sqrt(impurity)[:, None]
         feature = np.where(inner, out.feature[:n], UNDEFINED).astype(np.int32)
         threshold = np.where(inner, out.threshold[:n], UNDEFINED)
@@ -235,20 +218,46 @@ class CodedGrower:
         return prune_at(tree, self.plan.ccp_alpha) if self.plan.ccp_alpha > 0 else tree
 
     def _moments(
-        self, member: Member, w: Array, left: Any, right: Any, weight: Array
+        self, out: coded.Grown, member: Member, w: Array, left: Any, right: Any, weight: Array
     ) -> tuple[Array, Array]:
         """Mean and variance of every node, from the leaves up."""
         bag, ends = member.bag, np.flatnonzero(right < 0)
-        pure = self.out.pure[ends]
-        at_leaves = member.center + self.out.sums[ends, 1] * member.stat_unit / weight[ends]
+        pure = out.pure[ends]
+        at_leaves = member.center + out.sums[ends, 1] * member.stat_unit / weight[ends]
         at_leaves = np.where(pure >= 0, bag.target[pure], at_leaves)  # equal numbers: that number
-        leaf = np.repeat(np.arange(len(ends)), self.out.size[ends])
+        leaf = np.repeat(np.arange(len(ends)), out.size[ends])
         gap = bag.target[bag.rows] - at_leaves[leaf]
         squares = np.zeros((len(right), 1))
         squares[ends, 0] = np.bincount(leaf, w[bag.rows] * gap * gap, len(ends))
         mean = node_means(right, weight, at_leaves)
         merge_spreads(left, right, weight, mean, squares)
         return mean, squares[:, 0] / weight
+
+
+class CodedGrower(Members):
+    """Grows single trees from coded columns, or from cells as they are; one per thread."""
+
+    def __init__(self, table: Any, target: Any, plan: Plan, sampler: Sampler, lost: bool) -> None:
+        self.table, self.block = table, None
+        if isinstance(table, extra.Cells):
+            n, d, bins = table.n, table.d, 1
+            self.block = extra.make_block(n)
+        else:
+            (d, n), bins = table.codes.shape, table.missing + 1
+        super().__init__(d, target, plan, sampler, lost)
+        self.room = coded.make_room(n, d, bins, self.n_classes)
+        self.out = coded.empty_grown(n, self.n_classes)
+
+    def grow(self, b: int) -> tuple[Tree, Any]:
+        """Tree b, and its rows in the order of the leaves."""
+        member, w = self.member(b)
+        task = self.task(b, member, w)
+        if self.block is None:
+            n = coded.grow_coded(task, self.table, member.bag, self.room, self.out)
+        else:
+            own = extra.in_order(member.bag)
+            n = extra.grow_random(task, self.table, own, self.room, self.block, self.out)
+        return self.finish(self.out, n, member, w), member.bag.rows
 
 
 def redraw(y: np.ndarray, sampler: Sampler, b: int) -> Any:

@@ -10,8 +10,10 @@ Offset       -0.5, or the ``contamination`` quantile of the training scores
 References: Liu, Ting & Zhou (2008).
 """
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -22,12 +24,15 @@ from pellucid.compiled.trees.growth import draw_column
 from pellucid.compiled.trees.search import mix, random_threshold
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
-from pellucid.core.arrays.typing import Array, ArrayLike, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, thread_count
+from pellucid.ensemble.blocks.placing import width_of
+from pellucid.ensemble.blocks.shards import PER_WORKER, Shard, cut_shards
+from pellucid.ensemble.blocks.table import Opened, fit_blocks
 from pellucid.ensemble.committees.bagging_model import FEATURES, feature_count
 from pellucid.ensemble.committees.bootstrap import (
     Bootstrap,
@@ -36,6 +41,7 @@ from pellucid.ensemble.committees.bootstrap import (
     make_sampler,
     own_order,
     refuse_fewer,
+    row_hash,
 )
 from pellucid.ensemble.forest.forest_model import check_fitted_forest, jobs
 from pellucid.ensemble.forest.record import Forest, join_forests, writeable
@@ -114,6 +120,37 @@ def isolate(X, rows, columns, max_depth, seed, order, stack, keys, nodes):
     return n
 
 
+class Hashed(NamedTuple):
+    """What the draws depend on, of one shard."""
+
+    hash: Any  # (n,) uint64
+    w: Array
+
+
+def hash_shard(shard: Shard) -> Hashed:
+    """A number of every row, and its weight."""
+    parts = [(row_hash(rows.X, np.zeros(rows.n_rows)), rows.w) for _, rows in shard.stretches()]
+    return Hashed(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def take_shard(wanted: Any, shard: Shard) -> Array:
+    """The rows of a shard whose numbers are wanted."""
+    parts = []
+    for start, rows in shard.stretches():
+        low, high = np.searchsorted(wanted, [start, start + rows.n_rows])
+        parts.append(rows.X[wanted[low:high] - start])
+    return np.concatenate(parts)
+
+
+def score_shard(scores: Callable[[Array], Array], shard: Shard) -> Array:
+    """The scores of the rows of a shard that have weight."""
+    parts = []
+    for _, rows in shard.stretches():
+        X = rows.X if (rows.w > 0).all() else rows.X[rows.w > 0]
+        parts.append(scores(writeable(X)))
+    return np.concatenate(parts)
+
+
 EULER = 0.5772156649015329
 
 
@@ -127,6 +164,13 @@ def average_path_length(n: ArrayLike) -> Any:
     large = np.maximum(n, 3.0)
     c = 2.0 * (np.log(large - 1.0) + EULER) - 2.0 * (large - 1.0) / large
     return np.where(n <= 1, 0.0, np.where(n == 2, 1.0, c))
+
+
+def path_scores(forest: Forest, psi: int, X: Array) -> Array:
+    """-2^(-mean path / c(psi)) of every row."""
+    mean = forest.sum_values(X)[:, 0] / forest.n_trees
+    scale = float(average_path_length(psi))
+    return -np.exp2(-mean / scale) if scale > 0 else -np.full(len(X), 0.5)
 
 
 class IsolationForest(OutlierMixin, Estimator):
@@ -211,29 +255,60 @@ class IsolationForest(OutlierMixin, Estimator):
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Grow the trees."""
-        check.whole(n_estimators=self.n_estimators)
-        check.boolean(bootstrap=self.bootstrap, warm_start=self.warm_start)
-        self._check_contamination()
+        self._check_parameters()
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         rows = self._check_training(X, y, sample_weight)
         w, X = np.array(rows.w), writeable(rows.X)
-        keep = self.warm_start and hasattr(self, "forest_")
-        old = self.forest_ if keep else None
-        seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
-        total = int(w.sum()) if is_whole(w) else int(np.count_nonzero(w))
-        self.max_samples_ = self._sample_size(total)
-        sampling = Bootstrap(self.max_samples_, replace=self.bootstrap)
-        order = own_order(X, np.zeros(len(X)))
-        self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order)
+        old = self.forest_ if self.warm_start and hasattr(self, "forest_") else None
+        self._set_sampler(w, own_order(X, np.zeros(len(X))))
         done = 0 if old is None else old.n_trees
         refuse_fewer(self.n_estimators, done, "trees")
         with jobs(self.n_jobs):
             if done < self.n_estimators:
-                new = self._grow(X, done)
+                new = self._grow(X, done, self.sampler_.drawn)
                 self.forest_: Forest = new if old is None else join_forests(old, new)
-            self._judge(X, w)
+            self._judge(self._scores(X[w > 0]), w)
         context.end()
         return self
+
+    fit_blocks = fit_blocks
+
+    def _fit_opened(self, opened: Opened, map_: Map) -> None:
+        """The same from blocks: 16 bytes of every row come here, and the rows that are drawn."""
+        self._check_parameters()
+        if self.warm_start:
+            raise ValueError("warm_start=True goes with fit: fit_blocks always begins anew")
+        context = FitContext.of_one_step(self, None)
+        shards = cut_shards(opened.source, PER_WORKER * width_of(map_))
+        numbers = list(map_(hash_shard, shards))
+        w = np.concatenate([part.w for part in numbers])
+        if not w.any():
+            raise ValueError("sample_weight is zero for every row; at least one must be positive")
+        order = np.argsort(np.concatenate([part.hash for part in numbers]), kind="stable")
+        self._set_sampler(w, order.astype(np.int32))
+        drawn = [self.sampler_.drawn(b) for b in range(self.n_estimators)]
+        wanted = np.unique(np.concatenate(drawn))
+        X = writeable(np.concatenate(list(map_(partial(take_shard, wanted), shards))))
+        with jobs(self.n_jobs):
+            self.forest_ = self._grow(X, 0, lambda b: np.searchsorted(wanted, drawn[b]))
+            known = partial(path_scores, self.forest_, self.max_samples_)
+            scores = list(map_(partial(score_shard, known), shards))
+            self._judge(np.concatenate(scores), w)
+        context.end()
+
+    def _check_parameters(self) -> None:
+        check.whole(n_estimators=self.n_estimators)
+        check.boolean(bootstrap=self.bootstrap, warm_start=self.warm_start)
+        self._check_contamination()
+
+    def _set_sampler(self, w: Array, order: Any) -> None:
+        """How many rows a tree draws, and which."""
+        keep = self.warm_start and hasattr(self, "forest_")
+        seed = self.sampler_.seed if keep else int(generator(self.random_state).integers(2**62))
+        total = int(w.sum()) if is_whole(w) else int(np.count_nonzero(w))
+        self.max_samples_ = self._sample_size(total)
+        sampling = Bootstrap(self.max_samples_, replace=self.bootstrap)
+        self.sampler_: Sampler = make_sampler(sampling, seed, w, self.n_estimators, order)
 
     def _check_contamination(self) -> None:
         value = self.contamination
@@ -263,8 +338,8 @@ class IsolationForest(OutlierMixin, Estimator):
             return np.arange(d)
         return np.sort(stream(self.sampler_.seed, b, FEATURES).choice(d, width, replace=False))
 
-    def _grow(self, X: Array, first: int) -> Forest:
-        """Trees first..n_estimators-1."""
+    def _grow(self, X: Array, first: int, rows: Callable[[int], Any]) -> Forest:
+        """Trees first..n_estimators-1; tree b sees ``rows(b)`` of X."""
         psi, sampler, d = self.max_samples_, self.sampler_, X.shape[1]
         max_depth = int(np.ceil(np.log2(max(psi, 2))))
         feature_count(self.max_features, d)
@@ -277,7 +352,7 @@ class IsolationForest(OutlierMixin, Estimator):
             found = []
             for b in numbers:
                 columns = self._columns(b)
-                drawn, order = sampler.drawn(b).astype(np.int32), np.arange(len(columns))
+                drawn, order = rows(b).astype(np.int32), np.arange(len(columns))
                 seed = mix(sampler.seed, b)
                 n = isolate(X, drawn, columns, max_depth, seed, order, stack, keys, nodes)
                 found.append(tuple(part[:n].copy() for part in nodes))
@@ -297,21 +372,17 @@ class IsolationForest(OutlierMixin, Estimator):
         counts = np.zeros(n), size, size.astype(np.float64), path[:, None], np.zeros((n, 1))
         return Forest(*nodes, *counts, np.ones(1, np.int64), d)
 
-    def _judge(self, X: Array, w: Array) -> None:
-        """Training scores and the offset."""
-        kept = w > 0
-        scores = self._scores(X[kept])
+    def _judge(self, scores: Array, w: Array) -> None:
+        """Training scores, of the rows that have weight, and the offset."""
         if is_whole(w):
-            scores = np.repeat(scores, w[kept].astype(np.int64))
+            scores = np.repeat(scores, w[w > 0].astype(np.int64))
         self.training_scores_ = np.sort(scores)
         self.offset_ = -0.5
         if self.contamination != "auto":
             self.offset_ = float(np.percentile(scores, 100.0 * self.contamination))
 
     def _scores(self, X: Array) -> Array:
-        mean = self.forest_.sum_values(X)[:, 0] / self.forest_.n_trees
-        scale = float(average_path_length(self.max_samples_))
-        return -np.exp2(-mean / scale) if scale > 0 else -np.full(len(X), 0.5)
+        return path_scores(self.forest_, self.max_samples_, X)
 
     def score_samples(self, X: ArrayLike) -> Array:
         """-2^(-mean path / c(psi)): high is ordinary."""

@@ -5,6 +5,7 @@ Quantiles     of the targets that share leaves with a row, and intervals calibra
 Out of bag    answers and R squared of the trees that have not seen a row
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
+from pellucid.ensemble.forest.block_fit import NOT_HERE, Gathered
 from pellucid.ensemble.forest.forest_model import ForestEstimator, fingerprint, jobs
 from pellucid.ensemble.forest.intervals import ForestCalibration, fit_calibration
 from pellucid.ensemble.forest.reading import forest_quantiles, jackknife_std
@@ -54,6 +56,14 @@ class ForestRegressor(ForestEstimator, Regressor):
                 self._oob(targets, w, rows.X)
         context.end()
         return self
+
+    def _take_blocks(self, rows: Gathered, grow: Callable[..., Any]) -> None:
+        self.n_outputs_ = 1
+        self.leaf_rows_ = grow(rows.y[:, None], None, None)
+        if not np.isfinite(self.forest_.impurity).all():
+            raise ValueError("y holds numbers too large to be squared; divide it by a constant")
+        self.targets_ = rows.y
+        self.training_rows_, self.training_target_ = NOT_HERE, fingerprint(rows.y)
 
     def _oob(self, y: Array, w: Array, X: Array) -> None:
         forest, n = self.forest_, len(y)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.compiled.trees.search import mix
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.simd import add_one, give_way, look_at
 from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
@@ -110,8 +111,8 @@ class Work(NamedTuple):
 
 
 # Columns of what every thread keeps of the leaves for itself
-# own rows, sums; slot in the pool, -1 or NO_SUMS; state of ``paths``
-BEGIN, END, SUM_G, SUM_W, DEPTH, PARENT, SLOT, STATE = range(8)
+# own rows, sums; slot in the pool, -1 or NO_SUMS; state of ``paths``; key of the drawn columns
+BEGIN, END, SUM_G, SUM_W, DEPTH, PARENT, SLOT, STATE, KEY = range(9)
 NO_SUMS = -2  # the slot of a light leaf
 LOW, HIGH, GAIN = range(3)  # bounds of the value, and the gain of the best split or -1
 
@@ -119,7 +120,7 @@ LOW, HIGH, GAIN = range(3)  # bounds of the value, and the gain of the best spli
 class Leaves(NamedTuple):
     """The leaves so far; few arrays of many columns, which compile sooner than many arrays."""
 
-    whole: Any  # (top, 8)
+    whole: Any  # (top, 9)
     real: Any  # (top, 3)
     found: Any  # (top, FOUND)
     free: Any  # slots; the last place holds how many
@@ -138,13 +139,13 @@ class Grown(NamedTuple):
 
 
 @jit
-def draw_columns(seed, node, tries, use):
+def draw_columns(seed, key, tries, use):
     """Leave ``tries`` of the usable columns in ``use``: the same in every thread."""
     p = len(use)
     usable = 0
     for f in range(p):
         usable += use[f]
-    state = splitmix64(np.uint64(seed) + np.uint64(node) * np.uint64(0x632BE59BD9B4E019) + GOLDEN)
+    state = splitmix64(np.uint64(seed) + np.uint64(key) * np.uint64(0x632BE59BD9B4E019) + GOLDEN)
     left, wanted = usable, tries
     for f in range(p):
         if use[f]:
@@ -247,14 +248,14 @@ def root_rows(thread, n_threads, table, rules, scale, g, h, w, work):
 
 
 @jit(counted=False)
-def usable(rules, state, node, use):
-    """The columns that leaf ``node`` may be split by."""
+def usable(rules, state, key, use):
+    """The columns that a leaf may be split by; its key is that of its place in the tree."""
     use[:] = 1
     if rules.paths.shape[0]:
         for f in range(len(use)):
             use[f] = rules.paths[state, f] >= 0
     if rules.tries < len(use):
-        draw_columns(rules.seed, node, rules.tries, use)
+        draw_columns(rules.seed, key, rules.tries, use)
 
 
 @jit
@@ -276,7 +277,7 @@ def settle(rules, work, n_threads, c, g, w, low, high, found):
 @jit
 def no_leaves(top, n_slots):
     """Memory for ``top`` leaves."""
-    whole, real = np.zeros((top, 8), np.int64), np.full((top, 3), np.inf)
+    whole, real = np.zeros((top, 9), np.int64), np.full((top, 3), np.inf)
     whole[:, PARENT] = whole[:, SLOT] = -1
     real[:, LOW], real[:, GAIN] = -np.inf, -1.0
     return Leaves(whole, real, np.zeros((top, FOUND), np.int64), np.arange(n_slots + 1))
@@ -318,7 +319,7 @@ def examine(thread, n_threads, table, rules, work, leaves, k, c, node, use, scra
     if can_split(rules, leaves, k) and node < 2 * (rules.max_leaves - 1):
         whole, real, found = leaves.whole[k], leaves.real[k], work.found[thread, c]
         g, w, low, high = whole[SUM_G], whole[SUM_W], real[LOW], real[HIGH]
-        usable(rules, whole[STATE], node, use)
+        usable(rules, whole[STATE], whole[KEY], use)
         if whole[SLOT] == NO_SUMS:
             rows = work.rows[whole[BEGIN] : whole[END]]
             work.gains[thread, c] = search_light(
@@ -398,6 +399,8 @@ def divide(rules, leaves, split, new, middle):
     leaves.whole[new, SUM_G], leaves.whole[new, SUM_W] = gr, wr
     leaves.whole[split, DEPTH] += 1
     leaves.whole[new, DEPTH] = leaves.whole[split, DEPTH]
+    leaves.whole[new, KEY] = mix(leaves.whole[split, KEY], 1)
+    leaves.whole[split, KEY] = mix(leaves.whole[split, KEY], 0)
 
 
 @jit

@@ -335,7 +335,7 @@ def best_question(task, table, bag, s, e, w, key, room):
     nothing = np.int64(-1)
     best, column, place, after, to = -np.inf, nothing, nothing, nothing, 0
     drawn, varied, drawn_at = task.max_features < d, False, 0.0
-    hist, marks, missing = room.hist, room.marks, table.missing
+    hist, marks = room.hist, room.marks
     for j in range(d):
         f = np.int64(j)
         if drawn:
@@ -347,22 +347,37 @@ def best_question(task, table, bag, s, e, w, key, room):
             fill_pairs(codes, bag.rows, s, e - s, room.weight, room.stat, hist, marks)
         else:
             fill_classes(codes, bag.rows, s, e - s, room.weight, room.stat, hist, marks)
-        if count_marks(marks) > 1:
-            varied = True
-            only, t = nothing, 0.0
-            if task.random:
-                only, t = random_place(table, f, marks, mix(key, f + 1))
-            lost = marks[missing >> 6] >> np.uint64(missing & 63) & np.uint64(1)
-            for side in range(2 if lost else 1):
-                if task.n_classes == 2:
-                    found, at, then = scan_pairs(task, room, missing, side, w, best, only)
-                else:
-                    found, at, then = scan_classes(task, room, missing, side, w, best, only)
-                if at >= 0:
-                    best, column, place, after, to = found, f, at, then, side
-                    drawn_at = t
-        clear(hist, marks)
+        found, at, then, side, t, more = try_column(task, table, f, w, key, room, best)
+        varied = varied or more
+        if at >= 0:
+            best, column, place, after, to, drawn_at = found, f, at, then, side, t
     return best, column, place, after, to, drawn_at
+
+
+@jit(counted=False)
+def try_column(task, table, f, w, key, room, best):
+    """(score, bin, next bin, side, threshold, varied?) of column f, where better than ``best``.
+
+    Its sums are in the room, and are cleared.
+    """
+    nothing = np.int64(-1)
+    place, after, to, drawn_at, varied = nothing, nothing, 0, 0.0, False
+    marks, missing = room.marks, table.missing
+    if count_marks(marks) > 1:
+        varied = True
+        only, t = nothing, 0.0
+        if task.random:
+            only, t = random_place(table, f, marks, mix(key, f + 1))
+        lost = marks[missing >> 6] >> np.uint64(missing & 63) & np.uint64(1)
+        for side in range(2 if lost else 1):
+            if task.n_classes == 2:
+                found, at, then = scan_pairs(task, room, missing, side, w, best, only)
+            else:
+                found, at, then = scan_classes(task, room, missing, side, w, best, only)
+            if at >= 0:
+                best, place, after, to, drawn_at = found, at, then, side, t
+    clear(room.hist, marks)
+    return best, place, after, to, drawn_at, varied
 
 
 @jit
@@ -410,22 +425,31 @@ def best_packed(task, table, bag, s, e, w, key, room):
             f = draw_column(room.columns, j, key)
         q = sum_packed(table.codes[f], bag.rows, s, m, pack, hist, room.marks, bins)
         varied = varied or q > 1
-        both_sums = np.int64(0)
-        for k in range(q - 1):
-            c = bins[k]
-            both_sums += hist[c]
-            hist[c] = 0
-            x = float(both_sums >> 32)
-            u, both = float(both_sums & 0xFFFFFFFF) * total - t * x, x * (total - x)
-            if u * u > hurdle * both:  # only then is the division worth its time
-                found = u * u / both
-                if found > best:
-                    best, column, place, after = found, f, c, bins[k + 1]
-                    hurdle = found * ALMOST
-        hist[bins[q - 1]] = 0
+        found, at, then, hurdle = scan_packed(hist, bins, q, total, t, best, hurdle)
+        if at >= 0:
+            best, column, place, after = found, f, at, then
         if best >= perfect:
             break
     return best, column, place, after, 0
+
+
+@jit(counted=False)
+def scan_packed(hist, bins, q, total, t, best, hurdle):
+    """(score, bin, next bin, hurdle) of q bins, where better than ``best``; they are cleared."""
+    place, after, both_sums = np.int64(-1), np.int64(-1), np.int64(0)
+    for k in range(q - 1):
+        c = bins[k]
+        both_sums += hist[c]
+        hist[c] = 0
+        x = float(both_sums >> 32)
+        u, both = float(both_sums & 0xFFFFFFFF) * total - t * x, x * (total - x)
+        if u * u > hurdle * both:  # only then is the division worth its time
+            found = u * u / both
+            if found > best:
+                best, place, after = found, c, bins[k + 1]
+                hurdle = found * ALMOST
+    hist[bins[q - 1]] = 0
+    return best, place, after, hurdle
 
 
 @jit

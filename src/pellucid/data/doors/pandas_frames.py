@@ -1,0 +1,40 @@
+"""Frames of pandas as frames of Polars."""
+
+from typing import Any
+
+import polars as pl
+
+from pellucid.data.findings import unique_names
+
+
+def pandas_frame(source: Any) -> pl.DataFrame:
+    """Column by column; the index is left out, NaN and NaT become null."""
+    names = unique_names(source.columns, "the pandas frame")
+    columns = []
+    for position, name in enumerate(names):
+        values = source.iloc[:, position]
+        try:
+            column = pl.Series(name, pl.from_pandas(values, nan_to_null=True))
+            if getattr(values.dtype, "ordered", False) and column.dtype == pl.Categorical:
+                column = column.cast(pl.Enum(list(values.dtype.categories)))  # keeps the order
+        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+            missing = values.isna().to_numpy()
+            cells = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+            column = mixed_series(name, cells)
+        columns.append(missing_as_null(column))
+    return pl.DataFrame(columns)
+
+
+def mixed_series(name: str, cells: list[Any]) -> pl.Series:
+    """Cells of several kinds become text."""
+    try:
+        return pl.Series(name, cells, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+
+
+def missing_as_null(column: pl.Series) -> pl.Series:
+    """NaN says missing in arrays and pandas; a Polars frame has null for it."""
+    if column.dtype == pl.Null:
+        return column.cast(pl.Float64)
+    return column.fill_nan(None) if column.dtype.is_float() else column
