@@ -5,6 +5,7 @@ import keyword
 import re
 from types import SimpleNamespace
 
+import make_answers
 import numpy as np
 import pytest
 
@@ -158,3 +159,17 @@ def test_notebooks_are_valid_and_graded_by_cell():
         answers = "\n".join(c["source"] for c in book["cells"] if "answer" in c["id"])
         assert ("= ..." in answers) == (kind == "sheet")
         assert ("BEGIN SOLUTION" in answers) == (kind == "grader")
+
+
+@pytest.mark.parametrize("task", ALL)
+def test_answers_and_mistakes_are_as_they_were_judged(task):
+    """A mistake whose number changes would no longer be recognised by its name."""
+    kept = json.loads(make_answers.FILE.read_text())[task.address]
+    found = make_answers.answers(task)
+    assert list(found) == list(kept)
+    for name, values in found.items():
+        for value, was in zip(values, kept[name], strict=True):
+            if isinstance(was, str):
+                assert value == was
+            else:
+                np.testing.assert_allclose(value, was, rtol=1e-4, atol=1e-9)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.testing import assert_allclose
+from sklearn.model_selection import cross_val_score
 
 import pellucid
 from pellucid import evaluation as fast
@@ -17,6 +18,8 @@ from pellucid.textbook.comparison.friedman_test import friedman_test
 from pellucid.textbook.comparison.information_criteria import information_criteria
 from pellucid.textbook.comparison.mcnemar_test import mcnemar_test
 from pellucid.textbook.comparison.permutation_importance import permutation_importance
+from pellucid.textbook.comparison.permutation_test import permutation_test
+from pellucid.textbook.comparison.wilcoxon_test import wilcoxon_test
 
 
 def test_corrected_t_test():
@@ -92,3 +95,24 @@ def test_accumulated_effects():
     theirs = fast.accumulated_effects(model, X, 0, n_bins=8, n_bootstrap=0)
     ours = accumulated_effects(model.predict, X, 0, np.asarray(theirs.grid))
     assert_allclose(ours, theirs.effect[0])
+
+
+def test_wilcoxon_test():
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 6, size=(2, 11)).astype(float)
+    ours = fast.wilcoxon_test(a, b)
+    assert_allclose(wilcoxon_test(a, b), (ours.statistic, ours.p_value), rtol=1e-10)
+
+
+def test_permutation_test():
+    rng = np.random.default_rng(5)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 2)) + y[:, None]
+    draws = np.random.RandomState(0)
+    orders = [draws.permutation(30) for _ in range(9)]
+
+    def score(target):
+        return cross_val_score(pellucid.GaussianNB(), X, target).mean()
+
+    ours = fast.permutation_test_score(pellucid.GaussianNB(), X, y, n_permutations=9)
+    assert permutation_test(score, y, orders) == ours.pvalue

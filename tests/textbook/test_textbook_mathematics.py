@@ -11,6 +11,7 @@ from pellucid.textbook.mathematics.gram_schmidt import gram_schmidt
 from pellucid.textbook.mathematics.joint_table import independent, joint_table, marginal
 from pellucid.textbook.mathematics.median_minimiser import median_minimiser
 from pellucid.textbook.mathematics.orthogonal_projection import orthogonal_projection
+from pellucid.textbook.mathematics.pagerank import pagerank
 from pellucid.textbook.mathematics.positive_definite import positive_definite
 from pellucid.textbook.mathematics.quadratic_minimum import quadratic_minimum
 from pellucid.textbook.mathematics.singular_values import singular_values
@@ -103,3 +104,10 @@ def test_best_linear_predictor():
     w, a, error = best_linear_predictor(mean, S)
     assert_allclose(w, fast.coef)
     assert_allclose([a, error], [fast.intercept, fast.mse])
+
+
+def test_pagerank():
+    A = (rng.random((12, 12)) < 0.2).astype(float)
+    A[3] = 0
+    *_, x = pagerank(A, 0.85, 300)
+    assert_allclose(x, maths.pagerank(A).ranks, atol=1e-11)

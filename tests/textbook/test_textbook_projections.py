@@ -4,13 +4,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, TruncatedSVD
+from pellucid import (
+    MDS,
+    NMF,
+    PCA,
+    FactorAnalysis,
+    FastICA,
+    IncrementalPCA,
+    KernelPCA,
+    ProbabilisticPCA,
+    TruncatedSVD,
+)
 from pellucid.decomposition.dimension import log_evidence, most_probable
 from pellucid.decomposition.subspace import largest_angle
 from pellucid.textbook.projections.factor_analysis import factor_analysis
 from pellucid.textbook.projections.factor_analysis import rounds as factor_rounds
+from pellucid.textbook.projections.fast_ica import fast_ica
+from pellucid.textbook.projections.incremental_pca import Seen, incremental_pca
 from pellucid.textbook.projections.kernel_pca import kernel_pca
+from pellucid.textbook.projections.mds import mds
 from pellucid.textbook.projections.minka_evidence import minka_evidence
+from pellucid.textbook.projections.nmf import nmf
 from pellucid.textbook.projections.pca import pca, rebuild, scores
 from pellucid.textbook.projections.power_iteration import power_iteration
 from pellucid.textbook.projections.principal_angles import principal_angles
@@ -112,3 +126,41 @@ def test_principal_angles():
     Q, R = np.linalg.qr(A)[0].T, np.linalg.qr(B)[0].T
     assert_allclose(principal_angles(A, B)[-1], largest_angle(Q, R))
     assert_allclose(principal_angles(A, A @ rng.normal(size=(2, 2))), 0, atol=1e-5)
+
+
+def test_incremental_pca():
+    X = np.random.default_rng(0).normal(size=(60, 4)) * [3, 2, 1, 0.5] + 1
+    seen, fast = Seen(0, np.zeros(4), np.zeros((0, 4))), IncrementalPCA(2)
+    for batch in np.split(X, 3):
+        seen = incremental_pca(seen, batch, 2)
+        fast.partial_fit(batch)
+    assert_allclose(np.linalg.norm(seen.rows, axis=1), fast.singular_values_)
+    assert_allclose(seen.mean, fast.mean_)
+
+
+def test_fast_ica():
+    own = np.random.default_rng(0)
+    X = own.laplace(size=(500, 2)) @ [[1.0, 0.5], [0.2, 2.0]]
+    book = fast_ica(X, np.eye(2))
+    fast = FastICA(tol=1e-10, max_iter=1000, w_init=np.eye(2)).fit_transform(X)
+    match = np.abs(book.T @ fast) / len(X)
+    assert_allclose(np.sort(match, axis=1)[:, 1], 1.0, atol=1e-6)
+
+
+def test_nmf():
+    own = np.random.default_rng(0)
+    X = own.random((20, 3)) @ own.random((3, 8))
+    W, H = own.random((20, 3)), own.random((3, 8))
+    book = nmf(X, W, H, 30)
+    model = NMF(3, init="custom", solver="mu", max_iter=30, tol=0)
+    fast = model.fit_transform(X, W=W, H=H)
+    assert_allclose(book.W, fast, rtol=1e-6)
+    assert_allclose(book.H, model.components_, rtol=1e-6)
+
+
+def test_mds():
+    own = np.random.default_rng(0)
+    X, start = own.normal(size=(15, 3)), own.random((15, 2))
+    delta = np.linalg.norm(X[:, None] - X, axis=2)
+    fast = MDS(metric="precomputed", max_iter=20, eps=0).fit(delta, init=start)
+    assert_allclose(mds(delta, start, 20), fast.embedding_, rtol=1e-6, atol=1e-8)

@@ -19,6 +19,7 @@ from pellucid.textbook.theory.inclusion_exclusion import inclusion_exclusion
 from pellucid.textbook.theory.limit_theorems import limit_theorems
 from pellucid.textbook.theory.margin_bound import margin_bound
 from pellucid.textbook.theory.markov_chebyshev import markov, markov_chebyshev
+from pellucid.textbook.theory.norm_class_bound import norm_class_bound
 from pellucid.textbook.theory.perceptron_bound import mistakes, perceptron_bound
 from pellucid.textbook.theory.rademacher_complexity import rademacher_complexity
 from pellucid.textbook.theory.vc_bound import vc_bound
@@ -117,3 +118,8 @@ def test_limit_theorems():
     assert_allclose([off for off, _ in book], fast.frequency, atol=0.05)
     assert_allclose([distance for _, distance in book], fast.distance, atol=0.03)
     assert book[1][1] < book[0][1]
+
+
+def test_norm_class_bound():
+    fast = evaluation.norm_class_bound(0.2, 400, norm=2.0, radius=1.5, lipschitz=0.5)
+    assert_allclose(norm_class_bound(0.2, 400, 2.0, 1.5, 0.5), fast.value)

@@ -9,6 +9,7 @@ Import by path: ``from pellucid.textbook.shrinkage.ridge import ridge``. ``metho
 file belongs to which public name. The chapters, in the order of a course:
 
 - ``regression``      begin with ``normal_equations``
+- ``robust``          begin with ``theil_sen``
 - ``shrinkage``       begin with ``ridge``
 - ``classification``  begin with ``logistic_regression``
 - ``labels``          begin with ``expected_loss``

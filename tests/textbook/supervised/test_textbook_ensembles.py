@@ -5,9 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pellucid
+from pellucid.core.runtime.random import generator, stream
 from pellucid.ensemble import expected_unique_fraction, majority_accuracy, variance_of_average
+from pellucid.ensemble.boosting.ada_boost_regressor import DRAW
+from pellucid.ensemble.committees.bootstrap import own_order
 from pellucid.textbook.ensembles import adaboost as boosting
 from pellucid.textbook.ensembles.adaboost import adaboost
+from pellucid.textbook.ensembles.adaboost_regression import adaboost_regression
 from pellucid.textbook.ensembles.bagging import bagging, draw
 from pellucid.textbook.ensembles.committee_theory import (
     committee_theory,
@@ -189,3 +193,21 @@ def test_isolation_forest_has_the_same_distribution():
     error = ours.std(axis=0, ddof=1) * np.sqrt(1 / 10 + 1 / 30)
     assert (np.abs(ours.mean(axis=0) + fast.score_samples(Q)) < 5 * error).all()
     assert ours.mean(axis=0).argmax() == 6
+
+
+def test_adaboost_regression():
+    """The same draws, handed over in the order of the fast version's rows."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] ** 2 + X[:, 1]
+    tree = pellucid.DecisionTreeRegressor(max_depth=3)
+    fast = pellucid.AdaBoostRegressor(tree, n_estimators=4, random_state=0).fit(X, y)
+    seed = int(generator(0).integers(2**62))
+    draws = [stream(seed, t, DRAW).random(80) for t in range(4)]
+    order = own_order(X, y)
+
+    def learn(rows, target):
+        return pellucid.DecisionTreeRegressor(max_depth=3).fit(rows, target).predict
+
+    ours = adaboost_regression(learn, X[order], y[order], draws)
+    assert_allclose(ours(X), fast.predict(X))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.gaussian_process.kernels import RBF
 
 import pellucid
 from pellucid.kernel import (
@@ -15,7 +16,10 @@ from pellucid.kernel import (
     weisfeiler_lehman_test,
 )
 from pellucid.kernel import kernel_alignment as fast_kernel_alignment
+from pellucid.kernel.processes.sparse_gaussian_process_regressor import lower_bound
+from pellucid.textbook.kernels.gaussian_process import gaussian_process
 from pellucid.textbook.kernels.graph_isomorphism import graph_isomorphism
+from pellucid.textbook.kernels.inducing_points import inducing_points
 from pellucid.textbook.kernels.kernel_alignment import kernel_alignment
 from pellucid.textbook.kernels.kernel_functions import (
     gaussian,
@@ -26,6 +30,7 @@ from pellucid.textbook.kernels.kernel_functions import (
 )
 from pellucid.textbook.kernels.kernel_perceptron import kernel_perceptron
 from pellucid.textbook.kernels.kernel_ridge import kernel_ridge
+from pellucid.textbook.kernels.laplace_classification import laplace_classification
 from pellucid.textbook.kernels.linear_svm import linear_svm
 from pellucid.textbook.kernels.maximum_margin import maximum_margin
 from pellucid.textbook.kernels.multiple_kernel import multiple_kernel
@@ -64,6 +69,37 @@ def test_kernel_ridge():
     fast = pellucid.KernelRidge(0.3, kernel=GaussianKernel(1.0), leave_one_out=True).fit(X, y)
     assert_allclose(fit.a, fast.dual_coef_, atol=1e-8)
     assert_allclose(fit.leave_one_out, fast.leave_one_out_residuals_, atol=1e-8)
+
+
+def test_gaussian_process():
+    X, _ = problem(1)
+    y = np.sin(X[:, 0]) + X[:, 1]
+    plain = gaussian_process(X, y, X[:4] + 0.1, 1.3, 0.2)
+    fast = pellucid.GaussianProcessRegressor(RBF(1.3), alpha=0.2, optimizer=None).fit(X, y)
+    mean, sd = fast.predict(X[:4] + 0.1, return_std=True)
+    value, slope = fast.log_marginal_likelihood(np.log([1.3]), eval_gradient=True)
+    assert_allclose(plain.mean, mean, atol=1e-8)
+    assert_allclose(plain.variance, sd**2, atol=1e-8)
+    assert_allclose([plain.log_evidence, plain.slope], [value, slope[0]])
+
+
+def test_laplace_classification():
+    X, _ = problem(1)
+    y = (X[:, 0] > 0).astype(int)
+    plain = laplace_classification(gaussian(X, X, 1.0), y)
+    fast = pellucid.GaussianProcessClassifier(RBF(1.0), optimizer=None).fit(X, y)
+    assert_allclose(plain.f, fast.modes_[0].f, atol=1e-5)
+    assert_allclose(plain.log_evidence, fast.log_marginal_likelihood())
+
+
+def test_inducing_points():
+    X, _ = problem(1)
+    y, Z = np.sin(X[:, 0]) + X[:, 1], X[:6]
+    y = (y - y.mean()) / y.std()
+    plain = inducing_points(gaussian(Z, Z, 1.0), gaussian(Z, X, 1.0), len(X), y, 0.2)
+    fast = lower_bound(RBF(1.0), 0.2, X, y, Z)
+    assert_allclose(plain.bound, fast.value, rtol=1e-6)
+    assert_allclose(plain.b, fast.beta, rtol=1e-5)
 
 
 def test_kernel_perceptron():

@@ -12,6 +12,7 @@ from pellucid.textbook.labels.one_vs_one import one_vs_one
 from pellucid.textbook.labels.one_vs_reference import one_vs_reference
 from pellucid.textbook.labels.one_vs_rest import one_vs_rest
 from pellucid.textbook.labels.pairwise_ranking import concordance, pairwise_ranking
+from pellucid.textbook.labels.regressor_chain import regressor_chain
 from pellucid.textbook.labels.self_training import self_training
 
 NB = pellucid.GaussianNB()
@@ -97,3 +98,14 @@ def test_self_training():
     fast = pellucid.SelfTrainingClassifier(NB, threshold=0.9).fit(X, hidden)
     assert (ours.labels == fast.transduction_).all()
     assert_allclose(ours.score(X), fast.predict_proba(X))
+
+
+def test_regressor_chain():
+    X, y = problem(9)
+    Y = np.column_stack([y, X[:, 0] * X[:, 1]])
+
+    def learn_numbers(rows, target):
+        return pellucid.DecisionTreeRegressor(max_depth=3).fit(rows, target).predict
+
+    fast = pellucid.RegressorChain(pellucid.DecisionTreeRegressor(max_depth=3)).fit(X, Y)
+    assert_allclose(regressor_chain(learn_numbers, X, Y)(X), fast.predict(X))

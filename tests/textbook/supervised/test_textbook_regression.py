@@ -18,6 +18,9 @@ from pellucid.textbook.regression.natural_spline import basis, natural_spline
 from pellucid.textbook.regression.negative_binomial_regression import negative_binomial_regression
 from pellucid.textbook.regression.nonnegative_least_squares import nonnegative_least_squares
 from pellucid.textbook.regression.normal_equations import normal_equations
+from pellucid.textbook.regression.orthogonal_matching_pursuit import (
+    orthogonal_matching_pursuit,
+)
 from pellucid.textbook.regression.poisson_regression import poisson_regression
 from pellucid.textbook.regression.polynomial_regression import polynomial_regression, products
 from pellucid.textbook.regression.qr_least_squares import gram_schmidt, qr_least_squares
@@ -93,6 +96,15 @@ def test_generalised_least_squares():
     weighted = pellucid.LinearRegression().fit(X, y, sample_weight=times)
     by_weight = generalised_least_squares(X, y, np.diag(1 / times)).b
     assert_allclose(by_weight, parameters(weighted), atol=1e-9)
+
+
+def test_orthogonal_matching_pursuit():
+    X, y = problem(6)
+    ours = orthogonal_matching_pursuit(X, y, 2)
+    fast = pellucid.OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit(X, y)
+    assert ours.active == fast.active_
+    assert_allclose(ours.w, fast.coef_, atol=1e-10)
+    assert_allclose(ours.intercept, fast.intercept_, atol=1e-9)
 
 
 def test_sandwich_errors():

@@ -58,6 +58,17 @@ def test_ridge(p):
     assert_allclose(b, fast.intercept_, atol=1e-9)
 
 
+def test_ridge_classifier_is_ridge_of_signs():
+    X, y = problem(0)
+    sign, alphas = np.where(y > y.mean(), 1.0, -1.0), np.array([0.1, 1.0, 10.0])
+    b, w = ridge(X, sign, 0.7)
+    fast = pellucid.RidgeClassifier(0.7).fit(X, sign > 0)
+    assert_allclose(b + X @ w, fast.decision_function(X), atol=1e-9)
+    path, chosen = ridge_leave_one_out(X, sign, alphas), pellucid.RidgeClassifierCV(alphas)
+    assert_allclose(path.loocv, chosen.fit(X, sign > 0).criterion_)
+    assert path.best == chosen.alpha_
+
+
 def test_ridge_leave_one_out():
     X, y = problem(1)
     alphas = np.array([0.1, 1.0, 10.0, 100.0])

@@ -5,7 +5,7 @@ Step        if y_i > y_{i+1}, their f must be equal at the optimum (else both co
             replace them by their mean with weight 2. Repeat until no block lies below the one
             before it: then the block means satisfy the constraint, and each is best for its block.
 Cost        n after sorting: every row is pooled at most once.
-The fast version is compiled; it calibrates probabilities and interpolates between the blocks.
+The fast version is compiled, takes weights and equal x, and joins the blocks by straight lines.
 """
 
 import numpy as np

@@ -2,5 +2,5 @@
 
 In teaching order: ``gram_schmidt``, ``orthogonal_projection``, ``gaussian_elimination``,
 ``singular_values``, ``positive_definite``, ``quadratic_minimum``, ``taylor_series``,
-``median_minimiser``, ``joint_table`` and ``best_linear_predictor``.
+``median_minimiser``, ``joint_table``, ``best_linear_predictor`` and ``pagerank``.
 """

@@ -6,5 +6,6 @@ Start with ``normal_equations``. One input: ``simple_regression``. The same mini
 ``collinearity``. Curves: ``polynomial_regression``, ``natural_spline``, ``smoothing_spline``. Other
 losses: ``huber_regression``, ``quantile_regression``; counts and amounts: ``poisson_regression``,
 ``tweedie_regression``, ``negative_binomial_regression``. Signs that are known:
-``nonnegative_least_squares``. Penalties are the next chapter, ``shrinkage``.
+``nonnegative_least_squares``. A few columns: ``orthogonal_matching_pursuit``. Penalties are
+the next chapter, ``shrinkage``.
 """

@@ -5,4 +5,7 @@ of v. In teaching order: ``independence_test``, ``pc_algorithm`` (by tests), ``s
 ``hill_climbing``, ``chow_liu``, ``exact_structure`` (by scores), ``structure_averaging`` (all
 graphs, weighted), ``structure_mcmc`` (a walk over graphs) and ``tree_augmented_bayes`` (a
 classifier).
+
+Without arrows, from columns of numbers: ``ledoit_wolf`` (a covariance for few rows) and
+``graphical_lasso`` (which columns depend on each other given the rest).
 """
