@@ -9,7 +9,7 @@
 #   make lint      ruff, stubs, mypy, import-linter
 #   make mutants   wrong changes of the source at random, and whether the tests see them
 #   make check     lint, and the tests that the change at hand can affect
-#   make estimator FAMILY=neighbors NAME=NearestCentroid: the files of a new estimator
+#   make estimator FAMILY=discriminant NAME=PassiveAggressiveClassifier: the files of a new estimator
 #   make stubs     what editors see, renewed from the tables of public names
 #   make audit     sbom.json (CycloneDX) from what is installed, and pip check; asks no server
 #   make dist      sdist and wheel, tried in clean environments of every Python found
@@ -96,7 +96,7 @@ audit: $(VENV)/.test
 dist: $(VENV)/.made
 	$(BIN)/python tools/dist.py
 
-# make estimator FAMILY=neighbors NAME=NearestCentroid [KIND=classifier] [SUB=editing]
+# make estimator FAMILY=discriminant NAME=PassiveAggressiveClassifier [KIND=classifier] [SUB=editing]
 estimator: $(VENV)/.test
 	$(BIN)/python tools/estimator.py $(FAMILY) $(NAME) --kind=$(KIND) --sub=$(SUB)
 

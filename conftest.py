@@ -1,4 +1,4 @@
-"""Examples of ``pellucid.deep`` and of its pictures need PyTorch: run where it is asked for."""
+"""Examples of ``pellucid.deep`` need PyTorch and run where it is asked for; names are stable."""
 
 import os
 
@@ -9,3 +9,9 @@ DEEP = (
 )
 asked = os.environ.get("PELLUCID_DEEP") == "1"
 collect_ignore_glob = [] if asked else [f"src/pellucid/{name}.py" for name in DEEP]
+
+
+def pytest_collection_modifyitems(items):
+    """Names of tests are the same in every process, or the processes cannot share them out."""
+    odd = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    assert not odd, f"names with addresses: {odd}; give ids"

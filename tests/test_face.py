@@ -52,7 +52,10 @@ def test_the_stubs_are_what_the_tables_say():
         ("from pellucid import KM", ["KMeans", "KMedoids"]),
         ("from pellucid import KMeans\nKMeans(n_", ["n_clusters=", "n_init="]),
         ("from pellucid.neighbors import KNei", ["KNeighborsClassifier", "KNeighborsRegressor"]),
-        ("import pellucid\npellucid.linear.RidgeC", ["RidgeCV"]),
+        (
+            "import pellucid\npellucid.linear.RidgeC",
+            ["RidgeClassifier", "RidgeClassifierCV", "RidgeCV"],
+        ),
         ("from pellucid import Ridge\nRidge().fit(1, 2).predict_", ["predict_blocks"]),
     ],
 )

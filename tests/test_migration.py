@@ -107,7 +107,7 @@ def test_multi_task_sparse_coefficients():
 
 
 def test_stop_words_without_words_warn():
-    with pytest.warns(UserWarning, match="stop_words has no effect"):
+    with pytest.warns(UserWarning, match="'stop_words' will not be used"):
         CountVectorizer(analyzer="char", stop_words="english").fit(["the cat"])
 
 

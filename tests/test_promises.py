@@ -236,6 +236,8 @@ def test_blocks_agree_with_memory(name):
     whole = make(CLASSES[name]).fit(frame, y)
     parts = make(CLASSES[name]).fit_blocks(blocks(X, y, 5_000))
     assert_same_outputs(whole, parts, frame, rtol=1e-9)
+    if not (hasattr(parts, "predict") or hasattr(parts, "transform")):
+        return  # a density, which says its numbers of rows that are there
     method = "predict" if hasattr(parts, "predict") else "transform"
     streamed = getattr(parts, f"{method}_blocks")(blocks(X, y, 1_000))
     together = np.concatenate([dense(part) for part in streamed])

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NEW = {  # kind: family, name; the first is a class of scikit-learn, whose keywords it takes
-    "classifier": ("neighbors", "NearestCentroid"),
-    "regressor": ("linear", "SteadyRegression"),
+    "classifier": ("discriminant", "PassiveAggressiveClassifier"),
+    "regressor": ("neighbors", "SteadyRegression"),
     "transformer": ("features", "WindowTransformer"),
     "clusterer": ("cluster", "ShiftClustering"),
 }
@@ -66,7 +66,8 @@ def run(copy, *command):
 
 def files(copy):
     """The source, test, page and benchmark of each new class."""
-    ends = ("nearest_centroid", "steady_regression", "window_transformer", "shift_clustering")
+    ends = ("passive_aggressive_classifier", "steady_regression")
+    ends += ("window_transformer", "shift_clustering")
     return [p for end in ends for p in copy.rglob(f"*{end}.*") if p.suffix in (".py", ".md")]
 
 

@@ -1,12 +1,13 @@
 """Write every place that a new estimator touches, so that only mathematics is left to write.
 
-    make estimator FAMILY=neighbors NAME=NearestCentroid [KIND=classifier] [SUB=editing]
+    make estimator FAMILY=discriminant NAME=PassiveAggressiveClassifier [KIND=…] [SUB=…]
 
 KIND is classifier, regressor, transformer or clusterer; where scikit-learn has a class of that
 name, KIND and the constructor's keywords come from there.
 """
 
 import argparse
+import ast
 import inspect
 import re
 import subprocess
@@ -112,7 +113,7 @@ def table(n=60):
 def test_oracle():
     """Another program, or certified numbers, solve the same problem."""
     {Name}().fit(*table())
-    pytest.fail("{Name} needs an oracle: compare the fit with another solution of the problem")
+    pytest.fail("{Name} needs an oracle: compare it with another solution")
 
 
 def test_invariant():
@@ -124,16 +125,20 @@ def test_invariant():
 def test_recovery():
     """Parameters that made the data come back."""
     {Name}().fit(*table())
-    pytest.fail("{Name} needs a recovery: draw from a known model and find its parameters")
+    pytest.fail("{Name} needs a recovery: draw from a known model, find it")
 '''
 
 PAGE = """# {Words}
 
 `{Name}` ({kind}): say what it is for, when to take it, and when not.
 
-## Derivation
+## The idea
 
-Model, objective, algorithm and cost, from the first line to the update that the code runs.
+Intuition first, at most 150 words, no symbol.
+
+## The mathematics
+
+Model, objective, step, why the step is right, cost; typeset, every symbol named once.
 
 ## Example
 
@@ -143,6 +148,15 @@ from pellucid import {Name}
 model = {Name}().fit({example})
 model.card()
 ```
+
+## Choosing
+
+| you see | do |
+|---|---|
+
+## Pitfalls
+
+- What breaks it, and what the warnings mean.
 """
 
 BENCHMARK = '''"""{Words} against the fastest peer."""
@@ -306,10 +320,23 @@ def constructor(theirs: type | None) -> tuple[str, str]:
             type(p.default).__name__ if isinstance(p.default, bool | int | float | str) else "Any"
         )
         empty = p.default is p.empty
-        head.append(f"{p.name}: {'Any' if empty else f'{hint} = {p.default!r}'}")
+        head.append(f"{p.name}: {'Any' if empty else f'{hint} = {written(p.default)}'}")
         body.append(f"        self.{p.name} = {p.name}")
     init = f"\n    def __init__({', '.join(head)}) -> None:\n" + "\n".join(body) + "\n"
     return "\n".join(doc) + "\n", init
+
+
+def written(default: object) -> str:
+    """A default as source; None for what has no literal, such as a function or a type.
+
+    >>> written(0.5), written(len)
+    ('0.5', 'None')
+    """
+    try:
+        ast.literal_eval(repr(default))
+    except (SyntaxError, ValueError):
+        return "None"
+    return repr(default)
 
 
 def add_line(table: Path, name: str, home: str) -> None:

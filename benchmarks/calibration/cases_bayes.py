@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.gaussian_process import kernels
 
 import pellucid as pl
 from benchmarks.calibration.case import Case, Outcome, inside
@@ -38,6 +39,31 @@ def new_rows(make: Make, n: int, kind: str, rng: Rng) -> Outcome:
     X, y = line(rng, 20, w, "normal")
     ends = model.predict_interval(X, kind=kind)
     return Outcome(inside(*ends.T, 1 + X @ w if kind == "mean" else y))
+
+
+def many_rows(kind: str, rng: Rng) -> Outcome:
+    """A curve of 500 places through 30 points."""
+    x = rng.uniform(0, 20, size=(520, 1))
+    f = np.sin(x[:, 0]) + 0.3 * np.cos(2.3 * x[:, 0])
+    y = f + 0.5 * rng.normal(size=520)
+    model = pl.SparseGaussianProcessRegressor(n_inducing=30, random_state=0).fit(x[:500], y[:500])
+    ends = model.predict_interval(x[500:], kind=kind)
+    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[500:]))
+
+
+def process(n: int, kind: str, rng: Rng) -> Outcome:
+    """A curve drawn from a process whose numbers are learned from n of its places."""
+    X = rng.uniform(0, 20, size=(n + 20, 1))
+    kernel = 2.0 * kernels.RBF(1.0)
+    f = rng.multivariate_normal(np.zeros(n + 20), kernel(X), method="svd")
+    y = f + 0.5 * rng.normal(size=n + 20)
+    start = 1.0 * kernels.RBF(1.0) + kernels.WhiteKernel(1.0)
+    model = pl.GaussianProcessRegressor(start).fit(X[:n], y[:n])
+    if kind == "numbers":
+        s = model.summary()
+        return Outcome(inside(s.low, s.high, np.array([2.0, 1.0, 0.25])), str(s))
+    ends = model.predict_interval(X[n:], kind=kind)
+    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[n:]))
 
 
 def logistic(make: Make, n: int, rng: Rng) -> Outcome:
@@ -75,7 +101,7 @@ def dice(rng: Rng) -> Outcome:
 
 
 def arrivals(rng: Rng) -> Outcome:
-    rate = rng.gamma(3.0) / 2.0
+    rate = 2.0 * rng.gamma(3.0)
     belief = inference.GammaPoisson(3.0, 2.0).update(rng.poisson(rate, size=8))
     return Outcome([inside(*belief.interval(), rate)])
 
@@ -86,10 +112,11 @@ def network(rng: Rng) -> Outcome:
     b = rng.dirichlet([1.0, 1.0], size=2)
     x = rng.choice(2, size=40, p=a)
     y = (rng.random(40) < b[x, 1]).astype(int)
-    x[:2], y[:2] = (0, 1), (0, 1)
     import polars
 
-    model = graphical.BayesianNetwork([("a", "b")]).fit(polars.DataFrame({"a": x, "b": y}))
+    both = polars.Enum(["0", "1"])  # a value may have no row
+    rows = polars.DataFrame({"a": x.astype(str), "b": y.astype(str)}, schema={"a": both, "b": both})
+    model = graphical.BayesianNetwork([("a", "b")]).fit(rows)
     low, high = model.intervals("a")
     return Outcome(inside(low, high, a))
 
@@ -216,5 +243,24 @@ INTERVALS = [
     Case("inference.Normal.interval", "draws of the law itself", exact_law),
     Case("inference.hpd_interval", "draws of the law itself", densest),
     Case("inference.GridPosterior.interval", "from the prior, 5 values", grid_mean),
+    *(
+        Case(
+            f"kernel.GaussianProcessRegressor.{method}",
+            f"{kind}, n = 100",
+            partial(process, 100, kind),
+            share=0.3,
+        )
+        for method, kind in (
+            ("predict_interval", "prediction"),
+            ("predict_interval", "mean"),
+            ("summary", "numbers"),
+        )
+    ),
+    Case(
+        "kernel.SparseGaussianProcessRegressor.predict_interval",
+        "new rows, n = 500",
+        partial(many_rows, "prediction"),
+        share=0.3,
+    ),
     Case("inference.Chains.summary", "from the prior, 5 values", chains, share=0.3),
 ]

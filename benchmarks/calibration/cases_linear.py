@@ -210,6 +210,8 @@ INTERVALS = [
         for kind, q, noise, n in (
             ("robust", 0.5, "unequal", 200),
             ("robust", 0.9, "unequal", 200),
+            ("robust", 0.5, "unequal", 1000),
+            ("robust", 0.9, "unequal", 1000),
             ("robust", 0.5, "heavy", 60),
             ("rank", 0.5, "unequal", 100),
             ("powell", 0.5, "unequal", 500),

@@ -78,6 +78,18 @@ def sklearn_bisecting(X):
     return BisectingKMeans(K, n_init=3, random_state=1).fit(X).inertia_
 
 
+def pellucid_batches(X):
+    from pellucid import MiniBatchKMeans
+
+    return np.mean([MiniBatchKMeans(K, random_state=s).fit(X).inertia_ for s in range(3)])
+
+
+def sklearn_batches(X):
+    from sklearn.cluster import MiniBatchKMeans
+
+    return np.mean([MiniBatchKMeans(K, random_state=s).fit(X).inertia_ for s in range(3)])
+
+
 def about(ours, theirs):
     """Each split has few starts: within 5 %."""
     return bool(ours <= 1.05 * theirs)
@@ -145,6 +157,11 @@ CASES = [
         "Ours draws from rows in a fixed order, leaf by leaf, so that a start is the same for "
         "weights, repeated rows, blocks and threads; a small table is seeded in one kernel.",
         1, 1,
+    ),
+    Case(
+        f"MiniBatchKMeans {N:,} x {P}, k = {K}, 3 seeds", groups,
+        {"pellucid": pellucid_batches, "scikit-learn": sklearn_batches}, about,
+        "batches of 1,024 rows, then one pass for the labels",
     ),
     *(
         Case(

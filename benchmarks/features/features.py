@@ -156,6 +156,7 @@ CASES = [
         SCALE,
     ),
     Case(f"MinMaxScaler {N:,} x {P}", table, pair("MinMaxScaler"), close, SCALE),
+    Case(f"MaxAbsScaler {N:,} x {P}", table, pair("MaxAbsScaler"), close, SCALE),
     Case(f"RobustScaler {N:,} x {P}", table, pair("RobustScaler"), close, SCALE, repeats=2),
     Case(f"Normalizer {N:,} x {P}", table, pair("Normalizer"), close, "400 MB read and written"),
     Case(
@@ -195,6 +196,14 @@ CASES = [
         pair("PowerTransformer"),
         close,
         "one exponential per cell and step",
+        repeats=2,
+    ),
+    Case(
+        "QuantileTransformer 200,000 x 20, all rows, normal",
+        skewed,
+        pair("QuantileTransformer", output_distribution="normal", subsample=None),
+        close,
+        "a sort of each column, 10 comparisons and an inverse normal per cell",
         repeats=2,
     ),
     Case(

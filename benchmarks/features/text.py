@@ -46,6 +46,16 @@ def _tfidf(module):
     return run
 
 
+def _vectorizer(module, name):
+    def run(data):
+        from importlib import import_module
+
+        Z = getattr(import_module(module), name)().fit_transform(data)
+        return np.array([Z.sum(), Z.nnz, Z.indices[:1000].sum()])
+
+    return run
+
+
 def columns():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((1_000_000, 50))
@@ -58,6 +68,16 @@ def _f_regression(module):
 
         home = import_module(module)
         return home.SelectKBest(home.f_regression, k=5).fit(*data).scores_
+
+    return run
+
+
+def _percentile(module):
+    def run(data):
+        from importlib import import_module
+
+        home = import_module(module)
+        return home.SelectPercentile(home.f_regression, percentile=10).fit(*data).get_support()
 
     return run
 
@@ -124,6 +144,26 @@ CASES = [
         same,
         "the entries of the sparse matrix, read and written once",
     ),
+    *(
+        Case(
+            f"{name} {TEXTS:,} texts of {WORDS} words",
+            texts,
+            {
+                "pellucid": _vectorizer("pellucid", name),
+                "scikit-learn": _vectorizer("sklearn.feature_extraction.text", name),
+            },
+            same,
+            "20 MB of text",
+        )
+        for name in ("TfidfVectorizer", "HashingVectorizer")
+    ),
+    Case(
+        "SelectPercentile(f_regression) 1,000,000 x 50",
+        columns,
+        {"pellucid": _percentile(OURS), "scikit-learn": _percentile(THEIRS)},
+        same,
+        "400 MB read once",
+    ),
     Case(
         "SelectKBest(f_regression) 1,000,000 x 50",
         columns,
@@ -154,6 +194,13 @@ CASES = [
         {"pellucid": _select(_ours, "RFE"), "scikit-learn": _select(_theirs, "RFE")},
         same,
         "11 small least-squares fits",
+    ),
+    Case(
+        "RFECV(LinearRegression) 5,000 x 20, 5 folds",
+        few,
+        {"pellucid": _select(_ours, "RFECV"), "scikit-learn": _select(_theirs, "RFECV")},
+        same,
+        "115 small least-squares fits",
     ),
     Case(
         "SelectFromModel(LinearRegression) 5,000 x 20",

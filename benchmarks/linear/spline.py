@@ -1,4 +1,5 @@
-"""Smoothing spline at 1,000,000 points: a given alpha, and alpha by generalised cross-validation.
+"""Curves of one input, 1,000,000 points: smoothing splines (alpha given, or by generalised
+cross-validation) and isotonic regression.
 
 Bound: a chain of about four divisions per point in each direction; 16 MB of data.
 """
@@ -68,6 +69,24 @@ def near(ours, theirs):  # two minimisers of the same flat criterion
     return bool(np.abs(ours - theirs).max() < 0.05)
 
 
+def scattered():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 10, size=N)
+    return x, np.log1p(x) + rng.normal(size=N)
+
+
+def pellucid_isotonic(data):
+    from pellucid import IsotonicRegression
+
+    return IsotonicRegression().fit(*data).predict(data[0])
+
+
+def sklearn_isotonic(data):
+    from sklearn.isotonic import IsotonicRegression
+
+    return IsotonicRegression().fit(*data).predict(data[0])
+
+
 CASES = [
     Case(
         f"SmoothingSpline, given alpha, {N:,} points",
@@ -84,5 +103,12 @@ CASES = [
         {"pellucid": pellucid_gcv, "scipy": scipy_gcv},
         near,
         "about 60 fits over the whole range of alpha",
+    ),
+    Case(
+        f"IsotonicRegression {N:,} rows, fit and predict",
+        scattered,
+        {"pellucid": pellucid_isotonic, "scikit-learn": sklearn_isotonic},
+        lambda ours, theirs: bool(np.array_equal(ours, theirs)),
+        "the sort of one column",
     ),
 ]

@@ -35,12 +35,17 @@ from pellucid.cluster.hierarchy.agglomerative import (
 from pellucid.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
 from pellucid.cluster.kmeans.bisecting import BisectingKMeans as BisectingKMeans
 from pellucid.cluster.kmeans.kmeans import KMeans as KMeans
+from pellucid.cluster.kmeans.mini_batch import MiniBatchKMeans as MiniBatchKMeans
 from pellucid.cluster.medoids.medoids import KMedoids as KMedoids
 from pellucid.cluster.soft.fuzzy import FuzzyCMeans as FuzzyCMeans
 from pellucid.cluster.soft.possibilistic import PossibilisticCMeans as PossibilisticCMeans
 from pellucid.cluster.spectral.spectral import SpectralClustering as SpectralClustering
 from pellucid.decomposition.factor_analysis import FactorAnalysis as FactorAnalysis
+from pellucid.decomposition.fast_ica import FastICA as FastICA
+from pellucid.decomposition.incremental_pca import IncrementalPCA as IncrementalPCA
 from pellucid.decomposition.kernel_pca import KernelPCA as KernelPCA
+from pellucid.decomposition.maps.mds import MDS as MDS
+from pellucid.decomposition.nmf import NMF as NMF
 from pellucid.decomposition.pca import PCA as PCA
 from pellucid.decomposition.probabilistic import ProbabilisticPCA as ProbabilisticPCA
 from pellucid.decomposition.truncated_svd import TruncatedSVD as TruncatedSVD
@@ -68,6 +73,7 @@ from pellucid.discriminant.rda import (
 from pellucid.discriminant.rda_cv import (
     RegularizedDiscriminantAnalysisCV as RegularizedDiscriminantAnalysisCV,
 )
+from pellucid.ensemble.boosting.ada_boost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from pellucid.ensemble.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from pellucid.ensemble.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
@@ -109,6 +115,10 @@ from pellucid.ensemble.semi_supervised.representation import (
 from pellucid.ensemble.semi_supervised.self_training import (
     SelfTrainingClassifier as SelfTrainingClassifier,
 )
+from pellucid.ensemble.targets.multi_output_regressor import (
+    MultiOutputRegressor as MultiOutputRegressor,
+)
+from pellucid.ensemble.targets.regressor_chain import RegressorChain as RegressorChain
 from pellucid.evaluation.calibration.calibrated import (
     CalibratedClassifierCV as CalibratedClassifierCV,
 )
@@ -134,22 +144,31 @@ from pellucid.features.encoding.target_encoder import TargetEncoder as TargetEnc
 from pellucid.features.missing.imputer import SimpleImputer as SimpleImputer
 from pellucid.features.missing.knn_imputer import KNNImputer as KNNImputer
 from pellucid.features.missing.missing_indicator import MissingIndicator as MissingIndicator
+from pellucid.features.scaling.max_abs_scaler import MaxAbsScaler as MaxAbsScaler
 from pellucid.features.scaling.minmax_scaler import MinMaxScaler as MinMaxScaler
 from pellucid.features.scaling.normalizer import Normalizer as Normalizer
 from pellucid.features.scaling.power import PowerTransformer as PowerTransformer
+from pellucid.features.scaling.quantile_transformer import (
+    QuantileTransformer as QuantileTransformer,
+)
 from pellucid.features.scaling.robust_scaler import RobustScaler as RobustScaler
 from pellucid.features.scaling.standard_scaler import StandardScaler as StandardScaler
 from pellucid.features.scaling.unit_norm_scaler import UnitNormScaler as UnitNormScaler
 from pellucid.features.selection.drop_collinear import DropCollinear as DropCollinear
 from pellucid.features.selection.rfe import RFE as RFE
+from pellucid.features.selection.rfecv import RFECV as RFECV
 from pellucid.features.selection.select_from_model import SelectFromModel as SelectFromModel
 from pellucid.features.selection.select_k_best import SelectKBest as SelectKBest
+from pellucid.features.selection.select_percentile import SelectPercentile as SelectPercentile
 from pellucid.features.selection.sequential import (
     SequentialFeatureSelector as SequentialFeatureSelector,
 )
 from pellucid.features.selection.variance_threshold import VarianceThreshold as VarianceThreshold
+from pellucid.features.streaming.pipelines import fit_blocks as fit_blocks
 from pellucid.features.text.count_vectorizer import CountVectorizer as CountVectorizer
+from pellucid.features.text.hashing_vectorizer import HashingVectorizer as HashingVectorizer
 from pellucid.features.text.tfidf import TfidfTransformer as TfidfTransformer
+from pellucid.features.text.tfidf_vectorizer import TfidfVectorizer as TfidfVectorizer
 from pellucid.graphical.learning.classifier import (
     BayesianNetworkClassifier as BayesianNetworkClassifier,
 )
@@ -163,6 +182,9 @@ from pellucid.graphical.structure.constraint_based import (
     ConstraintBasedStructure as ConstraintBasedStructure,
 )
 from pellucid.graphical.structure.score_based import ScoreBasedStructure as ScoreBasedStructure
+from pellucid.inference.covariance.graphical_lasso import GraphicalLasso as GraphicalLasso
+from pellucid.inference.covariance.graphical_lasso_cv import GraphicalLassoCV as GraphicalLassoCV
+from pellucid.inference.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
 from pellucid.inference.decisions.bayes_classifier import BayesClassifier as BayesClassifier
 from pellucid.inference.decisions.loss_matrix import LossMatrixClassifier as LossMatrixClassifier
 from pellucid.kernel.approximation.nystroem import Nystroem as Nystroem
@@ -174,6 +196,15 @@ from pellucid.kernel.linear_svm.linear_svc import LinearSVC as LinearSVC
 from pellucid.kernel.linear_svm.linear_svr import LinearSVR as LinearSVR
 from pellucid.kernel.maximum_margin.maximum_margin import (
     MaximumMarginClassifier as MaximumMarginClassifier,
+)
+from pellucid.kernel.processes.gaussian_process_classifier import (
+    GaussianProcessClassifier as GaussianProcessClassifier,
+)
+from pellucid.kernel.processes.gaussian_process_regressor import (
+    GaussianProcessRegressor as GaussianProcessRegressor,
+)
+from pellucid.kernel.processes.sparse_gaussian_process_regressor import (
+    SparseGaussianProcessRegressor as SparseGaussianProcessRegressor,
 )
 from pellucid.kernel.svm.multiple_kernel import MultipleKernelClassifier as MultipleKernelClassifier
 from pellucid.kernel.svm.nu import NuSVC as NuSVC
@@ -199,6 +230,8 @@ from pellucid.linear.glm.negative_binomial import (
 )
 from pellucid.linear.glm.poisson import PoissonRegressor as PoissonRegressor
 from pellucid.linear.glm.tweedie import TweedieRegressor as TweedieRegressor
+from pellucid.linear.imputation.iterative_imputer import IterativeImputer as IterativeImputer
+from pellucid.linear.isotonic.isotonic_regression import IsotonicRegression as IsotonicRegression
 from pellucid.linear.lars.lars import Lars as Lars
 from pellucid.linear.lars.lars import LassoLars as LassoLars
 from pellucid.linear.lars.lars_ic import LassoLarsIC as LassoLarsIC
@@ -219,13 +252,20 @@ from pellucid.linear.penalties.group_lasso import GroupLasso as GroupLasso
 from pellucid.linear.penalties.multi_task import MultiTaskLasso as MultiTaskLasso
 from pellucid.linear.perceptron.perceptron import Perceptron as Perceptron
 from pellucid.linear.ridge.ridge import Ridge as Ridge
+from pellucid.linear.ridge.ridge_classifier import RidgeClassifier as RidgeClassifier
+from pellucid.linear.ridge.ridge_classifier_cv import RidgeClassifierCV as RidgeClassifierCV
 from pellucid.linear.ridge.ridge_cv import RidgeCV as RidgeCV
 from pellucid.linear.robust.huber import HuberRegressor as HuberRegressor
 from pellucid.linear.robust.quantile import QuantileRegressor as QuantileRegressor
+from pellucid.linear.robust.ransac_regressor import RANSACRegressor as RANSACRegressor
+from pellucid.linear.robust.theil_sen_regressor import TheilSenRegressor as TheilSenRegressor
 from pellucid.linear.scaled import ScaledRegressor as ScaledRegressor
 from pellucid.linear.splines.smoothing_spline import SmoothingSpline as SmoothingSpline
 from pellucid.linear.stochastic.sgd import SGDRegressor as SGDRegressor
 from pellucid.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
+from pellucid.linear.subsets.orthogonal_matching_pursuit import (
+    OrthogonalMatchingPursuit as OrthogonalMatchingPursuit,
+)
 from pellucid.linear.subsets.stepwise import StepwiseRegression as StepwiseRegression
 from pellucid.linear.subsets.stepwise_logistic import (
     StepwiseLogisticRegression as StepwiseLogisticRegression,
@@ -258,9 +298,11 @@ from pellucid.neighbors.editing.condensed import (
 )
 from pellucid.neighbors.editing.edited import EditedNearestNeighbours as EditedNearestNeighbours
 from pellucid.neighbors.editing.prototypes import NearestPrototypes as NearestPrototypes
+from pellucid.neighbors.kernel_density import KernelDensity as KernelDensity
 from pellucid.neighbors.labels.label_propagation import LabelPropagation as LabelPropagation
 from pellucid.neighbors.labels.label_spreading import LabelSpreading as LabelSpreading
 from pellucid.neighbors.nearest import NearestNeighbors as NearestNeighbors
+from pellucid.neighbors.nearest_centroid import NearestCentroid as NearestCentroid
 from pellucid.neighbors.outlier import LocalOutlierFactor as LocalOutlierFactor
 from pellucid.neighbors.radius_classifier import (
     RadiusNeighborsClassifier as RadiusNeighborsClassifier,

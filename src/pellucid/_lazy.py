@@ -3,11 +3,20 @@
 It needs little of the standard library and nothing else: ``import pellucid`` must cost nothing.
 """
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
 
 
-def lazy_names(package: str, home: dict[str, str], packages: tuple[str, ...] = ()) -> tuple:
+def lazy_names(
+    package: str,
+    home: dict[str, str],
+    packages: tuple[str, ...] = (),
+    elsewhere: Callable[[str], str] | None = None,
+) -> tuple:
     """``(__getattr__, __dir__, __all__)`` of a package whose names live where ``home`` says.
+
+    ``elsewhere(name)`` is a sentence about a name that is not there, or "".
 
     >>> get, _, names = lazy_names("pellucid", {"KMeans": "cluster.kmeans.kmeans"})
     >>> names, get("KMeans").__name__
@@ -19,7 +28,11 @@ def lazy_names(package: str, home: dict[str, str], packages: tuple[str, ...] = (
         if name in packages:
             return import_module(f"{package}.{name}")
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            told = "" if elsewhere is None or name.startswith("_") else elsewhere(name)
+            asked = sys._getframe(1).f_code.co_name  # ``from package import name`` asks so first
+            if told and asked == "_handle_fromlist":
+                raise ImportError(f"cannot import name {name!r} from {package!r}{told}", name=name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{told}")
         try:
             module = import_module(f"{package}.{home[name]}")
         except ModuleNotFoundError as missing:

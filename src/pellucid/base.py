@@ -15,6 +15,7 @@ An estimator whose fit is a sum over the rows writes ``_fit_rows(rows, map_)`` w
 import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,6 +37,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.answers import watch_answers
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
+from pellucid.core.arrays.lazy import lazy_name, refuse_lazy
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import (
@@ -71,6 +73,7 @@ logger = logging.getLogger("pellucid")
 
 Model = TypeVar("Model", bound="Estimator")
 LARGEST = 1e150  # a number whose square, added up over a table, is still a number
+LEAF_BYTES = 1 << 30  # of a sparse leaf with its zeros
 SUM_CELLS = 4_000_000  # at a time, where numbers are looked at for NaN and inf
 
 
@@ -93,6 +96,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _keeps_columns = False  # a wide X stored by columns stays so: copying it would cost the most
     _keeps_single = False  # a float32 X is read by leaves, each in float64, and never copied whole
     _squares_x = False  # distances or powers of X: numbers whose squares overflow are refused
+    _takes_words = False  # its blocks may hold text: they reach ``_fit_rows`` as they are
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
@@ -101,7 +105,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         for name in {"card", "summary"} & set(vars(cls)):
             setattr(cls, name, fitted_only(vars(cls)[name]))
         watch_answers(cls)
-        for name in {"fit"} & set(dir(cls)) if hasattr(cls, "fit_blocks") else ():
+        for name in {"fit"} & set(dir(cls)) if hasattr(cls, "_fit_rows") else ():
             if not hasattr(method := getattr(cls, name), "takes_tensors"):
                 setattr(cls, name, takes_tensors(method))
 
@@ -141,7 +145,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         return self._check_matrix(X, reset=False, finite=True)
 
     def _refuse_tensor(self, X: Any) -> None:
-        """A tensor that was to stay where it is, in a class without a form for tensors."""
+        """A tensor that was to stay where it is, in a class without a form for tensors.
+
+        A table that is not in memory is refused too: a fit does not read it whole in silence.
+        """
+        refuse_lazy(X)
         if dispatched(X):
             name = type(self).__name__
             raise TypeError(f"X is {describe(X)}, and {name} takes no tensors: use NumPy arrays")
@@ -376,11 +384,21 @@ def fit_blocks(self: Model, blocks: Any, *, backend: Any = None) -> Model:
 
     The answer has the same bits for any block size and backend.
     """
+    with map_of(backend) as map_:
+        self._fit_rows(check_blocks(self, blocks, map_), map_)
+    return self
+
+
+@contextmanager
+def map_of(backend: Any) -> Iterator[Map]:
+    """The map of a backend (None: of the default one); what its workers kept is let go after."""
     if backend is None:
         backend = default_backend.get()
-    map_ = map_threads if backend is None else check_backend(backend).map
-    self._fit_rows(check_blocks(self, blocks, map_), map_)
-    return self
+    try:
+        yield map_threads if backend is None else check_backend(backend).map
+    finally:
+        if (forget := getattr(backend, "forget", None)) is not None:
+            forget()
 
 
 def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
@@ -388,9 +406,10 @@ def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
     kind = "number" if isinstance(model, Regressor) else "label"
     kind = kind if isinstance(model, Regressor | Classifier) else "none"
     if not hasattr(blocks, "spans"):
+        lazy = lazy_name(blocks) is not None or isinstance(blocks, str)
+        hint = "give blocks(table, target='column')" if lazy else "use fit for arrays and frames"
         raise TypeError(
-            f"fit_blocks needs pellucid.data.blocks(...), got {type(blocks).__name__}; "
-            "use fit for arrays and frames"
+            f"fit_blocks needs pellucid.data.blocks(...), got {type(blocks).__name__}; {hint}"
         )
     if kind != "none" and blocks.target is None:
         raise ValueError(f"{type(model).__name__} needs a target: blocks(..., target='column')")
@@ -410,6 +429,9 @@ def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
         blocks.block_rows,
         megabytes,
     )
+    if model._takes_words:
+        raw: Any = RawDoor(model._feature_names(), type(model).__name__)
+        return CheckedBlocks(blocks, raw)
     door = Door(kind, model._feature_names(), model._accepts_nan, type(model).__name__, None)
     if kind == "label":
         labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
@@ -428,7 +450,8 @@ class Door(NamedTuple):
     classes: Any
 
     def open(self, raw: Rows, first_row: int) -> Rows:
-        X = frame_matrix(raw.X) if is_frame(raw.X) else raw.X
+        X = dense_leaf(raw.X) if issparse(raw.X) else raw.X
+        X = frame_matrix(X) if is_frame(X) else X
         X = np.ascontiguousarray(X, dtype=np.float64)
         found = find_nonfinite(X, allow_nan=self.allow_nan)
         if found is not None:
@@ -469,6 +492,36 @@ class Door(NamedTuple):
                 f"got {w[bad[0]]!r} in row {first_row + bad[0]}"
             )
         return w
+
+
+class RawDoor(NamedTuple):
+    """For estimators that look at columns of any kind: a leaf passes as it is."""
+
+    names: tuple[str, ...]
+    estimator: str
+
+    def open(self, raw: Rows, first_row: int) -> Rows:
+        """The leaf, with weights of 1 where none were given; infinite cells are refused."""
+        columns = frame_columns(raw.X) if is_frame(raw.X) else [] if issparse(raw.X) else raw.X.T
+        for name, column in zip(self.names, columns, strict=False):
+            if not isinstance(column, np.ndarray) or column.dtype.kind != "f":
+                continue
+            if (bad := np.isinf(column)).any():
+                raise ValueError(
+                    f"column {name!r} contains infinity (inf) in row {first_row + bad.argmax()}; "
+                    f"{self.estimator} accepts categories, numbers or missing values"
+                )
+        return raw._replace(w=unit_weights(raw.n_rows)) if raw.w is None else raw
+
+
+def dense_leaf(X: Any) -> Any:
+    """A leaf of a sparse matrix with its zeros, if that takes no more than LEAF_BYTES."""
+    if (size := X.shape[0] * X.shape[1] * 8) > LEAF_BYTES:
+        raise ValueError(
+            f"{X.shape[0]:,} sparse rows of {X.shape[1]:,} columns take {size / 1e9:.1f} GB with "
+            "their zeros; use fit, which keeps them sparse, or fewer columns"
+        )
+    return X.toarray()
 
 
 def _accepted(allow_nan: bool) -> str:
@@ -590,6 +643,7 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
 
 def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstimator) -> Array:
     """A numeric target as float64, (n,) or (n, k)."""
+    refuse_lazy(y, "y")
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -635,6 +689,7 @@ def is_plain(X: ArrayLike, dtype: type = np.float64) -> bool:
 
 def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
     """A vector of labels."""
+    refuse_lazy(y, "y")
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"

@@ -20,7 +20,7 @@ def test_names_of_pages_and_estimators():
     import pellucid
     from pellucid import solvers
 
-    assert named("KMEANS") == named("clusters") == "clusters"
+    assert named("KMEANS") == named("clusters") == "kmeans"
     assert set(SHOWN) <= set(PAGES)
     names = [name for shown in SHOWN.values() for name in shown]
     assert len(names) == len(set(names))
@@ -30,11 +30,13 @@ def test_names_of_pages_and_estimators():
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        (["cluster"], 2, "the nearest are: clusters"),
+        (["kmean"], 2, "the nearest are: kmeans"),
         (["LogisticRegresion"], 2, "LogisticRegression"),
-        (["zzzz"], 2, "there are: least_squares"),
+        (["zzzz"], 2, "there are: linear_regression"),
         (["HuberRegressor"], 2, "pellucid.lab.record"),
-        (["--export", "x.html"], 2, "--export needs a page"),
+        (["--export", "x.html"], 2, "the gallery is written into a folder"),
+        (["descent", "--export", "."], 6, "exists already"),
+        (["descent", "--export", ".", "--overwrite"], 2, "a page is written as one file"),
         (["descent", "--export", "no/x.html"], 2, "the folder no does not exist"),
         (["descent", "--export", "x.html", "--data", "t.csv"], 2, "--data is for the server"),
         (["descent", "--no-browser", "--data", "no.csv"], 3, "no.csv"),
@@ -54,11 +56,15 @@ def test_export(inside, tmp_path):
     done = inside("lab", "SGDRegressor", "--export", "k.html", "--json")
     assert done.code == 0
     path = tmp_path / "k.html"
-    assert done.json == {"page": "descent", "file": "k.html", "bytes": path.stat().st_size}
+    assert done.json == {
+        "page": "stochastic_descent",
+        "file": "k.html",
+        "bytes": path.stat().st_size,
+    }
     assert path.read_text("utf-8").startswith("<!doctype html>")
     old = path.read_bytes()
-    assert inside("lab", "descent", "--export", "k.html").code == 6
-    again = inside("lab", "descent", "--export", "k.html", "--overwrite", "--quiet")
+    assert inside("lab", "SGDRegressor", "--export", "k.html").code == 6
+    again = inside("lab", "SGDRegressor", "--export", "k.html", "--overwrite", "--quiet")
     assert (again.code, again.out) == (0, "")
     assert path.read_bytes() == old
 
@@ -90,10 +96,13 @@ def test_the_browser_is_opened_unless_told_not_to(inside, monkeypatch):
 
     running = serving.Running("secret", 1234, Server(), Listening())
     monkeypatch.setattr(serving, "prepared", lambda *given: running)
-    done = inside("lab", "bayes")
+    done = inside("lab", "laplace#preset=x&step=2")
     assert done.code == 0
-    address = "http://127.0.0.1:1234/?page=bayes&token=secret"
+    address = "http://127.0.0.1:1234/laplace#token=secret&preset=x&step=2"
     assert address in done.out
     assert opened == [address, "closed"]
-    assert inside("lab", "bayes", "--no-browser", "--quiet").out == f"{address}\n"
+    assert (
+        inside("lab", "laplace.html#preset=x&step=2", "--no-browser", "--quiet").out
+        == f"{address}\n"
+    )
     assert opened == [address, "closed", "closed"]

@@ -111,6 +111,7 @@ def test_bad_tables_are_refused_with_the_row(inside, written, change, sentence):
         ({"gymnasium": "os:system-v0"}, "must be the id of an environment"),
         ({"gymnasium": "Nope-v9"}, "there is no environment 'Nope-v9'"),
         ({"grid": ["..", "."]}, "equally long"),
+        ({"grid": ["." * 4000] * 3000}, "has 12,000,000 cells, and 1,048,576 are the most"),
         (NAMED | {"rewards": {"nowhere": 1}}, "'nowhere', which is not among near, far"),
         (NAMED | {"rewards": {"near": "much"}}, "must hold numbers, got 'much'"),
     ],

@@ -379,3 +379,12 @@ def test_other_refusals():
         LinearDiscriminantAnalysis(priors=[1, 1, 1]).fit(X, y)
     with pytest.raises(ValueError, match="overflow"):
         LinearDiscriminantAnalysis().fit(X * 1e200, y)
+
+
+def test_whitened_rows_are_centred_at_the_mean_of_all():
+    X, y = blobs()[:2]
+    X = X + 100.0
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    Z = model.whiten(X)
+    assert_allclose(Z, (X - model.xbar_) @ model.whitening_, atol=1e-8)
+    assert_allclose(np.average(Z, axis=0), 0.0, atol=1e-8)

@@ -48,6 +48,20 @@ CALLS = {
         "norm": 1.0,
         "delta": 0.1,
     },
+    "norm_class_bound": {
+        "train_loss": 0.1,
+        "n": 50,
+        "norm": 1.0,
+        "radius": 1.0,
+        "lipschitz": 1.0,
+        "delta": 0.1,
+    },
+    "wilcoxon_test": {
+        "scores_a": SCORES[:, 0],
+        "scores_b": SCORES[:, 1],
+        "alternative": "less",
+        "alpha": 0.05,
+    },
     "mcnemar_test": {
         "correct_a": RIGHT[0],
         "correct_b": RIGHT[1],

@@ -1,12 +1,15 @@
 """Good files of every format that is read, and as many damaged ones as wanted, by a seed."""
 
+import datetime as dt
 import gzip
 import io
 import json
 import random
 import tempfile
+import zipfile
 from functools import cache
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import polars as pl
 
@@ -15,7 +18,7 @@ from pellucid.graphical import read_network, write_network
 from pellucid.reinforcement import read_mdp
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5], "c": ["x", 'y,"q"', "z\nw"]})
-TABLES = ("csv", "json", "columns.json", "jsonl", "parquet", "arrow", "arrows", "csv.gz")
+TABLES = ("csv", "json", "columns.json", "jsonl", "parquet", "arrow", "arrows", "csv.gz", "xlsx")
 NETWORKS = ("bif", "xmlbif", "net", "bif.gz")
 TWO = {
     "states": ["near", "far"],
@@ -41,6 +44,9 @@ GRID = {
     "discount": 0.9,
     "exits": {"+": 1, "-": -1},
 }
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 PROCESSES = ("process.json",)
 KINDS = (*TABLES, *NETWORKS, *PROCESSES)
 
@@ -48,6 +54,41 @@ KINDS = (*TABLES, *NETWORKS, *PROCESSES)
 def reader(kind):
     """The function that reads files of this kind."""
     return load if kind in TABLES else read_network if kind in NETWORKS else read_mdp
+
+
+def xlsx_cell(cell):
+    if cell is None:
+        return "<c/>"
+    if isinstance(cell, bool):
+        return f'<c t="b"><v>{cell:d}</v></c>'
+    if isinstance(cell, dt.date):
+        return f'<c s="1"><v>{(cell - dt.date(1899, 12, 30)).days}</v></c>'
+    if isinstance(cell, str):
+        return f'<c t="inlineStr"><is><t>{escape(cell)}</t></is></c>'
+    return f"<c><v>{cell!r}</v></c>"
+
+
+def write_xlsx(path, **sheets):
+    """The least workbook that a reader accepts; style 1 is a date."""
+    with zipfile.ZipFile(path, "w") as book:
+        listed = links = ""
+        for i, (name, rows) in enumerate(sheets.items(), start=1):
+            listed += f'<sheet name="{name}" sheetId="{i}" r:id="r{i}"/>'
+            target = f'Target="worksheets/{i}.xml" Type="{LINKS}/worksheet"'
+            links += f'<Relationship Id="r{i}" {target}/>'
+            cells = "".join(f"<row>{''.join(map(xlsx_cell, row))}</row>" for row in rows)
+            sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+            book.writestr(f"xl/worksheets/{i}.xml", sheet)
+        styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+        book.writestr("xl/styles.xml", f'<styleSheet xmlns="{MAIN}">{styles}</styleSheet>')
+        links += f'<Relationship Id="s" Target="styles.xml" Type="{LINKS}/styles"/>'
+        relations = f'<Relationships xmlns="{PACKAGE}">{links}</Relationships>'
+        book.writestr("xl/_rels/workbook.xml.rels", relations)
+        root = f'<Relationship Id="w" Target="xl/workbook.xml" Type="{LINKS}/officeDocument"/>'
+        book.writestr("_rels/.rels", f'<Relationships xmlns="{PACKAGE}">{root}</Relationships>')
+        text = f'<workbook xmlns="{MAIN}" xmlns:r="{LINKS}"><sheets>{listed}</sheets></workbook>'
+        book.writestr("xl/workbook.xml", text)
+    return path
 
 
 @cache
@@ -60,6 +101,8 @@ def good(kind):
             path = Path(folder, f"asia.{kind}")
             write_network(read_network(load_network("asia")), path)
             return path.read_bytes()
+    if kind == "xlsx":
+        return write_xlsx(io.BytesIO(), May=[FRAME.columns, *FRAME.rows()]).getvalue()
     if kind == "csv.gz":
         return gzip.compress(good("csv"))
     names = {"json": "json", "jsonl": "ndjson", "arrow": "ipc", "arrows": "ipc_stream"}
@@ -83,7 +126,21 @@ def bad(kind, seed):
         )
     if kind.endswith(".gz") and seed % 2:
         return gzip.compress(damaged(good(kind.removesuffix(".gz")), seed))
+    if kind == "xlsx" and seed % 3:
+        return repacked(good(kind), seed)
     return damaged(good(kind), seed)
+
+
+def repacked(archive, seed):
+    """A workbook with one of its parts damaged, and packed as it should be."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
+        parts = old.namelist()
+        chosen = random.Random(seed).choice(parts)
+        for part in parts:
+            text = old.read(part)
+            new.writestr(part, damaged(text, seed) if part == chosen else text)
+    return out.getvalue()
 
 
 # --- damage, by a seed ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_clusterer, is_regressor
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -100,12 +101,26 @@ def make(cls, **params):
         params = {"n_clusters": range(1, 4), "n_runs": 2, **params}
     if cls.__name__ == "ModelAveragingStructure":  # graphs of the chain
         params = {"n_samples": 50, **params}
+    if cls.__name__ == "HashingVectorizer":  # a million columns, which the checks make dense
+        params.setdefault("n_features", 1 << 10)
+    if cls.__name__ == "QuantileTransformer":  # scikit-learn's default warns of every small table
+        params = {"n_quantiles": 20, **params}
     if cls.__name__ == "PossibilisticCMeans":  # centres that meet warn: as many as ``data`` has
         params = {"n_clusters": 3, "m": 1.5, **params}
+    if cls.__name__ == "IsotonicRegression":  # held-out rows outside the range would get NaN
+        params = {"out_of_bounds": "clip", **params}
     if cls.__name__ == "SelfTrainingClassifier":  # scikit-learn's refuses its own default, None
         params = {"estimator": pellucid.GaussianNB(), **params}
     if cls.__name__ in ("MLPClassifier", "MLPRegressor"):  # small, and done before max_iter
         params = {"hidden_layer_sizes": (8,), "learning_rate_init": 0.05, "tol": 1e-2, **params}
+    if cls.__name__ == "NMF":
+        params = {"n_components": 2, "max_iter": 500, **params}
+    if cls.__name__ == "FastICA":  # the other columns of ``data`` are normal: no sources
+        params = {"n_components": 2, **params}
+    if cls.__name__ == "SparseGaussianProcessRegressor":
+        params = {"n_inducing": 10, "max_iter": 20, **params}
+    if cls.__name__ == "GaussianProcessRegressor":  # without noise it ends at its bounds
+        params = {"alpha": 0.1, **params}
     if cls.__name__.startswith("RadiusNeighbors"):  # every row of ``data`` has neighbours
         params = {"radius": 3.0, "weights": "distance", **params}
     if cls.__name__ == "Autoencoder":

@@ -177,7 +177,7 @@ def _simulated(kind, seed, n=300):
         day = np.datetime64("2023-01-01") + rng.integers(0, 700, n).astype("timedelta64[D]")
         return t | {"when": [str(d) for d in day], "y": label}, "y"
     if kind == "trend":
-        day = [str(np.datetime64("2023-01-01") + i) for i in range(n)]
+        day = [str(np.datetime64("2023-01-01") + np.timedelta64(i, "D")) for i in range(n)]
         return t | {"when": day, "y": np.arange(n) * 0.05 + y}, "y"
     if kind == "texts":
         words = ["the", "house", "river", "bank", "tree", "small", "old", "yes", "no", "and", "of"]

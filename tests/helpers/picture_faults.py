@@ -24,7 +24,8 @@ OUTSIDE = 2.0  # pixels that a text may leave the figure by
 TOUCH = 0.15  # share of the smaller text that another may cover
 HIDDEN = 0.05  # share of the points that a legend may cover
 NAMES = [name for name in plots.__all__ if name != "svg"]
-ROOM = ("agent_loop", "d_separation", "metropolis_flow")  # words in boxes: at their own size only
+# words in boxes: at their own size only
+ROOM = ("agent_loop", "d_separation", "metropolis_flow", "taxonomy")
 DEEP = ("attention", "embeddings", "feature_maps", "generated")
 
 

@@ -19,6 +19,7 @@ from pellucid.neighbors import (
     collision_probability,
     voronoi_cells,
 )
+from pellucid.neighbors.voronoi import clip, rectangle
 
 X, Y = make_blobs(400, 3, centers=3, cluster_std=2.5, random_state=0)
 
@@ -251,3 +252,21 @@ def test_local_outlier_factor_finds_the_strange_row():
         LocalOutlierFactor().fit(X).predict(X)
     with pytest.warns(UserWarning, match="greater than the number of rows"):
         LocalOutlierFactor(50).fit(X[:10])
+
+
+@pytest.mark.parametrize(
+    ("normal", "limit", "area"),
+    [
+        ((1.0, 1.0), 1.0, 0.5),
+        ((1.0, 0.0), 1.0, 1.0),
+        ((-1.0, 0.0), 0.0, 1.0),
+        ((1.0, 0.0), 0.25, 0.25),
+    ],
+)
+def test_a_cut_through_corners_keeps_them(normal, limit, area):
+    """Corners on the line itself belong to what is left."""
+    cell = clip(rectangle((0.0, 1.0, 0.0, 1.0)), np.array(normal), limit, 7)
+    x, y = cell.corners.T
+    assert abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2 == pytest.approx(area)
+    assert len(cell.owners) == len(cell.corners)
+    assert (7 in cell.owners) == (area < 1)

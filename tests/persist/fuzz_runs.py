@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import Lock
 
 HELPERS = Path(__file__).parents[1] / "helpers"
+FORGE = Path(__file__).with_name("fuzz_models.py")
 # What many threads reserve would count as memory that the file asked for.
 FEW_THREADS = {
     "PELLUCID_NUM_THREADS": "2",
@@ -46,7 +47,13 @@ def faults(count, names, **settings):
     """What went wrong with ``count`` forged files of each class."""
     found, first = [], 0
     while names:
-        command = [sys.executable, str(HELPERS / "fuzz_models.py"), str(count), *names, str(first)]
+        command = [
+            sys.executable,
+            str(FORGE),
+            str(count),
+            *names,
+            str(first),
+        ]
         env = {**os.environ, **FEW_THREADS, **settings}
         with (
             tempfile.TemporaryFile("w+") as said,
@@ -56,10 +63,12 @@ def faults(count, names, **settings):
         ):
             rows = [json.loads(line) for line in child.stdout if line.startswith("[")]
             said.seek(0)
-            why = f"ended with {child.wait()}: {said.read()[-300:]}"
+            ended = child.wait()
+            why = f"ended with {ended}: {said.read()[-300:]}"
         found += [row[1:] for row in rows if row[0] == "fault"]
         if rows and rows[-1] == ["done"]:
-            break
+            # memory that was overwritten may be found out when it is given back
+            return found if ended == 0 else [*found, [names[-1], -1, why]]
         last = next((row for row in reversed(rows) if row[0] == "try"), None)
         if last is None:
             return [*found, [names[0], -1, f"before the first file: {why}"]]
@@ -103,7 +112,7 @@ def parts(what, count):
     """(name of the part, how many files it has, the function that tries it)."""
     sys.path.insert(0, str(HELPERS))
     if what in ("models", "checked"):
-        from fuzz_models import every_name
+        from fuzz_specimens import every_name
 
         settings = CHECKED if what == "checked" else {}
         tasks = {name: partial(faults, count, [name], **settings) for name in every_name()}

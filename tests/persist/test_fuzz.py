@@ -4,11 +4,33 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
-from fuzz_models import every_name
+from fuzz_models import classes_in, opened
 from fuzz_runs import CHECKED, faults
+from fuzz_specimens import FUNCTIONS, declared, every_name, specimen
+
+from pellucid.persist import ModelFileError, save
+from pellucid.persist.allowed import find_class
 
 NAMES = every_name()  # now: while a test runs, the toys are public names too
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_class_that_declares_a_state_is_in_a_forged_file(tmp_path):
+    """A new one needs a line in tests/persist/fuzz_specimens.py, or defaults that make one."""
+    seen, path = set(), tmp_path / "model.pellucid"
+    for name in NAMES:
+        save(specimen(name)[0], path)
+        seen |= classes_in(opened(path)[0]["object"])
+    assert set(declared()) - seen == FUNCTIONS
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_kernel_that_is_a_function_is_in_no_file(name, tmp_path):
+    for function in (None, np.dot):
+        with pytest.raises(ModelFileError):
+            save(find_class(name)(function), tmp_path / "model.pellucid")
 
 
 @pytest.mark.parametrize("share", range(4))

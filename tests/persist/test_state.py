@@ -15,10 +15,12 @@ from estimators import DEEP, every_class
 from fuzz_models import opened, resealed
 from model_files import Mean, X, forge, npy, refused, y
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import MultiLabelBinarizer
 
 import pellucid
 from pellucid.persist import ModelFileError, load, save
 from pellucid.persist.allowed import (
+    RECORDS,
     SCIKIT_LEARN_NAMES,
     check_attribute,
     class_name,
@@ -74,6 +76,17 @@ def test_a_record_is_held_to_its_declaration_under_any_name(path):
         path.write_bytes(resealed(manifest, arrays))
         with pytest.raises(ModelFileError, match="threshold must be"):
             load(path)
+
+
+@pytest.mark.parametrize("classes", [[1, 2, 2], [3, 3, 3], [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]])
+def test_labels_that_repeat_are_refused(classes, path):
+    """scikit-learn counts the different ones and writes at the places of all."""
+    save(MultiLabelBinarizer().fit([[1, 2], [3]]), path)
+    manifest, arrays = opened(path)
+    for name in arrays:
+        path.write_bytes(resealed(manifest, {**arrays, name: np.array(classes)}))
+    with pytest.raises(ModelFileError, match="classes_ must be different labels"):
+        load(path)
 
 
 @cache
@@ -350,3 +363,11 @@ def test_parameters_that_prediction_trusts_are_bounded(make, name, value, path):
     setattr(model, name, value)
     with pytest.raises(ModelFileError, match=f"{name} must be"):
         save(model, path)
+
+
+@pytest.mark.parametrize("bad", [[1.0, [2.0]], [[1.0, 2.0], [3.0]]])
+@pytest.mark.parametrize("key", ["length_scale", "length_scale_bounds"])
+def test_numbers_of_a_kernel_that_make_no_table_are_refused(key, bad):
+    holds = RECORDS["sklearn.gaussian_process.kernels.RBF"][key]
+    assert holds(np.array([1.0, 2.0]))
+    assert not holds(bad)

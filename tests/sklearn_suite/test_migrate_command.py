@@ -112,3 +112,33 @@ def test_line_separators_and_ends_of_lines_stay(tmp_path):
     path.write_bytes(script.encode())
     assert CliRunner().invoke(migrate, [str(path), "--write"]).exit_code == 0
     assert path.read_bytes().decode() == script.replace("sklearn.svm", "pellucid")
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("", "utf-8-sig"),
+        ("# -*- coding: latin-1 -*-\n", "latin-1"),
+        ("# coding: cp1252\n", "cp1252"),
+    ],
+)
+def test_a_script_stays_in_its_encoding(head, encoding, tmp_path):
+    path = tmp_path / "a.py"
+    script = head + "é = 1\nfrom sklearn.svm import SVC\n"
+    path.write_bytes(script.encode(encoding))
+    assert CliRunner().invoke(migrate, [str(path), "--write"]).exit_code == 0
+    assert path.read_bytes() == script.replace("sklearn.svm", "pellucid").encode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ("a = 1\né = 2\n".encode("latin-1"), "line 2 is not utf-8, and no coding is declared"),
+        (b"# coding: nonsense\n", "unknown encoding: nonsense"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(raw, words, tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes(raw)
+    with pytest.raises(Stop, match=words):
+        migrate.main([str(path)], standalone_mode=False)

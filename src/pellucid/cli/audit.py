@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 NAME, LEVELS = 24, 30  # the widest cells of the table of columns
+MOST = 1000  # columns that are printed
 
 
 @click.command()
@@ -77,7 +78,7 @@ def keep(record: "Audit | Judgement", out: Path) -> None:
 
 
 def show(record: "Audit", data: str) -> None:
-    """Findings first, then one line for every column."""
+    """Findings first, then one line for every column, up to MOST."""
     screen = console()
     screen.print(f"{short(data, 60)}: {record.n_rows:,} rows, {record.n_columns:,} columns")
     screen.print()
@@ -88,7 +89,11 @@ def show(record: "Audit", data: str) -> None:
         screen.print("Nothing to find fault with.")
     screen.print()
     columns = ("column", "kind", "role", "missing", "distinct", "values")
-    screen.print(grid(columns, [column_row(c) for c in record.columns], right=(3, 4)))
+    shown = record.columns[:MOST]
+    screen.print(grid(columns, [column_row(c) for c in shown], right=(3, 4)))
+    if len(record.columns) > MOST:
+        more = f"and {len(record.columns) - MOST:,} more columns"
+        screen.print(f"{more}: --json prints them all, --out FILE keeps them")
 
 
 def show_finding(screen: "Console", finding: "Finding") -> None:

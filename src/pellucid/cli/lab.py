@@ -23,8 +23,8 @@ from pellucid.study.errors import nearest
 @click.option(
     "--export",
     "page_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the page as one HTML file instead.",
+    type=click.Path(path_type=Path),
+    help="Write the page as one HTML file, or without ALGORITHM the gallery into a folder.",
 )
 @click.option("--list", "only_list", is_flag=True, help="List the pages.")
 @common("json", "quiet", "seed", "threads", "overwrite")
@@ -41,10 +41,12 @@ def lab(
     seed: int,
     overwrite: bool,
 ) -> None:
-    """Open the page of ALGORITHM, a page or an estimator such as KMeans, in the browser.
+    """Open the page of ALGORITHM in the browser: a page, an estimator such as KMeans, or a link
+    that was copied from a page ("kmeans.html#step=3"). Without it the gallery of all methods.
 
     The server listens on this machine only and ends with Ctrl-C. With --export nothing is served:
-    the page and the runs of its presets become one file that opens anywhere.
+    the page and the runs of its presets become one file that opens anywhere; without ALGORITHM all
+    of them and the gallery are written into a folder.
     """
     if page_file is not None:
         check_output(page_file, overwrite)
@@ -55,13 +57,14 @@ def lab(
         raise Stop(Code.USAGE, "--sql needs --data, the URL of a database")
     if not 0 <= seed < 2**32:
         raise Stop(Code.USAGE, f"--seed must be from 0 to {2**32 - 1} in the lab, got {seed}")
-    page = None if algorithm is None else find_page(algorithm)
+    name, _, place = (algorithm or "").partition("#")
+    page = find_page(name.removesuffix(".html")) if name else None
     if page_file is not None:
         if data is not None:
             raise Stop(Code.USAGE, "--data is for the server; a file holds the page's own presets")
         write_page(page, page_file, seed, as_json, quiet)
         return
-    open_lab(page, data, sql, port, seed, no_browser, as_json, quiet)
+    open_lab(page, place, data, sql, port, seed, no_browser, as_json, quiet)
 
 
 def find_page(algorithm: str) -> str:
@@ -100,12 +103,24 @@ def show_pages(as_json: bool, quiet: bool) -> None:
 
 
 def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bool) -> None:
-    """The page and the traces of its presets as one file."""
+    """The page and the traces of its presets as one file, or the gallery as a folder."""
     from pellucid.lab import export
+    from pellucid.lab.exporting import export_gallery
     from pellucid.lab.pages import PAGES
 
     if page is None:
-        raise Stop(Code.USAGE, f"--export needs a page; there are: {', '.join(PAGES)}")
+        if path.suffix:
+            raise Stop(
+                Code.USAGE, f"the gallery is written into a folder, {path} looks like a file"
+            )
+        index = export_gallery(path, seed=seed)
+        if as_json:
+            print_json({"pages": list(PAGES), "file": str(index)})
+        elif not quiet:
+            click.echo(f"{index}: the gallery and {len(PAGES)} pages")
+        return
+    if path.is_dir():
+        raise Stop(Code.USAGE, f"{path} is a folder; a page is written as one file")
     export(page, path, seed=seed)
     if as_json:
         print_json({"page": page, "file": str(path), "bytes": path.stat().st_size})
@@ -115,6 +130,7 @@ def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bo
 
 def open_lab(
     page: str | None,
+    place: str,
     data: str | None,
     sql: str | None,
     port: int,
@@ -141,4 +157,4 @@ def open_lab(
 
             webbrowser.open(address)
 
-    serve(port=port, data=frame, page=page, seed=seed, ready=ready)
+    serve(port=port, data=frame, page=page, place=place, seed=seed, ready=ready)

@@ -1,6 +1,8 @@
 """``pellucid migrate FILE``: a script's imports from scikit-learn that could be ours."""
 
 import difflib
+import io
+import tokenize
 from pathlib import Path
 
 import click
@@ -24,7 +26,7 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
 
     records, pending = [], False
     for path in file:
-        source = read_source(path)
+        source, encoding = read_source(path)
         try:
             found = moved_imports(source, frozenset(names))
         except SyntaxError as error:
@@ -36,7 +38,7 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         if found.text == source:
             continue
         if write:
-            path.write_text(found.text, encoding="utf-8", newline="")
+            path.write_bytes(found.text.encode(encoding))
         else:
             pending = True
         if not as_json and not quiet:
@@ -53,15 +55,31 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         raise click.exceptions.Exit(Code.FAILED_CHECK)
 
 
-def read_source(path: Path) -> str:
-    """The text of a script; notebooks and folders are refused by name."""
+def read_source(path: Path) -> tuple[str, str]:
+    """The text of a script and its encoding; notebooks and folders are refused by name."""
     if path.suffix == ".ipynb":
         how = "jupyter nbconvert --to script makes a script of it"
         raise Stop(Code.USAGE, f"{str(path)!r} is a notebook; {how}")
     if not path.is_file():
         raise Stop(Code.DATA, f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}")
-    with path.open(encoding="utf-8", newline="") as file:  # the ends of its lines stay
-        return file.read()
+    raw = path.read_bytes()
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return raw.decode(encoding), encoding  # the ends of its lines stay
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise Stop(Code.DATA, f"{str(path)!r} is not Python: {trouble(error)}") from None
+
+
+def trouble(error: Exception) -> str:
+    """What is wrong with the bytes of a script.
+
+    >>> trouble(SyntaxError("unknown encoding: x"))
+    'unknown encoding: x'
+    """
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object[: error.start].count(b"\n") + 1
+        return f"line {line} is not {error.encoding}, and no coding is declared in its first lines"
+    return str(error)
 
 
 def in_words(file: str, moved: tuple[str, ...], kept: tuple[str, ...]) -> str:

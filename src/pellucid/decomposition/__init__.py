@@ -4,8 +4,12 @@ from pellucid._lazy import lazy_names
 
 _HOME = {
     "FactorAnalysis": "factor_analysis",
+    "FastICA": "fast_ica",
+    "IncrementalPCA": "incremental_pca",
     "KernelPCA": "kernel_pca",
     "Latent": "probabilistic",
+    "MDS": "maps.mds",
+    "NMF": "nmf",
     "PCA": "pca",
     "ProbabilisticPCA": "probabilistic",
     "Stability": "subspace",

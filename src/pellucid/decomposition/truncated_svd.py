@@ -24,13 +24,21 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.algebra.linalg import triangle
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
-from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows, unit_weights
+from pellucid.core.loops.statistics import (
+    Moments,
+    Rows,
+    Source,
+    Statistic,
+    merge_moments,
+    reduce_rows,
+    unit_weights,
+)
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -109,7 +117,11 @@ def by_full(X: Any, k: int) -> Svd:
 def by_gram(X: Array, k: int) -> Svd | None:
     """The SVD from X'X, or None where s_k is too small beside s_1 for its square to be exact."""
     rows = Rows(X, None, unit_weights(len(X)))
-    total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_threads)
+    return from_gram(reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_threads), k)
+
+
+def from_gram(total: Moments, k: int) -> Svd | None:
+    """The SVD from the moments of the rows, as ``by_gram``."""
     G = total.scatter + total.weight * np.outer(total.mean, total.mean)
     values, vectors = np.linalg.eigh(G)
     s = np.sqrt(np.maximum(values[::-1], 0.0))
@@ -206,6 +218,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     _accepts_sparse = True
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_components: int = 2,
@@ -255,6 +269,33 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, Transformer):
         self._set_spread(A, scores, squares, found)
         context.end()
         return scores
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        """From X'X in one pass; a small singular value that its square cannot show is refused."""
+        self._check_parameters()
+        n, p, k = rows.n_rows, self.n_features_in_, int(self.n_components)
+        if k > min(n, p):
+            here = f"at most {min(n, p)} for n_samples={n}, n_features={p}"
+            raise ValueError(f"n_components must be {here}, got {k}")
+        with np.errstate(over="ignore"):
+            total = reduce_rows(Statistic(leaf_moments, merge_moments), rows, map_)
+        found = from_gram(total, k)
+        if found is None:
+            raise ValueError(
+                f"fit_blocks sees X'X, in which singular value {k} is lost beside the first; ask "
+                "for fewer n_components, or use fit"
+            )
+        self.components_, self.singular_values_ = found.V, found.s
+        row_sums.refuse_overflow(found.s)
+        variances = np.einsum("kp,pq,kq->k", found.V, total.scatter, found.V) / total.weight
+        self.explained_variance_ = np.maximum(variances, 0.0)
+        spread = float(np.trace(total.scatter)) / total.weight
+        share = self.explained_variance_ / spread if spread > 0 else np.zeros(k)
+        self.explained_variance_ratio_ = share
+        squares = float(np.trace(total.scatter) + total.weight * (total.mean @ total.mean))
+        self.error_ = float(np.sqrt(max(squares - float((found.s**2).sum()), 0.0)))
+        self.storage_ratio_ = k * (n + p + 1) / (n * p)
+        self._norm, self._solved_by, self._n = float(np.sqrt(squares)), "gram", n
 
     def _check_parameters(self) -> None:
         check.whole(n_components=self.n_components, n_oversamples=self.n_oversamples)

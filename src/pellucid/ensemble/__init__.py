@@ -2,14 +2,16 @@
 
 ``forest/`` (random forests and relatives), ``boosting/`` (AdaBoost, gradient boosting),
 ``committees/`` (bagging, voting, stacking), ``labels/`` (several classes or labels from binary
-classifiers), ``semi_supervised/``. Here: ``rule_lists.py`` (rules of a forest), ``tree_sums.py``
-(any model of trees as one sum) and ``bins.py`` (tables in bins of one byte).
+classifiers), ``targets/`` (several numbers), ``semi_supervised/``. Here: ``rule_lists.py`` (rules
+of a forest), ``tree_sums.py`` (any model of trees as one sum) and ``bins.py`` (tables in bins of
+one byte).
 """
 
 from pellucid._lazy import lazy_names
 
 _HOME = {
     "AdaBoostClassifier": "boosting.adaboost",
+    "AdaBoostRegressor": "boosting.ada_boost_regressor",
     "AdaBoostRound": "boosting.adaboost",
     "BaggingClassifier": "committees.bagging",
     "BaggingRegressor": "committees.bagging",
@@ -33,6 +35,7 @@ _HOME = {
     "IsolationForest": "forest.isolation",
     "LabelPowersetClassifier": "labels.powerset",
     "MultiOutputClassifier": "labels.multi_output",
+    "MultiOutputRegressor": "targets.multi_output_regressor",
     "OneVsOneClassifier": "labels.one_vs_one",
     "OneVsReferenceClassifier": "labels.one_vs_reference",
     "OneVsRestClassifier": "labels.one_vs_rest",
@@ -42,11 +45,13 @@ _HOME = {
     "Quantile": "boosting.gradient_losses",
     "RandomForestClassifier": "forest.forest",
     "RandomForestRegressor": "forest.forest",
+    "RegressorChain": "targets.regressor_chain",
     "RepresentationClassifier": "semi_supervised.representation",
     "RuleList": "rule_lists",
     "SelfTrainingClassifier": "semi_supervised.self_training",
     "StackingClassifier": "committees.stacking",
     "StackingRegressor": "committees.stacking",
+    "TreeImpurities": "forest.tree_impurity",
     "VotingClassifier": "committees.voting",
     "VotingRegressor": "committees.voting",
     "adaboost_round": "boosting.adaboost",
@@ -56,6 +61,7 @@ _HOME = {
     "majority_accuracy": "committees.resampling",
     "rule_list": "rule_lists",
     "simplify_rules": "rule_lists",
+    "tree_impurities": "forest.tree_impurity",
     "variance_of_average": "committees.resampling",
 }
 

@@ -1,5 +1,6 @@
 """Generated from the table in __init__.py by `make stubs`; do not edit."""
 
+from pellucid.ensemble.boosting.ada_boost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from pellucid.ensemble.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from pellucid.ensemble.boosting.adaboost import AdaBoostRound as AdaBoostRound
 from pellucid.ensemble.boosting.adaboost import adaboost_round as adaboost_round
@@ -44,6 +45,8 @@ from pellucid.ensemble.forest.isolation import IsolationForest as IsolationFores
 from pellucid.ensemble.forest.oob_search import OutOfBagSearch as OutOfBagSearch
 from pellucid.ensemble.forest.reading import PermutationImportance as PermutationImportance
 from pellucid.ensemble.forest.record import Forest as Forest
+from pellucid.ensemble.forest.tree_impurity import TreeImpurities as TreeImpurities
+from pellucid.ensemble.forest.tree_impurity import tree_impurities as tree_impurities
 from pellucid.ensemble.labels.chain import ClassifierChain as ClassifierChain
 from pellucid.ensemble.labels.cut_point import CutPointClassifier as CutPointClassifier
 from pellucid.ensemble.labels.cut_point import CutPointCurve as CutPointCurve
@@ -64,6 +67,10 @@ from pellucid.ensemble.semi_supervised.representation import (
 from pellucid.ensemble.semi_supervised.self_training import (
     SelfTrainingClassifier as SelfTrainingClassifier,
 )
+from pellucid.ensemble.targets.multi_output_regressor import (
+    MultiOutputRegressor as MultiOutputRegressor,
+)
+from pellucid.ensemble.targets.regressor_chain import RegressorChain as RegressorChain
 
 __all__: list[str]
 _HOME: dict[str, str]

@@ -113,25 +113,32 @@ def find_bins(X: Array, w: Array | None, categorical: Array, max_bins: int, rng:
     rows = np.arange(n)
     if n > SAMPLE:
         rows = np.sort(rng.choice(n, SAMPLE, replace=False))
+    levels: list[Any] = [None] * p
+    for j in np.flatnonzero(categorical):
+        values = np.unique(X[:, j])
+        levels[j] = values[~np.isnan(values)]
+    return bins_of_sample(X, None if w is None else w[rows], levels, max_bins, rows)
+
+
+def bins_of_sample(
+    X: Array, w: Array | None, levels: list[Any], max_bins: int, rows: Any = None
+) -> Bins:
+    """Edges from some ``rows`` of X with the weights w; ``levels``: of columns of categories."""
+    p = X.shape[1]
+    rows = np.arange(len(X)) if rows is None else rows
     columns = np.empty((p, len(rows)))
     tasks = [(a, min(a + ROWS, len(rows))) for a in range(0, len(rows), ROWS)]
     list(map_threads(lambda t: take_columns(X, rows, columns, *t), tasks))
-    weight = None if w is None else w[rows]
     edges, n_bins = np.full((p, 256), np.inf), np.ones(p, np.int64)
 
     def one(j: int) -> None:
-        if categorical[j]:
-            values = np.unique(X[:, j])
-            found = values[~np.isnan(values)]
-            n_bins[j] = len(found)
-        else:
-            found = number_edges(columns[j], weight, max_bins)
-            n_bins[j] = len(found) + 1
-        edges[j, : len(found)] = found[:256]
+        found = number_edges(columns[j], w, max_bins) if levels[j] is None else levels[j]
+        n_bins[j] = len(found) + (levels[j] is None)
+        edges[j, : len(found[:256])] = found[:256]
 
     share = map_threads if len(rows) * p > SHARED else map
     list(share(one, range(p)))
-    return Bins(edges, n_bins, categorical.astype(np.uint8))
+    return Bins(edges, n_bins, np.array([found is not None for found in levels], np.uint8))
 
 
 def aligned(n: int, stride: int) -> Any:

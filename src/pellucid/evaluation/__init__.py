@@ -35,6 +35,7 @@ _HOME: dict[str, str] = {
     "Logger": "callbacks",
     "Metric": "metrics.metrics",
     "MetricTable": "intervals.intervals",
+    "PermutationScores": "hypotheses.label_permutations",
     "Rademacher": "guarantees.rademacher",
     "RankingTable": "metrics.tasks",
     "Rates": "metrics.confusion_rates",
@@ -91,10 +92,12 @@ _HOME: dict[str, str] = {
     "metric_interval": "intervals.metric_intervals",
     "multilabel_metrics": "metrics.tasks",
     "nested_cross_validation": "validation.nested",
+    "norm_class_bound": "guarantees.risk_bounds",
     "one_standard_error": "metrics.criteria",
     "ordered_split": "splits.holdout",
     "paired_t_test": "hypotheses.t_tests",
     "permutation_importance": "explain.importance",
+    "permutation_test_score": "hypotheses.label_permutations",
     "proportion_interval": "intervals.intervals",
     "rademacher_bound": "guarantees.rademacher",
     "rademacher_complexity": "guarantees.rademacher",
@@ -112,6 +115,7 @@ _HOME: dict[str, str] = {
     "validation_bound": "guarantees.risk_bounds",
     "validation_size": "guarantees.risk_bounds",
     "vc_bound": "guarantees.risk_bounds",
+    "wilcoxon_test": "hypotheses.signed_ranks",
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

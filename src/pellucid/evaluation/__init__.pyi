@@ -32,6 +32,7 @@ from pellucid.evaluation.guarantees.risk_bounds import finite_class_size as fini
 from pellucid.evaluation.guarantees.risk_bounds import growth_function as growth_function
 from pellucid.evaluation.guarantees.risk_bounds import hoeffding as hoeffding
 from pellucid.evaluation.guarantees.risk_bounds import margin_bound as margin_bound
+from pellucid.evaluation.guarantees.risk_bounds import norm_class_bound as norm_class_bound
 from pellucid.evaluation.guarantees.risk_bounds import select_by_bound as select_by_bound
 from pellucid.evaluation.guarantees.risk_bounds import validation_bound as validation_bound
 from pellucid.evaluation.guarantees.risk_bounds import validation_size as validation_size
@@ -40,6 +41,10 @@ from pellucid.evaluation.hypotheses.comparison import Comparison as Comparison
 from pellucid.evaluation.hypotheses.comparison import compare as compare
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_cv as five_by_two_cv
 from pellucid.evaluation.hypotheses.five_by_two import five_by_two_test as five_by_two_test
+from pellucid.evaluation.hypotheses.label_permutations import PermutationScores as PermutationScores
+from pellucid.evaluation.hypotheses.label_permutations import (
+    permutation_test_score as permutation_test_score,
+)
 from pellucid.evaluation.hypotheses.multiple import adjust_p_values as adjust_p_values
 from pellucid.evaluation.hypotheses.paired_labels import cochran_q_test as cochran_q_test
 from pellucid.evaluation.hypotheses.paired_labels import mcnemar_test as mcnemar_test
@@ -51,6 +56,7 @@ from pellucid.evaluation.hypotheses.posterior_difference import (
 )
 from pellucid.evaluation.hypotheses.rank_tests import FriedmanTest as FriedmanTest
 from pellucid.evaluation.hypotheses.rank_tests import friedman_test as friedman_test
+from pellucid.evaluation.hypotheses.signed_ranks import wilcoxon_test as wilcoxon_test
 from pellucid.evaluation.hypotheses.significance import SignificanceTest as SignificanceTest
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test as corrected_t_test
 from pellucid.evaluation.hypotheses.t_tests import mean_test as mean_test

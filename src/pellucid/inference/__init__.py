@@ -1,7 +1,8 @@
 """Inference: distributions, estimation, beliefs, posteriors and decisions.
 
 ``distributions/`` one interface for all; ``estimation/`` likelihood, posterior, model choice;
-``beliefs/`` conjugate priors; ``sampling/`` Markov chains; ``decisions/`` losses and Bayes rules.
+``beliefs/`` conjugate priors; ``sampling/`` Markov chains; ``decisions/`` losses and Bayes rules;
+``covariance/`` matrices from few rows.
 
 >>> from pellucid.inference import laplace_approximation
 >>> laplace_approximation(lambda x: -0.5 * (x[0] - 3.0) ** 2, [0.0]).mode.round(6)
@@ -34,11 +35,14 @@ _HOME = {
     "Gamma": "distributions.continuous",
     "GammaPoisson": "beliefs.gamma_poisson",
     "GaussianWalk": "sampling.proposals",
+    "GraphicalLasso": "covariance.graphical_lasso",
+    "GraphicalLassoCV": "covariance.graphical_lasso_cv",
     "GridPosterior": "estimation.grid_posterior",
     "Hamiltonian": "sampling.hamiltonian",
     "InverseGamma": "distributions.continuous",
     "Laplace": "distributions.location_scale",
     "LaplaceApproximation": "estimation.laplace",
+    "LedoitWolf": "covariance.ledoit_wolf",
     "LinearGaussian": "beliefs.linear_gaussian",
     "LinearPredictor": "decisions.prediction_error",
     "LogNormalWalk": "sampling.proposals",

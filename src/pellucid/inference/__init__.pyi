@@ -19,6 +19,9 @@ from pellucid.inference.beliefs.normal_inverse_wishart import (
 from pellucid.inference.beliefs.normal_inverse_wishart import (
     NormalInverseWishart as NormalInverseWishart,
 )
+from pellucid.inference.covariance.graphical_lasso import GraphicalLasso as GraphicalLasso
+from pellucid.inference.covariance.graphical_lasso_cv import GraphicalLassoCV as GraphicalLassoCV
+from pellucid.inference.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
 from pellucid.inference.decisions.bayes_classifier import BayesClassifier as BayesClassifier
 from pellucid.inference.decisions.bayes_error import BayesError as BayesError
 from pellucid.inference.decisions.decisions import Decision as Decision

@@ -2,7 +2,8 @@
 
 ``functions`` kernels and their tests; ``svm`` support vector machines with any kernel (start with
 ``svc.py``); ``linear_svm`` the linear ones; ``maximum_margin`` the exact programme; ``graphs``
-kernels on graphs; ``approximation`` feature maps; ``kernel_ridge.py`` ridge regression.
+kernels on graphs; ``approximation`` feature maps; ``processes`` Gaussian processes;
+``kernel_ridge.py`` ridge regression.
 """
 
 from pellucid._lazy import lazy_names
@@ -10,6 +11,8 @@ from pellucid._lazy import lazy_names
 _HOME = {
     "FunctionKernel": "functions.algebra",
     "GaussianKernel": "functions.algebra",
+    "GaussianProcessClassifier": "processes.gaussian_process_classifier",
+    "GaussianProcessRegressor": "processes.gaussian_process_regressor",
     "HingeRisk": "linear_svm.hinge",
     "Isomorphism": "graphs.graphs",
     "Kernel": "functions.algebra",
@@ -32,6 +35,7 @@ _HOME = {
     "SVC": "svm.svc",
     "SVR": "svm.svr",
     "SigmoidKernel": "functions.algebra",
+    "SparseGaussianProcessRegressor": "processes.sparse_gaussian_process_regressor",
     "WeisfeilerLehman": "graphs.weisfeiler_lehman",
     "WeisfeilerLehmanKernel": "graphs.weisfeiler_lehman",
     "are_isomorphic": "graphs.graphs",

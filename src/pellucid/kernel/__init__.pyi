@@ -34,6 +34,15 @@ from pellucid.kernel.maximum_margin.maximum_margin import (
     MaximumMarginClassifier as MaximumMarginClassifier,
 )
 from pellucid.kernel.maximum_margin.maximum_margin import NotSeparableError as NotSeparableError
+from pellucid.kernel.processes.gaussian_process_classifier import (
+    GaussianProcessClassifier as GaussianProcessClassifier,
+)
+from pellucid.kernel.processes.gaussian_process_regressor import (
+    GaussianProcessRegressor as GaussianProcessRegressor,
+)
+from pellucid.kernel.processes.sparse_gaussian_process_regressor import (
+    SparseGaussianProcessRegressor as SparseGaussianProcessRegressor,
+)
 from pellucid.kernel.svm.multiple_kernel import MultipleKernelClassifier as MultipleKernelClassifier
 from pellucid.kernel.svm.nu import NuSVC as NuSVC
 from pellucid.kernel.svm.nu import NuSVR as NuSVR

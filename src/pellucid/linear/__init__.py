@@ -2,7 +2,8 @@
 
 ``least_squares`` and ``ridge`` (start with ``least_squares.py`` and ``ridge.py``); ``lasso``,
 ``lars``, ``penalties`` other penalties and paths; ``subsets``, ``components`` fewer columns or
-directions; ``bayes``, ``robust``, ``splines``; ``logistic``, ``perceptron`` classification;
+directions; ``bayes``, ``robust``, ``splines``, ``isotonic``; ``logistic``, ``perceptron`` classify;
+``imputation`` fills gaps;
 ``stochastic`` gradient descent; ``diagnostics`` checks. ``linear_model.py`` is what the regressors
 share, ``solver_fit.py`` runs a solver object, ``budget.py`` bounds a penalty instead of pricing it.
 """
@@ -26,6 +27,8 @@ _HOME = {
     "HuberRegressor": "robust.huber",
     "Hyperplane": "hyperplane",
     "InverseGamma": "bayes.evidence",
+    "IsotonicRegression": "isotonic.isotonic_regression",
+    "IterativeImputer": "imputation.iterative_imputer",
     "Lars": "lars.lars",
     "Lasso": "lasso.lasso",
     "LassoCV": "lasso.lasso_cv",
@@ -39,13 +42,17 @@ _HOME = {
     "MultiTaskLasso": "penalties.multi_task",
     "NegativeBinomialRegressor": "glm.negative_binomial",
     "OrdinalLogisticRegression": "logistic.ordinal",
+    "OrthogonalMatchingPursuit": "subsets.orthogonal_matching_pursuit",
     "PLSRegression": "components.pls",
     "Perceptron": "perceptron.perceptron",
     "PoissonRegressor": "glm.poisson",
     "PrincipalComponentRegression": "components.pcr",
     "QuantileRegressor": "robust.quantile",
+    "RANSACRegressor": "robust.ransac_regressor",
     "Ridge": "ridge.ridge",
     "RidgeCV": "ridge.ridge_cv",
+    "RidgeClassifier": "ridge.ridge_classifier",
+    "RidgeClassifierCV": "ridge.ridge_classifier_cv",
     "SGDClassifier": "stochastic.sgd_classifier",
     "SGDRegressor": "stochastic.sgd",
     "ScaledRegressor": "scaled",
@@ -54,6 +61,7 @@ _HOME = {
     "StagewiseRegression": "lars.stagewise",
     "StepwiseLogisticRegression": "subsets.stepwise_logistic",
     "StepwiseRegression": "subsets.stepwise",
+    "TheilSenRegressor": "robust.theil_sen_regressor",
     "TweedieRegressor": "glm.tweedie",
     "collinearity": "diagnostics.collinear",
     "convert_penalty": "penalty_scales",

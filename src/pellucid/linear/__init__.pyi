@@ -22,6 +22,8 @@ from pellucid.linear.glm.negative_binomial import (
 from pellucid.linear.glm.poisson import PoissonRegressor as PoissonRegressor
 from pellucid.linear.glm.tweedie import TweedieRegressor as TweedieRegressor
 from pellucid.linear.hyperplane import Hyperplane as Hyperplane
+from pellucid.linear.imputation.iterative_imputer import IterativeImputer as IterativeImputer
+from pellucid.linear.isotonic.isotonic_regression import IsotonicRegression as IsotonicRegression
 from pellucid.linear.lars.lars import Lars as Lars
 from pellucid.linear.lars.lars import LassoLars as LassoLars
 from pellucid.linear.lars.lars_ic import LassoLarsIC as LassoLarsIC
@@ -54,13 +56,20 @@ from pellucid.linear.perceptron.perceptron import Perceptron as Perceptron
 from pellucid.linear.perceptron.separability import linear_separability as linear_separability
 from pellucid.linear.ridge.paths import ridge_path as ridge_path
 from pellucid.linear.ridge.ridge import Ridge as Ridge
+from pellucid.linear.ridge.ridge_classifier import RidgeClassifier as RidgeClassifier
+from pellucid.linear.ridge.ridge_classifier_cv import RidgeClassifierCV as RidgeClassifierCV
 from pellucid.linear.ridge.ridge_cv import RidgeCV as RidgeCV
 from pellucid.linear.robust.huber import HuberRegressor as HuberRegressor
 from pellucid.linear.robust.quantile import QuantileRegressor as QuantileRegressor
+from pellucid.linear.robust.ransac_regressor import RANSACRegressor as RANSACRegressor
+from pellucid.linear.robust.theil_sen_regressor import TheilSenRegressor as TheilSenRegressor
 from pellucid.linear.scaled import ScaledRegressor as ScaledRegressor
 from pellucid.linear.splines.smoothing_spline import SmoothingSpline as SmoothingSpline
 from pellucid.linear.stochastic.sgd import SGDRegressor as SGDRegressor
 from pellucid.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
+from pellucid.linear.subsets.orthogonal_matching_pursuit import (
+    OrthogonalMatchingPursuit as OrthogonalMatchingPursuit,
+)
 from pellucid.linear.subsets.stability import stability_selection as stability_selection
 from pellucid.linear.subsets.stepwise import StepwiseRegression as StepwiseRegression
 from pellucid.linear.subsets.stepwise_logistic import (

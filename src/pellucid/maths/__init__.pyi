@@ -50,6 +50,8 @@ from pellucid.maths.matrices.matrix_facts import MatrixReport as MatrixReport
 from pellucid.maths.matrices.matrix_facts import matrix_report as matrix_report
 from pellucid.maths.matrices.orthogonalise import GramSchmidt as GramSchmidt
 from pellucid.maths.matrices.orthogonalise import gram_schmidt as gram_schmidt
+from pellucid.maths.matrices.pagerank import PageRank as PageRank
+from pellucid.maths.matrices.pagerank import pagerank as pagerank
 from pellucid.maths.matrices.quadratic import CompletedSquare as CompletedSquare
 from pellucid.maths.matrices.quadratic import Quadratic as Quadratic
 from pellucid.maths.matrices.quadratic import QuadraticMinimum as QuadraticMinimum

@@ -9,6 +9,7 @@ from pellucid._lazy import lazy_names
 _HOME = {
     "BayesianGaussianMixture": "gaussian.bayesian_mixture",
     "BernoulliComponent": "components",
+    "BinomialComponent": "components",
     "CategoricalComponent": "components",
     "DensityOutlier": "outliers.density_outlier",
     "EllipticEnvelope": "outliers.elliptic_envelope",

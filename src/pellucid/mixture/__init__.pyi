@@ -1,6 +1,7 @@
 """Generated from the table in __init__.py by `make stubs`; do not edit."""
 
 from pellucid.mixture.components import BernoulliComponent as BernoulliComponent
+from pellucid.mixture.components import BinomialComponent as BinomialComponent
 from pellucid.mixture.components import CategoricalComponent as CategoricalComponent
 from pellucid.mixture.components import ExponentialComponent as ExponentialComponent
 from pellucid.mixture.components import GaussianComponent as GaussianComponent

@@ -178,6 +178,53 @@ class PoissonComponent(NamedTuple):
 
 
 @readable
+class BinomialComponent(NamedTuple):
+    """Independent counts of successes in ``trials`` tries; ``prior`` counts on both outcomes.
+
+    >>> BinomialComponent(4).fit(np.array([[1.0], [4.0]]), np.array([2.0, 1.0])).probabilities
+    array([0.5])
+    """
+
+    trials: Any = 1  # one number, or (p,)
+    probabilities: Any = None  # (p,)
+    prior: float = 0.0
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.probabilities is not None
+
+    @property
+    def n_parameters(self) -> int:
+        return len(self.probabilities)
+
+    def _check(self, X: Array) -> Array:
+        N = np.broadcast_to(np.asarray(self.trials, dtype=np.float64), (X.shape[1],))
+        if not ((N >= 1) & (np.floor(N) == N)).all():
+            raise ValueError(f"trials must be whole numbers >= 1, got {self.trials!r}")
+        refuse((X >= 0) & (X <= N) & (np.floor(X) == X), "BinomialComponent", "counts 0 .. trials")
+        return N
+
+    def fit(self, X: Array, sample_weight: Array) -> "BinomialComponent":
+        """Learn from ``X`` and, where given, ``y``; returns the fitted model."""
+        N = self._check(X)
+        hits = np.einsum("i,ij->j", sample_weight, X) + self.prior
+        total = sample_weight.sum() * N + 2 * self.prior
+        return self._replace(probabilities=np.clip(hits / total, 0.0, 1.0))
+
+    def log_density(self, X: Array) -> Array:
+        """The log density of each row."""
+        N, p = self._check(X), np.asarray(self.probabilities, dtype=np.float64)
+        ways = gammaln(N + 1.0) - gammaln(X + 1.0) - gammaln(N - X + 1.0)
+        return (ways + xlogy(X, p) + xlog1py(N - X, -p)).sum(axis=1)
+
+    def sample(self, n: int, rng: Rng) -> Array:
+        """Draw ``n`` rows."""
+        p = np.asarray(self.probabilities, dtype=np.float64)
+        N = np.broadcast_to(np.asarray(self.trials), (len(p),))
+        return rng.binomial(N, p, (n, len(p))).astype(np.float64)
+
+
+@readable
 class ExponentialComponent(NamedTuple):
     """Independent waiting times.
 

@@ -87,8 +87,9 @@ class Mixture(MixtureModel):
     components : list
         One object for each: ``log_density(X)``, ``fit(X, sample_weight)`` (weighted maximum
         likelihood) and ``sample(n, rng)``. ``pellucid.mixture`` has ``BernoulliComponent``,
-        ``CategoricalComponent``, ``PoissonComponent``, ``ExponentialComponent`` and
-        ``GaussianComponent``; with parameters they are the start, without they get one.
+        ``CategoricalComponent``, ``PoissonComponent``, ``BinomialComponent``,
+        ``ExponentialComponent`` and ``GaussianComponent``; with parameters they are the start,
+        without they get one.
     weights : array-like of shape (n_components,), default=None
         Weights at the start; 1/k.
     max_iter : int, default=100

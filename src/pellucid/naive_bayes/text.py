@@ -28,8 +28,8 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Numbers, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.features.text.count_vectorizer import given_vocabulary
 from pellucid.features.text.terms import Terms, grams, scan
+from pellucid.features.text.vocabulary import given_vocabulary
 from pellucid.inference.decisions.linear_rule import encode_known
 from pellucid.naive_bayes.bernoulli import BernoulliNB
 from pellucid.naive_bayes.complement import ComplementNB

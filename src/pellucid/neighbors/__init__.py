@@ -1,8 +1,9 @@
 """Nearest neighbours: distances, exact and approximate search, and what follows from it.
 
 Read ``classifier.py`` or ``regressor.py`` first; ``voting.py`` and ``averaging.py`` turn neighbours
-into answers, ``neighbor_model.py`` is what all models share. ``search/`` finds near rows,
-``editing/`` thins them out, ``labels/`` spreads labels over a graph.
+into answers, ``neighbor_model.py`` is what all models share.
+``nearest_centroid.py`` keeps one point per class, ``kernel_density.py`` adds hills up. ``search/``
+finds near rows, ``editing/`` thins them out, ``labels/`` spreads labels over a graph.
 
 >>> from pellucid.neighbors import KNeighborsClassifier
 >>> model = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["near", "far"])
@@ -20,6 +21,7 @@ _HOME = {
     "KDTree": "search.kd_tree",
     "KNeighborsClassifier": "classifier",
     "KNeighborsRegressor": "regressor",
+    "KernelDensity": "kernel_density",
     "LSHIndex": "search.lsh",
     "LabelPropagation": "labels.label_propagation",
     "LabelSpreading": "labels.label_spreading",
@@ -27,10 +29,12 @@ _HOME = {
     "Mahalanobis": "search.metrics",
     "MetricReport": "search.properties",
     "Minkowski": "search.metrics",
+    "NearestCentroid": "nearest_centroid",
     "NearestNeighbors": "nearest",
     "NearestPrototypes": "editing.prototypes",
     "NeighborVote": "classifier",
     "NeighborsPath": "path",
+    "NeighbourConsistency": "consistency",
     "RadiusNeighborsClassifier": "radius_classifier",
     "RadiusNeighborsRegressor": "radius_regressor",
     "Region": "voronoi",
@@ -43,6 +47,7 @@ _HOME = {
     "collision_probability": "search.hashing",
     "distance_concentration": "path",
     "neighborhood_edge": "path",
+    "neighbour_consistency": "consistency",
     "pairwise_distances": "search.pairwise",
     "pairwise_similarities": "search.similarities",
     "select_n_neighbors": "path",

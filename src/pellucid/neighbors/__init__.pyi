@@ -2,15 +2,19 @@
 
 from pellucid.neighbors.classifier import KNeighborsClassifier as KNeighborsClassifier
 from pellucid.neighbors.classifier import NeighborVote as NeighborVote
+from pellucid.neighbors.consistency import NeighbourConsistency as NeighbourConsistency
+from pellucid.neighbors.consistency import neighbour_consistency as neighbour_consistency
 from pellucid.neighbors.editing.condensed import (
     CondensedNearestNeighbour as CondensedNearestNeighbour,
 )
 from pellucid.neighbors.editing.edited import EditedNearestNeighbours as EditedNearestNeighbours
 from pellucid.neighbors.editing.prototypes import NearestPrototypes as NearestPrototypes
+from pellucid.neighbors.kernel_density import KernelDensity as KernelDensity
 from pellucid.neighbors.labels.label_model import UnreachableWarning as UnreachableWarning
 from pellucid.neighbors.labels.label_propagation import LabelPropagation as LabelPropagation
 from pellucid.neighbors.labels.label_spreading import LabelSpreading as LabelSpreading
 from pellucid.neighbors.nearest import NearestNeighbors as NearestNeighbors
+from pellucid.neighbors.nearest_centroid import NearestCentroid as NearestCentroid
 from pellucid.neighbors.outlier import LocalOutlierFactor as LocalOutlierFactor
 from pellucid.neighbors.path import DistanceConcentration as DistanceConcentration
 from pellucid.neighbors.path import NeighborsPath as NeighborsPath

@@ -66,6 +66,45 @@ def _is_selection(value: Any) -> bool:
     return all(isinstance(one, str | type | np.dtype | None) for one in many)
 
 
+KERNELS = "sklearn.gaussian_process.kernels"
+
+
+def _is_kernel(value: Any) -> bool:
+    return type(value).__module__ == KERNELS or isinstance(value, BaseEstimator)
+
+
+def _as_array(value: Any) -> np.ndarray:
+    """Numbers as an array; no number at all where their lengths differ."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.empty(0, dtype=object)
+
+
+def _are_positive(value: Any) -> bool:
+    """A number above 0, or one for each column."""
+    if isinstance(value, bool) or not isinstance(
+        value, int | float | np.number | np.ndarray | list
+    ):
+        return False
+    numbers = _as_array(value)
+    return numbers.dtype.kind in "iuf" and numbers.ndim <= 1 and bool((numbers > 0).all())
+
+
+def _are_bounds(value: Any) -> bool:
+    """Two ends, or a pair of them for each column; "fixed" where nothing is learned."""
+    if isinstance(value, str):
+        return value == "fixed"
+    pairs = _as_array(value) if isinstance(value, tuple | list | np.ndarray) else np.empty(0)
+    return pairs.dtype.kind in "iuf" and pairs.ndim in (1, 2) and pairs.shape[-1] == 2
+
+
+def _kernel(*numbers: str, **more: Callable[[Any], bool]) -> dict[str, Callable[[Any], bool]]:
+    """What a kernel of scikit-learn's holds: numbers with their bounds, and more."""
+    bounds = {f"{name}_bounds": _are_bounds for name in numbers}
+    return dict.fromkeys(numbers, _are_positive) | bounds | more
+
+
 # Plain records that are neither estimator nor NamedTuple, by the name that files use for them:
 # their attributes and what these accept.
 RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
@@ -84,6 +123,16 @@ RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
         "dtype_include": _is_selection,
         "dtype_exclude": _is_selection,
     },
+    f"{KERNELS}.RBF": _kernel("length_scale"),
+    f"{KERNELS}.Matern": _kernel("length_scale", nu=_are_positive),
+    f"{KERNELS}.RationalQuadratic": _kernel("length_scale", "alpha"),
+    f"{KERNELS}.ExpSineSquared": _kernel("length_scale", "periodicity"),
+    f"{KERNELS}.DotProduct": _kernel("sigma_0"),
+    f"{KERNELS}.ConstantKernel": _kernel("constant_value"),
+    f"{KERNELS}.WhiteKernel": _kernel("noise_level"),
+    f"{KERNELS}.Sum": {"k1": _is_kernel, "k2": _is_kernel},
+    f"{KERNELS}.Product": {"k1": _is_kernel, "k2": _is_kernel},
+    f"{KERNELS}.Exponentiation": {"kernel": _is_kernel, "exponent": _is(int, float)},
 }
 
 # Parameters that take a function: only their empty value is accepted, at save and at load.

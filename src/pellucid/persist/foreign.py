@@ -75,7 +75,19 @@ def check_polynomial(model: Any) -> None:
     _need(high == model._max_degree, "the degrees do not fit together")
 
 
+def check_labels(model: Any) -> None:
+    """The places of labels: a matrix has a column for each different one."""
+    if not hasattr(model, "classes_"):
+        return
+    places = {label: i for i, label in enumerate(model.classes_.tolist())}
+    _need(len(places) == len(model.classes_), "classes_ must be different labels")
+    known = model._cached_dict
+    fits = known is None or (len(known) == len(places) and _inside([*known.values()], len(known)))
+    _need(fits, "the places of the labels do not fit")
+
+
 CHECKS: dict[str, Callable[[Any], None]] = {
+    "sklearn.preprocessing.MultiLabelBinarizer": check_labels,
     "sklearn.preprocessing.OneHotEncoder": check_one_hot,
     "sklearn.preprocessing.OrdinalEncoder": check_ordinal,
     "sklearn.preprocessing.PolynomialFeatures": check_polynomial,

@@ -229,10 +229,9 @@ def card_of(model: BaseEstimator) -> dict[str, Any] | None:
         return None
     try:
         check_is_fitted(last)
-    except NotFittedError:
-        return None
-    try:
         return last.card().to_dict()
+    except NotFittedError:  # a process answers before its fit, but has no card
+        return None
     except AttributeError as error:
         if error.name not in ("history_", *getattr(type(last), "_training_state", ())):
             raise

@@ -11,6 +11,7 @@ from pellucid.core.algebra.derivatives import (
     numerical_hessian,
     numerical_jacobian,
 )
+from pellucid.core.functions import impurities
 from pellucid.core.functions.losses import LOSSES, get_loss
 from pellucid.core.functions.penalties import L1, L1L2, L2, Lq, soft_threshold
 
@@ -150,3 +151,23 @@ def test_lq_prox_below_one_jumps():
     assert found[0] == 0
     best = minimize_scalar(lambda u: (u - 4) ** 2 / 2 + np.sqrt(abs(u)), bounds=(1, 5)).x
     assert_allclose(found[1], best, atol=1e-5)
+
+
+@pytest.mark.parametrize("criterion", impurities.NUMBER_CRITERIA)
+@pytest.mark.parametrize("scale", [1e-9, 0.01, 1.0, 1e9])
+def test_impurity_of_numbers_does_not_depend_on_the_unit_of_weights(criterion, scale):
+    y, w = np.array([1.0, 2.0, 6.0, 3.0]), np.array([0.1, 0.2, 0.3, 0.1])
+    expected = impurities.number_impurity(y, 10 * w, criterion)
+    assert expected > 0
+    assert_allclose(impurities.number_impurity(y, scale * w, criterion), expected, rtol=1e-12)
+    assert impurities.number_impurity(y, 0 * w, criterion) == 0.0
+
+
+@pytest.mark.parametrize("criterion", impurities.CLASS_CRITERIA)
+@pytest.mark.parametrize("scale", [1e-9, 0.01, 1e9])
+def test_impurity_of_classes_does_not_depend_on_the_unit_of_weights(criterion, scale):
+    weight = np.array([[0.1, 0.2], [0.3, 0.0], [0.0, 0.0]])
+    expected = impurities.class_impurity(10 * weight, criterion)
+    assert expected[0] > 0
+    assert_allclose(expected[1:], 0.0, atol=1e-15)
+    assert_allclose(impurities.class_impurity(scale * weight, criterion), expected, atol=1e-12)

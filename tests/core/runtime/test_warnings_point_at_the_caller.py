@@ -18,6 +18,7 @@ from joblib import parallel_config
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -87,6 +88,14 @@ class Worse(p.DecisionTreeClassifier):
         return super().fit(X, y if Worse.fits % 2 else 1 - np.asarray(y), sample_weight)
 
 
+class Uphill(RBF):
+    """Its gradient has the wrong sign, so that no step descends."""
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        found = super().__call__(X, Y, eval_gradient)
+        return (found[0], -found[1]) if eval_gradient else found
+
+
 CALLS = [
     # cluster
     lambda: p.AgglomerativeClustering(linkage="centroid").fit([[0, 0], [1, 0], [0.5, 0.866]]),
@@ -97,6 +106,7 @@ CALLS = [
     lambda: p.KMeans(4, n_init=1, random_state=0).fit(np.repeat([[0.0], [1.0]], 5, axis=0)),
     lambda: p.KMeans(3, init=[[0.0], [1.0], [900.0]], stop="labels").fit(line),
     lambda: p.KMeans(6, max_iter=1, tol=0, random_state=0).fit(X),
+    lambda: p.MiniBatchKMeans(6, init_size=2, random_state=0).fit(X),
     lambda: p.FuzzyCMeans(2, init=X[:2], n_init=3).fit(X),
     lambda: p.FuzzyCMeans(4, max_iter=2, tol=0.0, random_state=0).fit(X),
     lambda: p.PossibilisticCMeans(2, max_iter=1, tol=0.0, random_state=0).fit(X),
@@ -113,6 +123,13 @@ CALLS = [
     lambda: neighbors.pairwise_distances(twice, metric=neighbors.Mahalanobis()),
     lambda: p.LogisticRegression(max_iter=1).fit(X, c),
     lambda: solvers.GradientDescent(0.9).minimise(square, "ones"),
+    # decomposition
+    lambda: p.FastICA(whiten_solver="eigh", random_state=0, tol=1.0).fit(twice),
+    lambda: p.FastICA(2, whiten=False, random_state=0, tol=1.0).fit(X),
+    lambda: p.FastICA(9, random_state=0, tol=1.0).fit(X),
+    lambda: p.MDS(n_init=1, random_state=0).fit(X[:4]),
+    lambda: p.NMF(2, random_state=0, tol=1.0).fit_transform(X**2, H=np.ones((2, 4))),
+    lambda: p.NMF(2, init="nndsvd", solver="mu", tol=1.0).fit(X**2),
     # discriminant
     lambda: p.LinearDiscriminantAnalysis(priors=[1, 1]).fit(X, c),
     lambda: p.LinearDiscriminantAnalysis().fit(twice, c),
@@ -121,6 +138,7 @@ CALLS = [
     ),
     # ensemble
     lambda: p.AdaBoostClassifier(Worse(max_depth=1), random_state=0).fit(X, c),
+    lambda: p.AdaBoostRegressor(random_state=0).fit(0 * X, parted),
     lambda: p.BaggingClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X, c),
     lambda: p.StackingClassifier([("a", p.GaussianNB())], cv="same").fit(X, c),
     lambda: p.RandomForestClassifier(3, warm_start=True).fit(X, c).fit(X, c),
@@ -148,9 +166,14 @@ CALLS = [
         .fit(1 / np.exp(X[:, :1]))
         .inverse_transform([[1e6]])
     ),
+    lambda: p.QuantileTransformer(n_quantiles=99).fit(X),
+    lambda: p.QuantileTransformer(n_quantiles=9, ignore_implicit_zeros=True).fit(X),
     lambda: p.RFE(p.LinearRegression(), n_features_to_select=9).fit(X, y),
+    lambda: p.RFECV(p.LinearRegression(), min_features_to_select=9, cv=2).fit(X, y),
+    lambda: p.SelectFromModel(p.LinearRegression(), threshold=99.0).fit(X, y).transform(X),
     lambda: p.SelectKBest(k=9).fit(X, c),
     lambda: p.CountVectorizer(analyzer="char", stop_words=["a"]).fit(["a b"]),
+    lambda: p.TfidfVectorizer(dtype=int).fit(["a few words"]),
     # graphical
     lambda: sure.approximate("a", {"b": 1}, n_samples=20_000, random_state=3),
     lambda: p.BayesianNetworkClassifier().fit([[0], [1], [1], [0]], [0, 1, 1, 0]).predict([[7]]),
@@ -167,6 +190,13 @@ CALLS = [
     lambda: p.Nystroem(n_components=99, random_state=0).fit(X),
     lambda: p.NuSVC(nu=0.5).fit(np.ones((4, 2)), [0, 1, 0, 1]),
     lambda: p.SVC(max_iter=1).fit(X, c),
+    lambda: (
+        p.GaussianProcessRegressor(1e8 * RBF(), optimizer=None)  # variances that round to 0
+        .fit(X, y)
+        .predict(X, return_std=True)
+    ),
+    lambda: p.GaussianProcessRegressor(Uphill(1.0), alpha=0.1).fit(X, y),
+    lambda: p.GaussianProcessRegressor(RBF(1.0, (1.0, 1.1)), alpha=0.1).fit(line, line[:, 0]),
     # linear
     lambda: p.BayesianLinearRegression(noise_variance=linear.InverseGamma(0.1, 1.0)).fit(
         X[:1], y[:1]
@@ -183,6 +213,7 @@ CALLS = [
     lambda: p.LassoLarsIC("bic").fit(wide, y[:6]),
     lambda: p.LassoLarsIC("bic").fit(X, X[:, 0] - X[:, 1]),
     lambda: p.StagewiseRegression(max_iter=3).fit(X, y),
+    lambda: p.IsotonicRegression(increasing="auto").fit(X[:, 0], X[:, 1]),
     lambda: linear.lasso_path(powers, wave, max_iter=1, tol=0.0, eps=1e-6),
     lambda: p.Lasso(0.0).fit(twice, y),
     lambda: p.Lasso(0.1).fit(twice, y, penalty_weights=[0, 1, 1, 1, 0]),
@@ -212,6 +243,7 @@ CALLS = [
     lambda: p.Ridge(alpha=0).fit([[2.0]], [3.0]),
     lambda: p.QuantileRegressor(alpha=0).fit(twice, y),
     lambda: p.QuantileRegressor(alpha=0).fit(X, X @ [1.0, 2, 3, 4]).summary(),
+    lambda: p.RANSACRegressor(max_skips=0, stop_probability=1.0, random_state=0).fit(X, y),
     lambda: p.ScaledRegressor(scaler=StandardScaler()).fit(flat, y),
     lambda: p.SmoothingSpline(0.1).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]),
     lambda: p.SGDRegressor(max_iter=2, random_state=0).fit(X, y),
@@ -223,6 +255,7 @@ CALLS = [
     lambda: p.SGDRegressor(
         learning_rate="optimal", alpha=0.01, average=True, max_iter=300, tol=None, random_state=0
     ).fit(X, y),
+    lambda: p.OrthogonalMatchingPursuit(tol=0.1).fit(X, y),
     lambda: p.StepwiseRegression(direction="backward").fit(twice, y),
     lambda: p.StepwiseRegression().fit(X, X[:, 1] - X[:, 2]),
     lambda: p.StepwiseLogisticRegression().fit(X, parted),
@@ -275,6 +308,8 @@ CALLS = [
         .fit(line, np.r_[0, np.full(6, -1), 1, np.full(7, -1)])
         .predict_proba([[102.5]])
     ),
+    lambda: p.NearestCentroid().fit(flat, c),
+    lambda: p.NearestCentroid(priors=[1, 1]).fit(X, c),
     lambda: p.NearestNeighbors(algorithm="kd_tree").fit(many),
     lambda: p.LocalOutlierFactor(50).fit(X[:10]),
     lambda: p.LocalOutlierFactor(3).fit(np.vstack([np.zeros((20, 2)), groups])),

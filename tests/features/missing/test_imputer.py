@@ -140,7 +140,7 @@ def test_inverse():
         SimpleImputer().fit(X).inverse_transform(X)
 
 
-@pytest.mark.parametrize("strategy", ["mean", "constant"])
+@pytest.mark.parametrize("strategy", ["mean", "median", "constant"])
 def test_blocks(strategy):
     X = table(6, n=9000)
     whole = SimpleImputer(strategy=strategy, add_indicator=True).fit(X)
@@ -149,8 +149,8 @@ def test_blocks(strategy):
     parts = SimpleImputer(strategy=strategy, add_indicator=True).fit_blocks(blocks)
     same(parts.statistics_, whole.statistics_)
     same(parts.indicator_.features_, whole.indicator_.features_)
-    with pytest.raises(ValueError, match=r"fit_blocks.*median"):
-        SimpleImputer(strategy="median").fit_blocks(blocks)
+    with pytest.raises(ValueError, match=r"fit_blocks.*most_frequent"):
+        SimpleImputer(strategy="most_frequent").fit_blocks(blocks)
 
 
 @pytest.mark.parametrize(

@@ -279,3 +279,10 @@ def test_refusals_name_the_layer_and_both_shapes():
 def test_codes_are_one_hot_rows():
     net = Network([Dense(3, "softmax")], loss="cross_entropy", n_inputs=3, random_state=0)
     assert net.loss_value(X, T.argmax(axis=1)) == net.loss_value(X, T)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-5, 0.5, 3.0])
+def test_batch_norm_adds_epsilon_to_the_variance(epsilon):
+    X = np.array([[1.0, 2.0], [2.0, 6.0], [6.0, 1.0]])
+    expected = 2.0 * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + epsilon) - 1.0
+    assert_allclose(batch_norm(X, 2.0, -1.0, epsilon=epsilon), expected, rtol=1e-12)

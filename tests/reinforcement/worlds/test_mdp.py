@@ -243,3 +243,9 @@ def test_sparse_rows_with_explicit_zeros_and_unsorted_columns():
     mdp = MDP(P, [1.0, 2.0, 3.0], terminal=[2])
     np.testing.assert_allclose(mdp.q_values([1, 1, 1])[:, 0], [1.9, 2.9, 3.0])
     assert mdp.transitions.nnz == 3
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (4, 3)])
+def test_sparse_transitions_of_no_process_are_refused(shape):
+    with pytest.raises(ValueError, match=r"must have shape \(S\*A, S\), got"):
+        MDP(csr_array(shape), np.zeros(3))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_table(data: str, sql: str | None = None) -> Any:
-    """The table a user named: a path, a pattern, ``-`` for CSV on stdin, or a database URL.
+    """The table a user named: a path, pattern, folder or address, ``-`` for CSV on stdin, a URL.
 
     What cannot be read ends the command with exit code 3 and one sentence.
     """
@@ -27,7 +27,7 @@ def read_table(data: str, sql: str | None = None) -> Any:
         if data == "-":
             return load(io.BytesIO(sys.stdin.buffer.read()), format="csv")
         return load(data, sql=sql)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         raise Stop(Code.DATA, str(error)) from error
 
 
@@ -41,16 +41,21 @@ def read_studied(data: str, sql: str | None, sample: int | None, seed: int) -> A
     check_query(data, sql)
     try:
         return read_rows(data, sql=sql, sample=sample, seed=seed)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         raise Stop(Code.DATA, str(error)) from error
 
 
 def check_query(data: str, sql: str | None) -> None:
     """A database and a query go together (exit code 2); other addresses are the reader's."""
+    if "://" not in data:
+        return
+    from pellucid.data.doors.addresses import is_address
+
     scheme, address, _ = data.partition("://")
     if address and scheme == "file":
         raise Stop(Code.USAGE, "give the path, without file://")
-    if address and sql is None and scheme not in ("http", "https", "ftp", "s3", "gs"):
+    web = scheme in ("http", "https", "ftp")
+    if address and sql is None and not web and not is_address(data):
         raise Stop(Code.USAGE, f"the database {scheme}:// needs a query: --sql 'SELECT ...'")
 
 
@@ -63,7 +68,7 @@ def open_rows(data: str, sql: str | None = None) -> Any:
         if data == "-":
             return open_table(sys.stdin.buffer, format="csv", in_memory=False)
         return open_table(data, sql=sql, in_memory=False)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         raise Stop(Code.DATA, str(error)) from error
 
 

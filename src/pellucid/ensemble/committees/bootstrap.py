@@ -15,13 +15,13 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.row_order import own_order as own_order
+from pellucid.core.arrays.row_order import row_hash as row_hash
 from pellucid.core.arrays.typing import Array, IntArray, Rng, Seed
 from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator, stream
-from pellucid.core.runtime.splitmix import GOLDEN
 
 
 def balanced(codes: IntArray, w: Array) -> Array:
@@ -179,23 +179,6 @@ class Sampler(NamedTuple):
             return owner[rng.integers(0, len(owner), draws)]
         draws = draws if self.replace else min(draws, len(owner))
         return owner[rng.choice(len(owner), draws, replace=self.replace, p=chance)]
-
-
-def own_order(X: Array, target: NDArray[Any]) -> Any:
-    """The rows sorted by a hash of their cells and targets: the same whatever their order.
-
-    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
-    >>> turned = own_order(X[::-1].copy(), y[::-1].copy())
-    >>> np.array_equal(X[own_order(X, y)], X[::-1][turned])
-    True
-    """
-    h = np.zeros(len(X), np.uint64)
-    for table in (X, np.asarray(target, np.float64).reshape(len(X), -1)):
-        for j in range(table.shape[1]):
-            cells = (table[:, j] + 0.0).view(np.uint64)  # -0.0 is 0.0
-            h = (h ^ cells) * GOLDEN
-            h ^= h >> np.uint64(29)
-    return np.argsort(h, kind="stable").astype(np.int32)
 
 
 def refuse_fewer(n_estimators: int, kept: int, what: str) -> None:

@@ -49,8 +49,6 @@ METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 class Augmented:
     """X with columns added to its right one after the other, whatever kind of table X is."""
 
-    _tells_itself = True  # about each link
-
     def __init__(self, X: np.ndarray, n_columns: int) -> None:
         self.X, self.n_columns, self.filled = X, n_columns, 0
         self.p = X.shape[1]
@@ -86,6 +84,25 @@ def with_column(frame: Any, name: str, values: Array) -> Any:
     series = nw.new_series(name, values, backend=table.implementation)
     series = series if index is None else nw.maybe_set_index(series, index=index)
     return nw.to_native(table.with_columns(series))
+
+
+def chain_order(order: ArrayLike | None, L: int, random_state: Seed) -> IntArray:
+    """The places of the links: as given, in turn, or drawn.
+
+    >>> chain_order([2, 0, 1], 3, None)
+    array([2, 0, 1])
+    """
+    if order is None:
+        return np.arange(L)
+    if isinstance(order, str):
+        check.one_of(("random",), order=order)
+        if random_state is None or isinstance(random_state, np.random.Generator):
+            return generator(random_state).permutation(L)
+        return check_random_state(random_state).permutation(L)
+    given = np.asarray(order)
+    if given.shape != (L,) or sorted(given.tolist()) != list(range(L)):
+        raise ValueError(f"invalid order: it must name each of 0..{L - 1} once, got {given}")
+    return given.astype(np.intp)
 
 
 def answer(model: BaseEstimator, X: ArrayLike, method: str) -> Any:
@@ -137,6 +154,8 @@ class ClassifierChain(MetaClassifier):
     [[0, 0], [1, 1], [1, 0]]
     """
 
+    _tells_itself = True  # about each link
+
     def __init__(
         self,
         estimator: BaseEstimator,
@@ -166,7 +185,7 @@ class ClassifierChain(MetaClassifier):
         Y = open_label_matrix(self, Y, n)
         if self.cv is not None:
             self._refuse_cells(X)
-        self.order_ = self._order(Y.shape[1])
+        self.order_ = chain_order(self.order, Y.shape[1], self.random_state)
         self.estimators_, self.n_rows_ = [], n
         table = Augmented(X, Y.shape[1])
         for link, j in enumerate(self.order_):
@@ -191,19 +210,6 @@ class ClassifierChain(MetaClassifier):
             who, asked = type(self.estimator).__name__, ", ".join(names)
             raise AttributeError(f"{who} has none of the following attributes: {asked}.")
         return found[0]
-
-    def _order(self, L: int) -> IntArray:
-        if self.order is None:
-            return np.arange(L)
-        if isinstance(self.order, str):
-            check.one_of(("random",), order=self.order)
-            if self.random_state is None or isinstance(self.random_state, np.random.Generator):
-                return generator(self.random_state).permutation(L)
-            return check_random_state(self.random_state).permutation(L)
-        order = np.asarray(self.order)
-        if order.shape != (L,) or sorted(order.tolist()) != list(range(L)):
-            raise ValueError(f"invalid order: it must name each of 0..{L - 1} once, got {order}")
-        return order.astype(np.intp)
 
     def _fit_link(self, X: np.ndarray, y: np.ndarray, params: dict[str, Any], label: int) -> Any:
         if (y == y[0]).all():

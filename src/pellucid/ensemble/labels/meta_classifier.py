@@ -1,4 +1,4 @@
-"""Base of the classifiers made of classifiers: routing, tags and input checks."""
+"""Base of the models made of copies of one model: routing, tags and input checks."""
 
 from typing import Any
 
@@ -17,8 +17,10 @@ from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.constant import ConstantClassifier
 
 
-class MetaClassifier(MetaEstimatorMixin, base.Classifier):
-    """Base of the classifiers that fit several copies of ``estimator``."""
+class Copies(MetaEstimatorMixin):
+    """What every model that fits several copies of ``estimator`` does with tables and keywords."""
+
+    estimator: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -51,6 +53,21 @@ class MetaClassifier(MetaEstimatorMixin, base.Classifier):
         n = _num_samples(X)
         return X, n, self._route("fit", sample_weight, params, n, **door), context
 
+    def _route(
+        self, method: str, sample_weight: MaybeArray, params: dict[str, Any], n: int, **door: bool
+    ) -> dict[str, Any]:
+        """The keywords of the inner fits; weights are checked here, where rows have their place."""
+        if sample_weight is not None:
+            sample_weight = base.check_weights(sample_weight, np.empty(n))
+        return route(self, method, sample_weight, params, **door)
+
+    def _refuse_cells(self, X: ArrayLike) -> None:
+        refuse_cells(self, self.estimator, X)
+
+
+class MetaClassifier(Copies, base.Classifier):
+    """Base of the classifiers that fit several copies of ``estimator``."""
+
     def _open_labels(self, X: ArrayLike, y: ArrayLike) -> IntArray:
         """Codes of the labels of a vector; at least two classes."""
         n = _num_samples(X)
@@ -68,17 +85,6 @@ class MetaClassifier(MetaEstimatorMixin, base.Classifier):
             known = self.classes_.tolist()
             raise ValueError(f"the batch contains {unknown}, but classes are {known}")
         return np.searchsorted(self.classes_, labels)
-
-    def _route(
-        self, method: str, sample_weight: MaybeArray, params: dict[str, Any], n: int, **door: bool
-    ) -> dict[str, Any]:
-        """The keywords of the inner fits; weights are checked here, where rows have their place."""
-        if sample_weight is not None:
-            sample_weight = base.check_weights(sample_weight, np.empty(n))
-        return route(self, method, sample_weight, params, **door)
-
-    def _refuse_cells(self, X: ArrayLike) -> None:
-        refuse_cells(self, self.estimator, X)
 
 
 def refuse_cells(owner: base.Estimator, estimator: BaseEstimator, X: ArrayLike) -> None:

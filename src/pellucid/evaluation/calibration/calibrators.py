@@ -19,10 +19,10 @@ from scipy.special import expit, softmax
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.backtrack import backtrack
 from pellucid.core.loops.iterate import iterate
-from pellucid.evaluation.calibration.kernels import pool_adjacent, sigmoid_sums, temperature_sums
+from pellucid.evaluation.calibration.kernels import sigmoid_sums, temperature_sums
+from pellucid.linear.isotonic import isotonic_regression as isotonic
 
 BETA = (math.exp(-10.0), math.exp(10.0))  # inverse temperatures that are looked at
-SAME = 1e-15  # scores closer than this share of the largest are one score
 
 
 class SigmoidCalibration(NamedTuple):
@@ -109,18 +109,10 @@ def fit_isotonic(f: Array, y: Array, w: Array) -> IsotonicCalibration:
     >>> fit.predict(np.array([0.0, 2.5, 9.0]))
     array([0. , 0.5, 1. ])
     """
-    keep = w > 0
-    order = np.lexsort((y[keep], f[keep]))
-    x, t, v = f[keep][order], y[keep][order], w[keep][order]
-    new = np.append(True, np.diff(x) > SAME * np.abs(x).max(initial=0.0))
-    code = np.cumsum(new) - 1
-    weight = np.bincount(code, weights=v)
-    mean = np.bincount(code, weights=v * t) / weight
-    x = x[new]
-    pool_adjacent(mean, weight, np.empty(len(mean)), np.empty(len(mean), dtype=np.intp))
-    flat = np.zeros(len(mean), dtype=bool)  # inside a level: the line needs only its ends
-    flat[1:-1] = (mean[1:-1] == mean[:-2]) & (mean[1:-1] == mean[2:])
-    return IsotonicCalibration(x[~flat], mean[~flat])
+    fit = isotonic.fit_isotonic(
+        isotonic.sort_rows(f, y, w), increasing=True, low=-np.inf, high=np.inf
+    )
+    return IsotonicCalibration(fit.x, fit.y)
 
 
 class _Bracket(NamedTuple):

@@ -1,4 +1,4 @@
-"""Sweeps of probability calibration: a logistic curve of one score, and isotonic pooling."""
+"""Sweeps of probability calibration: logistic curves of one score, and a temperature."""
 
 import math
 
@@ -53,28 +53,3 @@ def temperature_sums(z, code, w, beta, out):
         first += w[i] * (mean - z[i, code[i]])
         second += w[i] * square / total
     out[0], out[1] = first, second
-
-
-@jit
-def pool_adjacent(y, w, weight, start):
-    """Non-decreasing least squares fit, in place: blocks that violate the order are pooled.
-
-    weight, start (n,) are room for the blocks.
-    """
-    n = len(y)
-    m = 0  # blocks so far; y[:m] holds their means: m <= i, so nothing unread is overwritten
-    for i in range(n):
-        value, mass, first = y[i], w[i], i
-        while m > 0 and y[m - 1] >= value:
-            m -= 1
-            value = (y[m] * weight[m] + value * mass) / (weight[m] + mass)
-            mass += weight[m]
-            first = start[m]
-        y[m], weight[m], start[m] = value, mass, first
-        m += 1
-    end = n
-    for b in range(m - 1, -1, -1):
-        value = y[b]
-        for i in range(start[b], end):
-            y[i] = value
-        end = start[b]

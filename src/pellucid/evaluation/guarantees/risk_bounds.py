@@ -6,6 +6,7 @@ Losses lie in [0, 1], rows are independent, and every bound holds with probabili
     finite class   L <= ln(|F|/delta) / n                        consistent: training loss 0
                    L <= L_train + sqrt(ln(|F|/delta) / (2 n))    agnostic
     growth         L <= L_train + sqrt((8/n) (ln G(2n, d) + ln(4/delta)))
+    norm class     L <= L_train + 2 l B R/sqrt(n) + sqrt(ln(1/delta) / (2 n))
     margin         L <= nu + sqrt((c/n) (R^2 Lambda^2 / rho^2 ln^2 n + ln(1/delta)))
 
 G(n, d) = sum_{i <= d} C(n, i) counts labelings of n points by a class of VC dimension d, and nu is
@@ -222,6 +223,33 @@ def margin_bound(
     capacity = (radius * norm / margin * math.log(n)) ** 2
     gap = math.sqrt(constant / n * (capacity - math.log(delta)))
     return risk_bound(margin_errors, gap, delta, f"for the constant c = {constant:g}")
+
+
+def norm_class_bound(
+    train_loss: float,
+    n: int,
+    *,
+    norm: float,
+    radius: float = 1.0,
+    lipschitz: float = 1.0,
+    delta: float = 0.05,
+) -> RiskBound:
+    """Bound the true loss of linear functions of bounded norm; the number of inputs plays no part.
+
+    The class is x -> w.x with |w| <= ``norm`` on rows with |x| <= ``radius``; its Rademacher
+    complexity is at most norm radius / sqrt(n). ``train_loss`` is the mean over ``n`` rows of a
+    loss in [0, 1] that changes at most ``lipschitz`` times as fast as w.x. The bound may fail with
+    probability ``delta``.
+
+    >>> round(norm_class_bound(0.1, 1000, norm=2.0).value, 10)
+    0.265193382
+    """
+    check_loss(train_loss=train_loss)
+    check.whole(n=n)
+    check.positive(norm=norm, radius=radius, lipschitz=lipschitz)
+    check.fraction(delta=delta)
+    gap = 2 * lipschitz * norm * radius / math.sqrt(n) + math.sqrt(-math.log(delta) / (2 * n))
+    return risk_bound(train_loss, gap, delta)
 
 
 @readable

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, IntArray, Seed
+from pellucid.core.figures import figures
 from pellucid.core.records import plain, show, text_table
 from pellucid.core.runtime.random import stream
 from pellucid.core.runtime.warn import warn
@@ -284,13 +285,15 @@ def _size_sentence(sizes: IntArray, train: Array, test: Array, marks: BoolArray,
     sign = 1 if m.greater_is_better else -1
     last = float(test[-1].mean())
     gap = sign * float(train[-1].mean() - last)
-    text = f"With {sizes[-1]} rows the test {m.name} is {show(last)}, "
-    text += f"{show(abs(gap))} {'worse' if gap >= 0 else 'better'} than on the training rows"
+    text = f"With {sizes[-1]} rows the test {m.name} is {figures(last, 4)}, "
+    text += f"{figures(abs(gap), 3)} {'worse' if gap >= 0 else 'better'} than on the training rows"
     if len(sizes) > 1 and test.shape[1] > 1:
         gain = sign * (test[-1] - test[-2])
         error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
         helps = float(gain.mean()) > error
-        text += f"; from {sizes[-2]} rows on it gained {show(float(gain.mean()))}: more rows are "
+        text += (
+            f"; from {sizes[-2]} rows on it gained {figures(float(gain.mean()), 3)}: more rows are "
+        )
         text += "likely to help" if helps else "not likely to help much"
     return text + _marked(marks)
 
@@ -391,8 +394,9 @@ def complexity_curve(
 def _complexity_sentence(
     said: list[str], test: Array, best: int, simple: int, marks: BoolArray, m: Metric
 ) -> str:
-    text = f"The best test {m.name}, {show(float(test[best].mean()))}, is at {said[best]}"
+    text = f"The best test {m.name}, {figures(float(test[best].mean()), 4)}, is at {said[best]}"
     if simple != best:
-        near = f"simpler and within one standard error of it ({show(float(test[simple].mean()))})"
+        level = figures(float(test[simple].mean()), 4)
+        near = f"simpler and within one standard error of it ({level})"
         text += f"; {said[simple]} is {near}"
     return text + _marked(marks)

@@ -15,15 +15,17 @@ from numpy.typing import DTypeLike
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from pellucid.base import Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.features.encoding import categories as cells
 from pellucid.features.encoding import rare_categories as rarity
 from pellucid.features.encoding.categories import Found, find_values, look_up, object_array
+from pellucid.features.encoding.tallies import TALLY, Tally
 
 UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
 DROP = ("first", "if_binary")
@@ -75,6 +77,9 @@ class OneHotEncoder(Transformer):
     """
 
     _accepts_nan = True
+    _takes_words = True
+
+    fit_blocks = fit_blocks
 
     def __init__(
         self,
@@ -121,28 +126,38 @@ class OneHotEncoder(Transformer):
         return self._encode(find_values(self._check_columns(X, reset=False)))
 
     def _learn(self, X: ArrayLike) -> Found:
+        self._check_parameters()
+        context = FitContext(self, X=X)
+        found = find_values(self._check_columns(X, reset=True))
+        self._learn_values(found)
+        context.end()
+        return found
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._learn_values(reduce_rows(TALLY, rows, map_))
+
+    def _check_parameters(self) -> None:
         check.one_of(UNKNOWN, handle_unknown=self.handle_unknown)
         check.boolean(sparse_output=self.sparse_output)
         if not callable(self.feature_name_combiner):
             check.one_of(("concat",), feature_name_combiner=self.feature_name_combiner)
         if isinstance(self.drop, str):
             check.one_of(DROP, drop=self.drop)
-        grouped = rarity.check_rare(self.min_frequency, self.max_categories)
-        context = FitContext(self, X=X)
-        found = find_values(self._check_columns(X, reset=True))
+        rarity.check_rare(self.min_frequency, self.max_categories)
+
+    def _learn_values(self, found: Found | Tally) -> None:
         refuse, rare = self.handle_unknown == "error", (self.min_frequency, self.max_categories)
         self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
-        if grouped:
+        if rare != (None, None):
             groups = rarity.group_columns(found, self.categories_, *rare, spare=False)
         else:
             groups = [rarity.group(None, len(known)) for known in self.categories_]
         self._rare = [grouping.rare for grouping in groups]
         self._dropped = self._find_dropped(groups)
         self.drop_idx_ = self._drop_indices(groups)
-        context.end()
-        return found
 
     infrequent_categories_ = property(rarity.infrequent_categories)
 

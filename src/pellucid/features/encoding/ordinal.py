@@ -14,14 +14,16 @@ from numpy.typing import DTypeLike
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from pellucid.base import Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.features.encoding import categories as cells
 from pellucid.features.encoding import rare_categories as rarity
 from pellucid.features.encoding.categories import Found, find_values, is_missing, look_up
+from pellucid.features.encoding.tallies import TALLY, Tally
 
 UNKNOWN = ("error", "use_encoded_value")
 
@@ -68,6 +70,9 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
     _answers_nonfinite = True
 
     _accepts_nan = True
+    _takes_words = True
+
+    fit_blocks = fit_blocks
 
     def __init__(
         self,
@@ -111,6 +116,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
 
     def _check_parameters(self) -> None:
         check.one_of(UNKNOWN, handle_unknown=self.handle_unknown)
+        rarity.check_rare(self.min_frequency, self.max_categories)
         _code(encoded_missing_value=self.encoded_missing_value)
         unknown = self.unknown_value
         if self.handle_unknown == "error":
@@ -128,20 +134,26 @@ class OrdinalEncoder(OneToOneFeatureMixin, Transformer):
 
     def _learn(self, X: ArrayLike) -> Found:
         self._check_parameters()
-        grouped = rarity.check_rare(self.min_frequency, self.max_categories)
         context = FitContext(self, X=X)
         found = find_values(self._check_columns(X, reset=True))
+        self._learn_values(found)
+        context.end()
+        return found
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._learn_values(reduce_rows(TALLY, rows, map_))
+
+    def _learn_values(self, found: Found | Tally) -> None:
         refuse, rare = self.handle_unknown == "error", (self.min_frequency, self.max_categories)
         self.categories_ = rarity.learn_categories(
             found, self.categories, self._column_name, refuse_unknown=refuse
         )
         self._rare = [None] * len(self.categories_)
-        if grouped:
+        if rare != (None, None):
             groups = rarity.group_columns(found, self.categories_, *rare, spare=True)
             self._rare = [grouping.rare for grouping in groups]
         self._check_codes()
-        context.end()
-        return found
 
     def _check_codes(self) -> None:
         """Neither code of the special cells may be that of a category."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike, IntArray
-from pellucid.features.encoding.categories import Found, is_missing, look_up, sorted_values
+from pellucid.features.encoding.categories import is_missing, look_up, sorted_values
 
 RARE = "infrequent_sklearn"  # scikit-learn's name of the shared place, so that pipelines agree
 
@@ -27,9 +27,9 @@ class Grouping(NamedTuple):
 
 
 def learn_categories(
-    found: Found, given: str | list[Any], name: Callable[[int], str], *, refuse_unknown: bool
+    found: Any, given: str | list[Any], name: Callable[[int], str], *, refuse_unknown: bool
 ) -> list[Any]:
-    """The categories of every column: found in the data, or as given."""
+    """The categories of every column: found in the data (Found or Tally), or as given."""
     p = len(found.values)
     if isinstance(given, str) and given == "auto":
         return [sorted_values(values) for values in found.values]
@@ -134,7 +134,7 @@ def infrequent_categories(self: Any) -> list[Any]:
 
 
 def group_columns(
-    found: Found, categories: Sequence[Any], least: float | None, most: int | None, *, spare: bool
+    found: Any, categories: Sequence[Any], least: float | None, most: int | None, *, spare: bool
 ) -> list[Grouping]:
     """The grouping of every column; ``spare`` leaves the category NaN out of it."""
     groupings = []

@@ -21,6 +21,7 @@ from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Matrix
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.order_statistics import order_statistics
 from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
@@ -87,6 +88,16 @@ def column_statistic(strategy: str | Callable[[Any], Any]) -> Callable[[Any], An
         return column_mode
     function = np.mean if strategy == "mean" else np.median
     return lambda cells: function(cells) if len(cells) else np.nan
+
+
+def block_medians(rows: Source, map_: Map, p: int) -> Array:
+    """The median of the cells that are there in each of p columns, as in memory."""
+
+    def middle(n: IntArray) -> IntArray:
+        return np.maximum(np.stack([(n - 1) // 2, n // 2]), 0)
+
+    low, high = order_statistics(rows, map_, p, middle)[0]
+    return np.mean([low, high], axis=0)
 
 
 class SimpleImputer(Transformer):
@@ -179,8 +190,8 @@ class SimpleImputer(Transformer):
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
-        if self.strategy not in ("mean", "constant") or not self._accepts_nan:
-            need = "strategy 'mean' or 'constant' and missing_values=NaN"
+        if self.strategy not in ("mean", "median", "constant") or not self._accepts_nan:
+            need = "strategy 'mean', 'median' or 'constant' and missing_values=NaN"
             got = f"{self.strategy!r} and {self.missing_values!r}"
             raise ValueError(f"fit_blocks needs {need}, got {got}")
         there = reduce_rows(Statistic(leaf_observed, merge_observed), rows, map_)
@@ -189,6 +200,9 @@ class SimpleImputer(Transformer):
         if self.strategy == "mean":
             with np.errstate(invalid="ignore"):
                 self.statistics_ = there.sums / there.counts
+            self.statistics_[empty] = 0.0 if self.keep_empty_features else np.nan
+        elif self.strategy == "median":
+            self.statistics_ = block_medians(rows, map_, len(empty))
             self.statistics_[empty] = 0.0 if self.keep_empty_features else np.nan
         else:
             self.statistics_ = self._constants(empty)

@@ -13,12 +13,13 @@ from scipy.sparse import issparse
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import column_quantiles, quantiles
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, Matrix, MaybeArray
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import unit_weights
+from pellucid.core.loops.order_statistics import block_quantiles
+from pellucid.core.loops.statistics import Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.features.scaling.column_scaler import ColumnScaler
 
@@ -53,6 +54,8 @@ class RobustScaler(ColumnScaler):
     array([-1. , -0.5,  0. ,  0.5, 48.5])
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
@@ -86,7 +89,7 @@ class RobustScaler(ColumnScaler):
         return low, high
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Matrix, y: MaybeArray = None) -> Self:
         """Find the median and the quantile range of every column."""
         low, high = self._check_parameters()
         if issparse(X) and self.with_centering:
@@ -97,7 +100,20 @@ class RobustScaler(ColumnScaler):
         X = self._check_training(X).X
         context = FitContext(self, X=X)
         q, equal = np.array([low / 100, 0.5, high / 100]), unit_weights(X.shape[0])
-        found = sparse_quantiles(X, q) if issparse(X) else column_quantiles(X, q, equal)
+        found = sparse_quantiles(X, q, equal) if issparse(X) else column_quantiles(X, q, equal)
+        self._n_rows = X.shape[0]
+        self._keep(found, low, high)
+        context.end()
+        return self
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        low, high = self._check_parameters()
+        q = np.array([low / 100, 0.5, high / 100])
+        self._n_rows = rows.n_rows
+        self._keep(block_quantiles(rows, map_, self.n_features_in_, q)[0], low, high)
+
+    def _keep(self, found: Array, low: float, high: float) -> None:
+        """Centre and scale from the three quantiles of every column."""
         below, center, above = found
         scale = above - below
         constant = scale < 10 * np.finfo(np.float64).eps
@@ -106,12 +122,9 @@ class RobustScaler(ColumnScaler):
             scale = scale / (ndtri(high / 100) - ndtri(low / 100))
         self.center_ = center if self.with_centering else None
         self.scale_ = scale if self.with_scaling else None
-        self._n_rows = X.shape[0]
         self._warn_columns(np.isnan(center), "no value at all; the column stays NaN")
         if self.with_scaling:
             self._warn_columns(constant, "the quantiles coincide, so not divided (scale_ is 1)")
-        context.end()
-        return self
 
     def _offset(self) -> Array | None:
         return self.center_
@@ -139,13 +152,18 @@ class RobustScaler(ColumnScaler):
         )
 
 
-def sparse_quantiles(X: Any, q: Array) -> Array:
-    """Quantiles of the columns of a sparse matrix, its zeros counted."""
+def sparse_quantiles(X: Matrix, q: Array, w: Array) -> Array:
+    """Quantiles (len(q), p) of the columns of a sparse matrix, its zeros counted.
+
+    >>> from scipy.sparse import csr_array
+    >>> sparse_quantiles(csr_array([[0.0], [0.0], [3.0]]), np.array([0.5]), np.ones(3))
+    array([[0.]])
+    """
     columns = X.tocsc()
     out = np.empty((len(q), X.shape[1]))
     for j in range(X.shape[1]):
         column = np.zeros(X.shape[0])
-        stored = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-        column[: len(stored)] = stored
-        out[:, j] = quantiles(column, q, unit_weights(X.shape[0]))
+        stored = slice(columns.indptr[j], columns.indptr[j + 1])
+        column[columns.indices[stored]] = columns.data[stored]
+        out[:, j] = quantiles(column, q, w)
     return out

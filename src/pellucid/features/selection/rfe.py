@@ -11,30 +11,28 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, _raise_for_params
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.features.selection.supervised import (
-    INSIDE,
-    ModelSelector,
-    importances,
-    routed,
-    sends_on,
+from pellucid.features.selection.elimination import (
+    Elimination,
+    ask,
+    decision_function,
+    has,
+    inner_tags,
+    predict,
+    predict_log_proba,
+    predict_proba,
+    step_size,
 )
-
-
-def _has(method: str) -> Any:
-    """Whether the model (fitted, or as given) has the method."""
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+from pellucid.features.selection.supervised import INSIDE, ModelSelector, routed, sends_on
 
 
 class RFE(MetaEstimatorMixin, ModelSelector):
@@ -86,11 +84,7 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         self.importance_getter = importance_getter
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        return tags
+        return inner_tags(self, super().__sklearn_tags__())
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Self:
@@ -100,31 +94,20 @@ class RFE(MetaEstimatorMixin, ModelSelector):
         p = self.n_features_in_
         if p < 2:
             raise ValueError(f"Found array with 1 feature(s) (shape={rows.X.shape}); RFE needs 2")
-        goal, step = self._goal(p), self._step(p)
+        goal, step = self._goal(p), step_size(self.step, p)
         context = FitContext(self, X=rows.X, y=rows.y, max_steps=-(-max(p - goal, 0) // step))
-        support, ranking = np.ones(p, dtype=bool), np.ones(p, dtype=int)
-        rounds = 0
-        while support.sum() > goal:
-            columns = np.flatnonzero(support)
-            model = fitted(clone(self.estimator), rows.X[:, columns], rows.y, **fit_params)
-            worst = np.argsort(self._importance(model), kind="stable")
-            support[columns[worst[: min(step, len(columns) - goal)]]] = False
-            ranking[~support] += 1
-            rounds += 1
-            if context.step(rounds, None):
+        rounds = Elimination(goal, step, self.importance_getter)
+        for i, stage in enumerate(rounds.stages(self.estimator, rows.X, rows.y, **fit_params)):
+            self.estimator_, self.support_, self.ranking_ = stage
+            if i and context.step(i, None):
                 break
-        self.estimator_ = fitted(clone(self.estimator), rows.X[:, support], rows.y, **fit_params)
-        self.support_, self.ranking_, self.n_features_ = support, ranking, int(support.sum())
+        self.n_features_ = int(self.support_.sum())
         context.end()
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What ``fit``, ``predict`` and ``score`` pass on to the model."""
         return sends_on(self, "fit", "predict", "score")
-
-    def _importance(self, model: BaseEstimator) -> Array:
-        values = importances(model, self.importance_getter)
-        return values**2 if values.ndim == 1 else (values**2).sum(axis=0)
 
     def _goal(self, p: int) -> int:
         wanted = self.n_features_to_select
@@ -140,13 +123,6 @@ class RFE(MetaEstimatorMixin, ModelSelector):
             raise ValueError(f"n_features_to_select as a share must be <= 1, got {wanted!r}")
         return int(p * wanted)
 
-    def _step(self, p: int) -> int:
-        check.positive(step=self.step)
-        if self.step < 1:
-            return max(1, int(self.step * p))
-        check.whole(step=self.step)
-        return int(self.step)
-
     def _get_support_mask(self) -> Any:
         return self.support_
 
@@ -154,35 +130,15 @@ class RFE(MetaEstimatorMixin, ModelSelector):
     def classes_(self) -> Any:
         return self.estimator_.classes_
 
-    def _ask(self, method: str, X: ArrayLike, *args: Any, **params: Any) -> Any:
-        kept = self._check_input(X)[:, self.support_]
-        return getattr(self.estimator_, method)(kept, *args, **params)
+    predict = predict
+    decision_function = decision_function
+    predict_proba = predict_proba
+    predict_log_proba = predict_log_proba
 
-    @available_if(_has("predict"))
-    def predict(self, X: ArrayLike, **predict_params: Any) -> Any:
-        """What the model says of the kept columns."""
-        _raise_for_params(predict_params, self, "predict")
-        return self._ask("predict", X, **routed(self, "predict", predict_params))
-
-    @available_if(_has("score"))
+    @available_if(has("score"))
     def score(self, X: ArrayLike, y: ArrayLike, **score_params: Any) -> Any:
         """The score of the model on the kept columns."""
-        return self._ask("score", X, y, **routed(self, "score", score_params))
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: ArrayLike) -> Any:
-        """The decision function of the model on the kept columns."""
-        return self._ask("decision_function", X)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: ArrayLike) -> Any:
-        """Probabilities by the model on the kept columns."""
-        return self._ask("predict_proba", X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: ArrayLike) -> Any:
-        """Log probabilities by the model on the kept columns."""
-        return self._ask("predict_log_proba", X)
+        return ask(self, "score", X, y, **routed(self, "score", score_params))
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import chunked, take_columns
 
 
@@ -53,6 +54,8 @@ class Selector(Transformer):
         given = X
         X = self._check_input(X)
         kept = self.get_support(indices=True)
+        if not len(kept):
+            warn("No features were selected: the selector asks more than the data say")
         if issparse(X):
             return X[:, kept].astype(number_type(given), copy=False)
         if is_pandas(given) and _get_output_config("transform", self)["dense"] == "pandas":

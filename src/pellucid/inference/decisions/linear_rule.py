@@ -43,6 +43,11 @@ class LinearClassifier(Classifier):
     intercept_: Array
     _zero_is_positive = False  # where a score of exactly 0 goes; False: as scikit-learn
 
+    def _planes(self) -> tuple[Array, Array]:
+        """Coefficients (m, p) and intercepts (m,), also where a leaf keeps (p,) or one number."""
+        coef = np.atleast_2d(self.coef_)
+        return coef, np.broadcast_to(self.intercept_, (len(coef),))
+
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, K)."""
         scores = self._scores(self._check_input(X))
@@ -54,7 +59,8 @@ class LinearClassifier(Classifier):
         return self.classes_[codes]
 
     def _tensor_scores(self, X: Any) -> Any:
-        return X @ like(np.ascontiguousarray(self.coef_.T), X) + like(self.intercept_, X)
+        coef, intercept = self._planes()
+        return X @ like(np.ascontiguousarray(coef.T), X) + like(intercept, X)
 
     def _decision_function_tensor(self, X: Any) -> Any:
         scores = self._tensor_scores(X)
@@ -69,9 +75,10 @@ class LinearClassifier(Classifier):
 
     def _scores(self, X: np.ndarray) -> Array:
         """w.x + w0 leaf by leaf: the same bits for any number of threads."""
+        coef, intercept = self._planes()
 
         def leaf(start: int) -> Array:
-            return X[start : start + LEAF_ROWS] @ self.coef_.T + self.intercept_
+            return X[start : start + LEAF_ROWS] @ coef.T + intercept
 
         return np.concatenate(list(map_threads(leaf, range(0, X.shape[0], LEAF_ROWS))))
 
@@ -95,18 +102,20 @@ class LinearClassifier(Classifier):
         a, b = self._code(k), self._code(l)
         if a == b:
             raise ValueError(f"boundary needs two different classes, got {k!r} twice")
+        coef, intercept = self._planes()
         if two:
             sign = 1.0 if a == 1 else -1.0
-            return Hyperplane(sign * self.coef_[0], sign * self.intercept_[0])
-        return Hyperplane(self.coef_[a] - self.coef_[b], self.intercept_[a] - self.intercept_[b])
+            return Hyperplane(sign * coef[0], sign * intercept[0])
+        return Hyperplane(coef[a] - coef[b], intercept[a] - intercept[b])
 
     def explain(self, X: ArrayLike) -> Explanation:
         """The score of each row split by feature; the parts and ``base`` sum to the score."""
         rows = self._check_input(X)
         rows = to_dense(rows)
-        parts = rows[:, None, :] * self.coef_  # (n, m, p)
-        scores = parts.sum(axis=2) + self.intercept_
-        return Explanation(self._feature_names(), self.intercept_.copy(), parts, scores)
+        coef, intercept = self._planes()
+        parts = rows[:, None, :] * coef  # (n, m, p)
+        scores = parts.sum(axis=2) + intercept
+        return Explanation(self._feature_names(), intercept.copy(), parts, scores)
 
     def _code(self, label: Hashable) -> int:
         found = np.flatnonzero(self.classes_ == label)

@@ -28,7 +28,7 @@ from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import Rows, Source, Statistic, is_unit, reduce_rows
+from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -273,7 +273,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             ridge[0] = 1.0  # the parameter is held at 0
         shift = np.zeros(p)
         if self.fit_intercept and ridge[0] == 0:
-            first = first_rows(rows)
+            first = first_rows(rows).slice(0, LEAF_ROWS)  # as over blocks
             shift = shift if issparse(first.X) else sums.typical_row(first.X, first.w)
         factors = None if (weights == 1).all() else weights
         return Problem(rows, map_, K, ridge, shift, self.fit_intercept, factors, counts)

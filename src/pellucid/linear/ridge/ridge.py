@@ -34,6 +34,7 @@ from pellucid.core.runtime.stand_ins import stands_for
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.budget import Budget, ridge_multiplier
 from pellucid.linear.least_squares import large_sparse
+from pellucid.linear.least_squares.large_sparse import LargeFit
 from pellucid.linear.least_squares.least_squares import fit_positive, positive_record
 from pellucid.linear.ridge.penalty_weights import check_penalty_weights, weighted_spectrum
 from pellucid.linear.ridge.ridge_model import RidgeFit, RidgeModel, Spectrum
@@ -342,49 +343,54 @@ class Ridge(RidgeModel):
             return False
         return self.solver != "svd" and large_sparse.is_large(rows)
 
-    def _fit_large(self, rows: Rows, context: FitContext | None) -> None:
+    def _large(self, rows: Rows, context: FitContext | None) -> tuple[LargeFit, Array]:
+        """The fit by LSQR and the penalty of each target."""
         k = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         alphas = self._alphas(k)
         assert not isinstance(alphas, Budget)
         how: dict[str, Any] = {"intercept": self.fit_intercept, "tol": min(self.tol, 1e-10)}
         how |= {"max_iter": self._steps(), "name": type(self).__name__, "context": context}
-        self._set_large(rows, large_sparse.fit_large(rows, alphas, **how), alphas)
+        return large_sparse.fit_large(rows, alphas, **how), alphas
 
-    def _solve(
-        self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None
-    ) -> None:
-        p = self.n_features_in_
-        if self._is_large(rows, weights):
-            self._fit_large(cast("Rows", rows), context)
-            return
-        unknowns = "centred" if self.fit_intercept else "slopes"
+    def _unknowns(self) -> str:
         if self.shrink_intercept:
-            unknowns = "all"
-            weights = None if weights is None else np.append(1.0, weights)
+            return "all"
+        return "centred" if self.fit_intercept else "slopes"
+
+    def _find(self, rows: Source, map_: Map, weights: Array | None) -> RidgeFit:
+        """The exact solution, from the sums or from the rows of a wide table."""
+        p, unknowns = self.n_features_in_, self._unknowns()
         if rows.n_rows <= p and not self.positive:
             wide = systems.wide_system(rows, unknowns)
             alphas = self._alphas(wide.V.shape[1])
             if weights is None:
-                fit = fit_ridge_wide(wide, alphas, unknowns)
-            else:
-                fit = fit_ridge_weighted(wide, alphas, weights, unknowns)
-        else:
-            total = self._sums(rows, map_)
-            engine = Engine(rows, map_, total, p, unknowns=unknowns)
-            alphas = self._alphas(len(total.mean) - p)
-            if self.positive:
-                assert not isinstance(alphas, Budget)
-                fit = fit_ridge_positive(engine, alphas, weights)
-            elif weights is not None:
-                fit = fit_ridge_weighted(engine, alphas, weights, unknowns)
-            else:
-                method = "auto" if is_solver(self.solver) else METHODS.get(self.solver, "auto")
-                fit = fit_ridge(engine, alphas, method)
+                return fit_ridge_wide(wide, alphas, unknowns)
+            return fit_ridge_weighted(wide, alphas, weights, unknowns)
+        total = self._sums(rows, map_)
+        engine = Engine(rows, map_, total, p, unknowns=unknowns)
+        alphas = self._alphas(len(total.mean) - p)
+        if self.positive:
+            assert not isinstance(alphas, Budget)
+            return fit_ridge_positive(engine, alphas, weights)
+        if weights is not None:
+            return fit_ridge_weighted(engine, alphas, weights, unknowns)
+        method = "auto" if is_solver(self.solver) else METHODS.get(self.solver, "auto")
+        return fit_ridge(engine, alphas, method)
+
+    def _solve(
+        self, rows: Source, map_: Map, weights: Array | None, context: FitContext | None = None
+    ) -> None:
+        if self._is_large(rows, weights):
+            self._set_large(cast("Rows", rows), *self._large(cast("Rows", rows), context))
+            return
+        if self.shrink_intercept:
+            weights = None if weights is None else np.append(1.0, weights)
+        fit = self._find(rows, map_, weights)
         one = not isinstance(self.alpha, Budget) and np.ndim(self.alpha) == 0
         self.n_iter_ = 1  # solved directly
         if is_solver(self.solver):
             fit = self._follow(rows, fit, context)
-        self._set(rows, fit, unknowns, shared=one)
+        self._set(rows, fit, self._unknowns(), shared=one)
 
 
 stands_for("sklearn.linear_model", Ridge)

@@ -8,7 +8,7 @@ exact fit of ``Ridge`` at the chosen alpha.
 criterion is within one standard error of the smallest: the simplest that is not clearly worse.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -314,10 +314,8 @@ class RidgeCV(RidgeModel):
         rows = problem.rows
         assert isinstance(rows, Rows)
         splitter = check_cv(self.cv, rows.y, classifier=False)
-        folds = [Fold(_indices(a), _indices(b)) for a, b in splitter.split(rows.X, rows.y)]
+        folds = read_folds(splitter.split(rows.X, rows.y), rows.w)
         for i, fold in enumerate(folds):
-            if not len(fold.train) or not rows.w[fold.train].any() or not rows.w[fold.test].any():
-                raise ValueError(f"fold {i} has no rows (of positive weight) to train or test on")
             if self.scoring is None and len(fold.test) < 2:
                 remedy = "use cv=None for leave-one-out, or scoring='neg_mean_squared_error'"
                 raise ValueError(f"fold {i} tests on one row, where R^2 is undefined; {remedy}")
@@ -368,6 +366,15 @@ class RidgeCV(RidgeModel):
             notes = (*notes, "the chosen alpha is at an end of the values tried: try further ones")
         numbers = {**card.numbers, "best_score": self.best_score_}
         return card._replace(optimisation=text, numbers=numbers, warnings=notes)
+
+
+def read_folds(pairs: Iterable[tuple[ArrayLike, ArrayLike]], w: Array) -> list[Fold]:
+    """The folds of a splitter; each must have rows of positive weight to train and test on."""
+    folds = [Fold(_indices(a), _indices(b)) for a, b in pairs]
+    for i, fold in enumerate(folds):
+        if not len(fold.train) or not w[fold.train].any() or not w[fold.test].any():
+            raise ValueError(f"fold {i} has no rows (of positive weight) to train or test on")
+    return folds
 
 
 def _indices(found: ArrayLike) -> IntArray:

@@ -1,6 +1,7 @@
 r"""Where the fit of a Gaussian mixture begins.
 
-    kmeans             the groups of k-means: their shares, means and covariances
+    kmeans             the groups of k-means: their shares, means and covariances; of more than
+                       65,536 rows those of k-means||, whose candidates were clustered
     k-means++          rows far apart as means, the covariance of all rows, 1/k
     random_from_data   rows drawn at random, likewise
     random             random responsibilities, then an M step
@@ -174,7 +175,7 @@ class Beginning(NamedTuple):
 
     def _from_kmeans(self, C: Array) -> Gaussians:
         box = self.problem.box
-        if self.k > 1:
+        if self.k > 1 and not self.problem.drawn_at_once(self.k):
             limits = Limits(300, 1e-4 * box.variance, "KMeans")
             C = run_lloyd(self.problem.passes(), C, limits, n=box.n_rows).centers
         return self._from_groups(self._groups(C), C)

@@ -20,6 +20,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
+from pellucid.core.algebra.covariances import covariance_error
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -213,10 +214,7 @@ class EllipticEnvelope(OutlierMixin, Estimator):
         """The size of ``comp_cov - covariance_``, squared and per column unless told otherwise."""
         check_is_fitted(self)
         check.one_of(("frobenius", "spectral"), norm=norm)
-        error = np.asarray(comp_cov, dtype=np.float64) - self.covariance_
-        size = float(np.linalg.norm(error, "fro" if norm == "frobenius" else 2)) ** 2
-        size = size / len(error) if scaling else size
-        return size if squared else float(np.sqrt(size))
+        return covariance_error(comp_cov, self.covariance_, norm, scaling, squared)
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Minus the squared distance: high is ordinary."""

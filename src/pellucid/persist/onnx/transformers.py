@@ -110,11 +110,13 @@ SELECTORS = (
     "DropCollinear",
     "SelectFromModel",
     "SelectKBest",
+    "SelectPercentile",
     "SequentialFeatureSelector",
     "VarianceThreshold",
 )
 TRANSFORMERS: dict[str, Transform] = {
     **{f"pellucid.{name}": selected for name in SELECTORS},
+    "pellucid.MaxAbsScaler": largest,
     "pellucid.MinMaxScaler": minmax,
     "pellucid.PCA": components,
     "pellucid.PolynomialFeatures": polynomial,

@@ -6,6 +6,7 @@ Matplotlib is imported where something is drawn, so that a record costs nothing.
 
 import base64
 import io
+import re
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
@@ -24,6 +25,10 @@ GREY = "#6B7280"
 LIGHT = "#D1D5DB"
 LEAST = 7.0  # points of the smallest text
 HIDDEN = 0.02  # share of the points that a legend may cover
+SMOOTH = 50  # points that a line needs to be a curve
+CROSSED = 0.03  # share of a curve that a legend may cover
+COUNTED = re.compile(r"(rows?|rounds?|steps?|leaves|number of|layer|epoch|fold)\b")  # labels
+COLUMN, BELOW = 1.15, 0.5  # inches: a column of a legend under the axes, its distance from them
 WIDEST = 0.45  # share of the axes' width that a legend beside them may take
 
 
@@ -141,10 +146,18 @@ def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) ->
 
 
 def calm(axis: Any) -> None:
-    """Label the powers of ten of a logarithmic axis, or 1, 2 and 5 where it spans few of them."""
+    """Ticks that can be read: whole numbers where things are counted, no offset, few powers.
+
+    A logarithmic axis has its powers of ten, or 1, 2 and 5 where it spans few of them.
+    """
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
+
+    if axis.get_scale() == "linear" and isinstance(axis.get_major_formatter(), ScalarFormatter):
+        axis.get_major_formatter().set_useOffset(False)
+        if COUNTED.match(axis.get_label_text()):
+            axis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     if axis.get_scale() != "log":
         return
-    from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
     few = 0 < low < high < 30 * low
@@ -167,17 +180,32 @@ def legend(ax: Axes, **options: Any) -> Any:
     return shown
 
 
+def legend_below(ax: Axes, ncols: int, **options: Any) -> Any:
+    """A legend under the label of the axis, in as many columns as the axes have room for."""
+    place, figure = ax.get_position(), ax.figure
+    wide, high = place.width * figure.get_figwidth(), place.height * figure.get_figheight()  # type: ignore[union-attr]
+    fitting = max(1, min(ncols, int(wide / COLUMN)))
+    anchor = (0.5, -max(0.14, BELOW / high))
+    return legend(ax, loc="upper center", bbox_to_anchor=anchor, ncols=fitting, **options)
+
+
 def hidden(ax: Axes, shown: Any) -> float:
-    """The share of the marks on the axes that a legend covers."""
+    """The share of the marks on the axes that a legend covers, or of a curve if that is much."""
     import numpy as np
 
     clouds: list[Any] = [c for c in ax.collections if np.shape(c.get_offsets())[0] > 1]
     places = [c.get_offset_transform().transform(c.get_offsets()) for c in clouds]
     lines = [line for line in ax.lines if line.get_marker() not in (None, "", " ", "None")]
     places += [line.get_transform().transform(line.get_xydata()) for line in lines]
-    if not places:
-        return 0.0
-    box, at = shown.get_window_extent(), np.concatenate(places)
+    box = shown.get_window_extent()
+    curves = [c.get_transform().transform(c.get_xydata()) for c in ax.lines if c not in lines]
+    crossed = [covered(box, at) for at in curves if len(at) >= SMOOTH]
+    share = covered(box, np.concatenate(places)) if places else 0.0
+    return max([share, *(part for part in crossed if part > CROSSED)])
+
+
+def covered(box: Any, at: Any) -> float:
+    """The share of places, in pixels, inside a box."""
     inside = (at > (box.x0, box.y0)) & (at < (box.x1, box.y1))
     return float(inside.all(axis=1).mean()) if len(inside) else 0.0  # nothing is drawn yet
 

@@ -30,6 +30,7 @@ KINDS = {
     "gymnasium": {"discount"},
 }
 MAY_BE_NULL = ("states", "actions", "start", "exits")
+MOST_CELLS = 1 << 20  # of a grid in a file
 NOTES = {"name", "description", "comment"}  # accepted anywhere, not looked at
 
 
@@ -67,6 +68,9 @@ def read_mdp(source: str | Path | dict[str, Any], *, discount: float | None = No
     if discount is not None:
         rest["discount"] = discount
     if kind == "grid":
+        cells = sum(map(len, record["grid"]))
+        if cells > MOST_CELLS:
+            raise ValueError(f"the grid has {cells:,} cells, and {MOST_CELLS:,} are the most")
         return grid_world(record["grid"], **rest)
     if kind == "gymnasium":
         name = record["gymnasium"]

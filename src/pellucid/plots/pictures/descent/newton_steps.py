@@ -31,7 +31,7 @@ class NewtonSteps(Panel):
         shown: list[float] = []
         for i, (x, v) in enumerate(zip(self.x, self.values, strict=True)):
             if all(abs(x - other) > 2 * size for other in shown):  # later points lie on each other
-                xytext = (7, -11 if v >= 0 else 6)
+                xytext = (8, -13 if v >= 0 else -3)
                 ax.annotate(f"$x_{{{i}}}$", (x, v), xytext=xytext, textcoords="offset points")
                 shown.append(float(x))
         if self.converged:

@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import tone, words
-from pellucid.plots.panels.style import Axes, Panel, legend
+from pellucid.plots.panels.style import Axes, Panel, legend_below
 
 
 class Schedule(Panel):
@@ -23,7 +23,7 @@ class Schedule(Panel):
             ax.plot(self.steps, rates, lw=1.8, ms=4, markevery=markevery, label=said, **tone(i))
         ax.set(xlabel="update", ylabel="learning rate", title="Learning rate by update")
         ax.set_ylim(bottom=0)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
+        legend_below(ax, ncols=1)
 
 
 def schedule(*rules: Any, steps: int = 100) -> Schedule:

@@ -11,7 +11,7 @@ from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.ensemble.committees.resampling import ensemble_diversity
 from pellucid.plots.panels.marks import spot
-from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend, panels
+from pellucid.plots.panels.style import GREY, Picture, colour, heading, legend_below, panels
 
 MOST = 30  # members drawn
 
@@ -74,7 +74,7 @@ class Diversity(Picture):
         third.set_yticks(ticks, [self.names[i] for i in ticks])
         third.invert_yaxis()
         third.set(xlabel=self.metric)
-        legend(third, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
+        legend_below(third, ncols=3)
         heading(third, "Members and all together")
         return first.figure
 

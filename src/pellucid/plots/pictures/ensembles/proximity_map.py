@@ -40,6 +40,7 @@ class ProximityMap(Picture):
         label = "share of trees that put both in one leaf"
         left.figure.colorbar(image, ax=left, label=label, shrink=0.85)
         left.grid(False)
+        left.locator_params(integer=True)
         left.set(xlabel=f"rows, sorted by {self.target}", ylabel="")
         if self.classes:
             edges = np.flatnonzero(np.diff(self.values)) + 0.5

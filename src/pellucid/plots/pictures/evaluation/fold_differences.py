@@ -9,7 +9,7 @@ from pellucid.evaluation.hypotheses.significance import SignificanceTest
 from pellucid.evaluation.hypotheses.t_tests import corrected_t_test, paired_t_test
 from pellucid.evaluation.splits.folds import ratio_of
 from pellucid.evaluation.validation.cv_scores import CrossValidation
-from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend_below
 
 
 class FoldDifferences(Panel, size=(6.4, 4.0)):
@@ -44,7 +44,7 @@ class FoldDifferences(Panel, size=(6.4, 4.0)):
         verdict = "significant" if test.reject else "may be chance"
         title = f"mean difference {test.estimate:.3g}, p = {test.p_value:.3g}: {verdict}"
         heading(ax, title, test.method)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=4)
+        legend_below(ax, ncols=4)
 
 
 def fold_differences(

@@ -18,7 +18,7 @@ from pellucid.plots.panels.style import (
     Panel,
     colour,
     heading,
-    legend,
+    legend_below,
     marker,
 )
 
@@ -56,7 +56,7 @@ class PrecisionRecall(Panel, size=(5.2, 4.8)):
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), xlabel=xlabel, ylabel=ylabel)
         only = "" if several else f"average precision {_said(self.average_precision[0])}"
         heading(ax, only or "Precision against recall", f"thin lines: equal F{self.beta:g}")
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if several else 3)
+        legend_below(ax, ncols=1 if several else 3)
 
     def _equal_f(self, ax: Axes) -> None:
         b2 = self.beta**2

@@ -8,7 +8,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Model
 from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.plots.panels.inputs import predicted, read_table, response
 from pellucid.plots.panels.marks import band, thinned
-from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, heading, legend_below
 
 MOST_BARS = 300  # rows drawn as bars; of more, a fixed sample
 
@@ -48,7 +48,7 @@ class PredictionIntervals(Panel, size=(6.8, 4.4)):
         endless = "infinitely wide: too few rows to calibrate for this confidence"
         note = f"mean width {self.width:.4g}" if np.isfinite(self.width) else endless
         heading(ax, self._verdict(), note)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
+        legend_below(ax, ncols=4)
 
     def _verdict(self) -> str:
         c = self.coverage

@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.thresholds import best_threshold
 from pellucid.plots.panels.ranked import shown, threshold_curve_only
-from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend, marker
+from pellucid.plots.panels.style import GREY, Panel, colour, heading, legend_below, marker
 
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 WORDS = {"accuracy": "accuracy", "youden": "recall + specificity", "cost": "mean cost"}
@@ -42,8 +42,7 @@ class Thresholds(Panel, size=(6.6, 4.4)):
         ylim = (-0.02, 1.03)
         ax.set(ylim=ylim, xlabel="threshold: positive is a score of at least this", ylabel="rate")
         heading(ax, f"best {self._word()}: {self.best[1]:.4g} at scores ≥ {self.best[0]:.4g}")
-        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "ncols": 4}
-        legend(ax, handles=handles, labels=labels, **below)
+        legend_below(ax, ncols=4, handles=handles, labels=labels)
 
     def _word(self) -> str:
         return WORDS.get(self.metric, self.names[3])

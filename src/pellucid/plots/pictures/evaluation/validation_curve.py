@@ -12,7 +12,7 @@ import numpy as np
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.evaluation.validation.curves import ComplexityCurve
 from pellucid.plots.panels.marks import band, spot
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend_below
 
 LOG_SPAN = 100  # ratio of the largest to the smallest value from which the axis is logarithmic
 
@@ -54,7 +54,7 @@ class ValidationCurve(Picture):
         self._marks(ax, x[b], self.test[b], x[s], self.test[s])
         ax.set(xlabel=self.parameter.split("__")[-1], ylabel=self.metric)
         heading(ax, self.sentence)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.65)
+        legend_below(ax, ncols=2, markerscale=0.65)
         return ax
 
     def _marks(self, ax: Axes, bx: float, by: float, ox: float, oy: float) -> None:
@@ -88,7 +88,7 @@ class ValidationCurve(Picture):
         names = [name.split("__")[-1] for name in self.parameter]
         ax.set(ylabel=names[0], xlabel=names[1])
         heading(ax, self.sentence, width=60)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=0.7)
+        legend_below(ax, ncols=2, markerscale=0.7)
         return ax
 
 

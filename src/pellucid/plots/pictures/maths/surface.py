@@ -36,6 +36,7 @@ class Surface(Picture):
             ax.plot([p.x], [p.y], [p.value], marker(k), ms=8, color=colour(1), zorder=10)
             ax.plot([p.x, p.x], [p.y, p.y], [low, p.value], color=colour(1), lw=1, ls=":")
         ax.set(xlabel="x₁", ylabel="x₂", zlabel="f", zlim=(low, float(z.max())))
+        ax.locator_params(nbins=5)  # labels along slanted axes need room
         kinds = words(list(dict.fromkeys(p.kind for p in self.critical)))
         if self.shape == "valley":  # second derivatives alone would leave it undecided
             kinds = "a line of minima"

@@ -31,7 +31,13 @@ class MixtureDensity(Picture):
         for k, values in enumerate(self.components):
             text = f"component {k}" + ("" if given else f", weight {self.weights[k]:.2f}")
             ax.plot(
-                self.grid, values, color=colour(k), ls=LINES[k % len(LINES)], lw=1.5, label=text
+                self.grid,
+                values,
+                color=colour(k),
+                ls=LINES[k % len(LINES)],
+                lw=1.5,
+                label=text,
+                zorder=3,
             )
         ax.plot(self.grid, self.total, color="black", lw=2, label="sum")
         if self.truth is not None:

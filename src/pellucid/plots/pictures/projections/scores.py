@@ -41,7 +41,7 @@ class Scores(Panel, size=(6.6, 5.0)):
             for name, place, label in zip(self.columns, ends, text, strict=True):
                 arrow(ax, place, (0, 0), "black", 1.3, zorder=5)
                 side = "left" if place[0] >= 0 else "right"
-                box = VEIL | {"alpha": 0.65}
+                box = VEIL | {"alpha": 0.9}
                 ax.annotate(name, label, ha=side, va="center", fontsize="small", zorder=6, bbox=box)
         ax.axhline(0, color="#9CA3AF", lw=0.8, zorder=1)
         ax.axvline(0, color="#9CA3AF", lw=0.8, zorder=1)

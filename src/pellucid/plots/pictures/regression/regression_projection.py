@@ -14,7 +14,7 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import read_table, response
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, legend_below
 
 
 class RegressionProjection(Picture):
@@ -66,7 +66,7 @@ class RegressionProjection(Picture):
         ax.set_aspect("equal", adjustable="box")
         title = f"y and the column space: {self.angle:.1f}°{share}"
         ax.set(xlabel="along the fit", ylabel="orthogonal to the columns", title=title)
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
+        legend_below(ax, ncols=3)
         return ax
 
     def _space(self, ax: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Forge model files at random and use what loads: ``python tests/helpers/fuzz_models.py 5 Ridge``.
+"""Forge model files at random and use what loads: ``python tests/persist/fuzz_models.py 5 Ridge``.
 
 A specimen of every storable class is saved; its values, arrays, dtypes and shapes are changed, the
 hashes and the seal are made right again, and the file is loaded. ``load`` may raise
@@ -26,23 +26,24 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-from estimators import OUTPUTS, data, decides, every_class, fit, make
-from model_files import npy, seal
 from numba.core import event
 from numba.core.errors import NumbaError
-from sklearn import preprocessing
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
 
-import pellucid
 from pellucid.persist import ModelFileError, load, save
+from pellucid.persist.allowed import RECORDS
 from pellucid.persist.npy import layout_of
 from pellucid.persist.schema import declarations
+
+sys.path.append(str(Path(__file__).parents[1] / "helpers"))  # where pytest looks too
+from estimators import OUTPUTS
+from fuzz_specimens import every_name, specimen
+from model_files import npy, seal
 
 SECONDS, BYTES = 10, 2**31
 STUCK = 100  # seconds by the clock, for compiled code that Python cannot interrupt
 OUTSIDE = "index is out of bounds"  # what compiled code says; NumPy names the index
 METHODS = (*OUTPUTS, "get_feature_names_out", "inverse_transform", "score_samples", "card")
+METHODS += ("__call__", "query")  # of kernels and of an index
 WHOLE = (0, 1, -1, 2, 3, 7, 5000, 10**6, 10**9, 10**12, 2**31, 2**63 - 1, -(2**63), 2**100)
 REAL = (0.0, -1.0, 1e-320, 1e308, -1e308, 0.5, 1e9)
 ODD = (
@@ -64,54 +65,26 @@ ODD += (
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "|u1", ">f8", "<f2", "<U3", "<u8", "<i2")
 
 
-# --- specimens ----------------------------------------------------------------------------------
+def classes_in(tree):
+    """The names of the classes in a file."""
+    return {node["class"] for node in objects(tree)}
 
 
-def scikit_learn():
-    """The transformers of scikit-learn that a file may hold, by name."""
-    found = [preprocessing.StandardScaler(), preprocessing.MinMaxScaler(), SimpleImputer()]
-    found += [preprocessing.OneHotEncoder(handle_unknown="ignore"), preprocessing.OrdinalEncoder()]
-    found += [preprocessing.PolynomialFeatures(2), preprocessing.QuantileTransformer(n_quantiles=5)]
-    found += [preprocessing.PowerTransformer(), preprocessing.RobustScaler()]
-    found += [preprocessing.KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")]
-    found += [
-        preprocessing.TargetEncoder(),
-        preprocessing.Normalizer(),
-        preprocessing.MaxAbsScaler(),
-    ]
-    found += [make_pipeline(preprocessing.StandardScaler(), pellucid.Ridge())]
-    return {f"sklearn.{type(model).__name__}": model for model in found}
-
-
-def specimen(name):
-    """A fitted model of this class and rows to ask it about."""
-    rng = np.random.default_rng(0)
-    if name in scikit_learn():
-        X = np.round(rng.normal(size=(40, 4)), 1)
-        return scikit_learn()[name].fit(X, (X[:, 0] > 0).astype(int)), X[:7]
-    cls = every_class()[name]
-    if decides(cls):
-        world = pellucid.reinforcement.grid_world(["..+", ".#-", "S.."], discount=0.9)
-        given = {"horizon": 3} if cls.__name__ == "FiniteHorizon" else {}
-        return make(cls, **given).fit(world), None
-    X, y = data(cls, 60)
-    return fit(make(cls), X, y), X[:7]
-
-
-def every_name():
-    return [*every_class(), *scikit_learn()]
+def objects(tree):
+    """The nodes of a file that are objects of a class, the outermost first."""
+    nodes = [tree, *(at(tree, place) for place in places(tree))]
+    return [node for node in nodes if isinstance(node, dict) and "class" in node]
 
 
 def undeclared(tree):
-    """The records in a file that hold arrays and do not say which."""
-    nodes = [at(tree, place) for place in places(tree)]
-    held = [node for node in nodes if isinstance(node, dict) and "class" in node]
+    """The records in a file that hold arrays and do not say which; ``RECORDS`` say it there."""
+    held = objects(tree)[1:]
     arrays = [
         {node["class"]}
         for node in held
         if any(isinstance(v, dict) and v.get("is") == "array" for v in node["state"].values())
     ]
-    return sorted(set().union(*arrays) - declarations().keys())
+    return sorted(set().union(*arrays) - declarations().keys() - RECORDS.keys())
 
 
 # --- mutations ----------------------------------------------------------------------------------
@@ -176,7 +149,11 @@ def resealed(manifest, arrays):
 
 def change_value(tree, chance):
     """Replace, drop or copy one value of the tree."""
-    way = chance.choice([p for p in places(tree) if p[-1] not in ("is", "class", "file")])
+    ways = [p for p in places(tree) if p[-1] not in ("is", "class", "file")]
+    if not ways:  # a class without a parameter
+        tree["state"] = {"x": copy.deepcopy(chance.choice(ODD))}
+        return
+    way = chance.choice(ways)
     parent, key = at(tree, way[:-1]), way[-1]
     old, kind = parent[key], chance.random()
     if kind < 0.1:

@@ -1,0 +1,1 @@
+"""Maps of rows by their distances: start with ``mds.py``."""

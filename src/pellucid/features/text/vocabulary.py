@@ -1,0 +1,150 @@
+"""Counts of the terms of a vocabulary that is learned, or given.
+
+X[d, t] is how often term t occurs in text d; the columns are the sorted vocabulary of the training
+texts, and terms outside it are ignored later. One pass numbers all words (``terms.py``), one
+compiled pass counts them into compressed rows.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.sparse import csr_matrix, issparse
+from sklearn.exceptions import NotFittedError
+
+from pellucid.compiled.counts.words import count_words
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import ArrayLike, IntArray, Matrix
+from pellucid.features.text.terms import Terms
+from pellucid.features.text.text_model import TextModel
+
+
+class VocabularyModel(TextModel):
+    """Base of the vectorisers whose columns are terms."""
+
+    max_df: float
+    min_df: float
+    max_features: int | None
+    vocabulary: Mapping[str, int] | Iterable[str] | None
+    dtype: DTypeLike
+
+    def _learn_counts(self, texts: list[Any]) -> Any:
+        """Learn the vocabulary of the texts and count their terms."""
+        self._check_vocabulary()
+        self._warn_unused()
+        found = self._terms(texts)
+        self.fixed_vocabulary_ = self.vocabulary is not None
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+            X = self._counts(found, self.vocabulary_)
+        elif not found.terms:
+            raise ValueError("empty vocabulary: the texts hold no term, or only stop words")
+        else:
+            self.vocabulary_, columns = self._choose(found)
+            X = self._compressed(found, columns, len(self.vocabulary_))
+        self.n_texts_ = len(texts)
+        return X
+
+    def _later_counts(self, raw_documents: Iterable[Any]) -> Any:
+        """Counts of the vocabulary's terms in other texts."""
+        self._need_vocabulary()
+        return self._counts(self._terms(self._documents(raw_documents)), self.vocabulary_)
+
+    def _need_vocabulary(self) -> None:
+        """A given vocabulary needs no fit."""
+        if hasattr(self, "vocabulary_"):
+            return
+        if self.vocabulary is None:
+            raise NotFittedError("Vocabulary not fitted or provided: call fit first")
+        self._check_vocabulary()
+        self.vocabulary_ = given_vocabulary(self.vocabulary)
+        self.fixed_vocabulary_ = True
+
+    def _choose(self, found: Terms) -> tuple[dict[str, int], IntArray]:
+        """The sorted vocabulary after pruning, and the column of every distinct term (or -1)."""
+        n, v = len(found.ends), len(found.terms)
+        _, entries, counts = count_words(found.numbers, found.ends, v)
+        texts = np.bincount(entries, minlength=v)
+        limits = self.max_df, self.min_df
+        most, least = (int(v) if isinstance(v, Integral) else v * n for v in limits)
+        if most < least:
+            few = f"{most:g} < {least:g} of {n}"
+            raise ValueError(f"max_df corresponds to fewer texts than min_df: {few}")
+        keep = (texts >= least) & (texts <= most)
+        order = sorted(np.flatnonzero(keep).tolist(), key=found.terms.__getitem__)
+        if self.max_features is not None and len(order) > self.max_features:
+            total = np.bincount(entries, counts, minlength=v)
+            often = np.argsort(-total[order], kind="stable")[: self.max_features]
+            order = [order[i] for i in np.sort(often)]
+        if not order:
+            raise ValueError("no term is left after pruning: lower min_df or raise max_df")
+        columns = np.full(v, -1, np.int64)
+        columns[order] = np.arange(len(order))
+        return {found.terms[i]: j for j, i in enumerate(order)}, columns
+
+    def _counts(self, found: Terms, vocabulary: dict[str, int]) -> Any:
+        places = (vocabulary.get(term, -1) for term in found.terms)
+        columns = np.fromiter(places, np.int64, len(found.terms))
+        return self._compressed(found, columns, len(vocabulary))
+
+    def _compressed(self, found: Terms, columns: IntArray, width: int) -> Any:
+        placed = columns[found.numbers] if len(columns) else found.numbers
+        ends, entries, counts = count_words(placed, found.ends, width)
+        if self.binary:
+            counts = np.ones_like(counts)
+        kind = np.int32 if max(width, len(entries)) < 2**31 else np.int64
+        data = (counts.astype(self.dtype), entries.astype(kind), ends.astype(kind))
+        X = csr_matrix(data, shape=(len(found.ends), width))
+        X.sort_indices()
+        return X
+
+    def _check_vocabulary(self) -> None:
+        """Refuse bad parameters of the vocabulary and of the cutting."""
+        self._check_stages()
+        if self.vocabulary is not None and isinstance(self.vocabulary, str):
+            raise ValueError(f"vocabulary must be a mapping or terms, got {self.vocabulary!r}")
+        if self.max_features is not None:
+            check.whole(max_features=self.max_features)
+        for name, limit in (("min_df", self.min_df), ("max_df", self.max_df)):
+            if isinstance(limit, Integral):
+                check.whole(at_least=0 if name == "min_df" else 1, **{name: limit})
+            else:
+                check.non_negative(**{name: limit})
+                if limit > 1:
+                    raise ValueError(f"{name} as a share must be at most 1, got {limit!r}")
+
+    def inverse_transform(self, X: Matrix) -> list[Any]:
+        """The terms with non-zero counts of each row."""
+        names = self.get_feature_names_out()
+        X = csr_matrix(X) if not issparse(X) else X.tocsr()
+        rows = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        return [names[np.sort(X.indices[a:b])] for a, b in rows]
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
+        """The terms in the order of their columns."""
+        self._need_vocabulary()
+        names = np.empty(len(self.vocabulary_), dtype=object)
+        for term, j in self.vocabulary_.items():
+            names[j] = term
+        return names
+
+
+def given_vocabulary(vocabulary: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
+    """Term to column from a mapping or an iterable of terms."""
+    if isinstance(vocabulary, Mapping):
+        columns = sorted(vocabulary.values())
+        if columns != list(range(len(columns))):
+            raise ValueError("the vocabulary must map terms to columns 0, 1, ..., each used once")
+        found = {str(term): int(j) for term, j in vocabulary.items()}
+    else:
+        terms = sorted(vocabulary) if isinstance(vocabulary, set) else list(vocabulary)
+        twice = [term for term, times in Counter(terms).items() if times > 1]
+        if twice:
+            raise ValueError(f"Duplicate term in vocabulary: {twice[0]!r}")
+        found = {term: j for j, term in enumerate(terms)}
+    if not found:
+        raise ValueError("empty vocabulary passed to fit")
+    return found

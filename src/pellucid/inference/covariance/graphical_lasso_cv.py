@@ -1,0 +1,238 @@
+r"""Graphical lasso whose penalty is chosen by cross-validation.
+
+For every fold S of the training rows is solved for a grid of alphas, from large to small, each
+begun at the last; the score is the mean log density of the rows left out. The grid is then drawn
+closer around the best alpha, ``n_refinements`` times. All scores stay in ``cv_results_``.
+
+Reference: Friedman, Hastie & Tibshirani (2008).
+"""
+
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.linalg import pinvh
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+
+from pellucid.base import with_callbacks
+from pellucid.core.arrays import check
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, MaybeArray
+from pellucid.core.loops.iterate import FitContext, iterate
+from pellucid.core.loops.statistics import Rows, reduce_rows, unit_weights
+from pellucid.core.runtime.threads import map_threads
+from pellucid.inference.covariance.covariance_model import (
+    CENTRED,
+    mean_log_density,
+    squares_about,
+)
+from pellucid.inference.covariance.graphical_lasso import (
+    EPS,
+    GraphicalModel,
+    Sparse,
+    alpha_max,
+    refuse_few,
+    start_of,
+    sweep,
+)
+
+FINEST = 1e-2  # share of the largest alpha at which the first grid ends
+
+
+class FoldCovariances(NamedTuple):
+    """S of the training rows, of the others about their own centre, and about the training's."""
+
+    train: Array
+    test: Array
+    moved: Array
+
+
+def covariances_of(X: Array, train: Any, test: Any, centered: bool) -> FoldCovariances:
+    """The covariances of one fold."""
+    A, B = (Rows(np.ascontiguousarray(X[i]), None, unit_weights(len(i))) for i in (train, test))
+    zero = np.zeros(X.shape[1])
+    means = [reduce_rows(CENTRED, rows, map_threads).mean for rows in (A, B)]
+    own = [zero, zero] if centered else means
+    return FoldCovariances(
+        squares_about(A, own[0]), squares_about(B, own[1]), squares_about(B, own[0])
+    )
+
+
+def path_scores(fold: FoldCovariances, alphas: Array, tol: float, max_iter: int) -> list[float]:
+    """The score of the rows left out for every alpha, from large to small."""
+    S, scores = fold.train, []
+    state: Sparse | None = None
+    inner = 1e-2 * (tol if tol > 0 else EPS)
+    for alpha in alphas:
+        start = start_of(S, alpha, None if state is None else state.covariance)
+        step = partial(sweep, S, float(alpha), inner)
+        run = iterate(step, start, max_iter=max_iter, tol=tol, warn=False)
+        state = run.state
+        sound = np.isfinite(state.objective)
+        scores.append(mean_log_density(fold.test, state.precision) if sound else -np.inf)
+    return scores
+
+
+class GraphicalLassoCV(GraphicalModel):
+    """Sparse inverse covariance; cross-validation chooses the penalty.
+
+    Parameters
+    ----------
+    alphas : int or array of shape (n_alphas,), default=4
+        Penalties to try, > 0; a number: so many at a time, drawn closer around the best.
+    n_refinements : int, default=4
+        How often the grid is drawn closer; without effect where ``alphas`` are given.
+    cv : int, splitter, iterable or None, default=None
+        The folds; None is 5.
+    tol : float, default=1e-4
+        The duality gap at which to stop.
+    enet_tol : float, default=1e-4
+        Exactness of the column problems; they are solved to a hundredth of it and of ``tol``.
+    max_iter : int, default=100
+        Sweeps at most.
+    mode : {"cd", "lars"}, default="cd"
+        Without effect: columns are solved by coordinate descent.
+    n_jobs : int or None, default=None
+        Folds at a time; the answer does not depend on it.
+    verbose : bool, default=False
+        True prints the steps and the time of the fit.
+    eps : float, default=2.2e-16
+        Without effect.
+    assume_centered : bool, default=False
+        The centre is 0 and not the mean.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty.
+    cv_results_ : dict of arrays
+        ``alphas`` from large to small and 0, ``mean_test_score``, ``std_test_score`` and
+        ``split0_test_score`` and so on.
+    covariance_, precision_ : ndarray of shape (n_features, n_features)
+    location_ : ndarray of shape (n_features,)
+    n_iter_, costs_, dual_gap_, history_ : of the fit with the chosen penalty
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import GraphicalLassoCV
+    >>> x = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X = np.column_stack([x[:, 0], x[:, 0] + x[:, 1], x[:, 2]])  # the third stands alone
+    >>> model = GraphicalLassoCV().fit(X)
+    >>> bool(abs(model.precision_[0, 1]) > 5 * abs(model.precision_[0, 2]))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        alphas: int | ArrayLike = 4,
+        n_refinements: int = 4,
+        cv: Folds = None,
+        tol: float = 1e-4,
+        enet_tol: float = 1e-4,
+        max_iter: int = 100,
+        mode: str = "cd",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        eps: float = EPS,
+        assume_centered: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.n_refinements = n_refinements
+        self.cv = cv
+        self.tol = tol
+        self.enet_tol = enet_tol
+        self.max_iter = max_iter
+        self.mode = mode
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.eps = eps
+        self.assume_centered = assume_centered
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: MaybeArray = None, **params: Any) -> Self:
+        """Choose the penalty, and fit to all rows; routing sends ``params`` to the folds."""
+        _raise_for_params(params, self, "fit")
+        self._check_solver()
+        check.whole(n_refinements=self.n_refinements, max_iter=self.max_iter)
+        rows = self._check_training(X)
+        refuse_few(rows.X.shape)
+        split = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
+        context = FitContext(self, X=rows.X, max_steps=self.max_iter, attributes=self._as_stopped)
+        S = self._center(rows)
+        cv = check_cv(self.cv, y, classifier=False)
+        folds = [
+            covariances_of(rows.X, train, test, self.assume_centered)
+            for train, test in cv.split(rows.X, y, **split)
+        ]
+        self._search(folds, *self._grid(S))
+        self._solve(S, self.alpha_, context)
+        return self
+
+    def _grid(self, S: Array) -> tuple[Array, bool]:
+        """The first alphas, from large to small, and whether they were given."""
+        if np.ndim(self.alphas):
+            alphas = np.asarray(self.alphas, dtype=np.float64)
+            if alphas.ndim != 1 or not len(alphas) or not (alphas > 0).all():
+                raise ValueError(f"alphas must be numbers > 0, got {self.alphas!r}")
+            return alphas, True
+        count: Any = self.alphas
+        check.whole(alphas=count)
+        most = alpha_max(S)
+        if most == 0:
+            raise ValueError("no two columns are correlated: there is no alpha to choose")
+        ends = np.log10(FINEST * most), np.log10(most)
+        return np.logspace(*ends, int(count))[::-1], False
+
+    def _search(self, folds: list[FoldCovariances], alphas: Array, given: bool) -> None:
+        """Sets ``alpha_`` and ``cv_results_``."""
+        path: list[tuple[float, list[float]]] = []
+        best = 0
+        for _ in range(1 if given else self.n_refinements):
+            order = np.argsort(-alphas, kind="stable")
+            jobs = (
+                delayed(path_scores)(fold, alphas[order], self.tol, self.max_iter) for fold in folds
+            )
+            found = np.array(Parallel(n_jobs=self.n_jobs)(jobs)).T  # (alphas, folds)
+            path += [(float(a), row.tolist()) for a, row in zip(alphas[order], found, strict=True)]
+            path.sort(key=lambda one: -one[0])
+            means = np.array([np.mean(scores) for _, scores in path])
+            if not np.isfinite(means).any():
+                raise ValueError("no alpha gives a covariance that can be judged: scale columns")
+            best = len(means) - 1 - int(np.argmax(means[::-1]))  # the smallest alpha of equals
+            alphas = between(path, means, best, len(alphas))
+        zero = [mean_log_density(fold.moved, pinvh(fold.train)) for fold in folds]
+        scores = np.array([one for _, one in path] + [zero])
+        self.alpha_ = path[best][0]
+        self.cv_results_ = {
+            "alphas": np.array([a for a, _ in path] + [0.0]),
+            **{f"split{i}_test_score": column for i, column in enumerate(scores.T)},
+            "mean_test_score": scores.mean(axis=1),
+            "std_test_score": scores.std(axis=1),
+        }
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What ``fit`` passes on to the folds."""
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return MetadataRouter(owner=self).add(splitter=check_cv(self.cv), method_mapping=mapping)
+
+
+def between(path: list[tuple[float, list[float]]], means: Array, best: int, count: int) -> Array:
+    """A closer grid around the best alpha, its neighbours left out."""
+    last = int(np.flatnonzero(np.isfinite(means)).max())
+    if best == len(path) - 1:
+        ends = path[best][0], FINEST * path[best][0]
+    elif best == 0 or best == last:
+        ends = path[best][0], path[best + 1][0]
+    else:
+        ends = path[best - 1][0], path[best + 1][0]
+    return np.logspace(np.log10(ends[0]), np.log10(ends[1]), count + 2)[1:-1]

@@ -1,0 +1,1 @@
+"""Filling the gaps of a table by regressions: read ``iterative_imputer.py``."""

@@ -1,0 +1,1 @@
+"""Curves that only rise or only fall: ``isotonic_regression.py``."""

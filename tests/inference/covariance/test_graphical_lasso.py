@@ -1,0 +1,82 @@
+"""Graphical lasso: an oracle, an invariant, a recovery."""
+
+import numpy as np
+import pytest
+import sklearn.covariance as peer
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pellucid import GraphicalLasso, GraphicalLassoCV
+from pellucid.inference.covariance.graphical_lasso import alpha_max, dual_value, objective
+
+rng = np.random.default_rng(0)
+T = np.eye(8) + np.diag(np.full(7, 0.45), 1) + np.diag(np.full(7, 0.45), -1)  # a chain
+X = rng.multivariate_normal(np.zeros(8), np.linalg.inv(T), size=300)
+S = np.cov(X.T, bias=True)
+SCALED = X / X.std(axis=0)
+EXACT = {"tol": 1e-13, "enet_tol": 1e-13, "max_iter": 500}
+THEIRS = {"tol": 1e-9, "enet_tol": 1e-10, "max_iter": 500}
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.2, 0.8])
+@pytest.mark.parametrize("n", [20, 300])
+def test_oracle(alpha, n):
+    """scikit-learn's minimum has the same cells; its costs are the same numbers."""
+    ours = GraphicalLasso(alpha, **EXACT).fit(X[:n])
+    theirs = peer.GraphicalLasso(alpha, **THEIRS).fit(X[:n])
+    assert_allclose(ours.precision_, theirs.precision_, atol=1e-4)
+    assert_allclose(ours.covariance_, np.linalg.inv(ours.precision_), atol=1e-6)
+    assert_allclose(ours.location_, theirs.location_, atol=1e-14)
+    assert_allclose(ours.costs_[-1][0], theirs.costs_[-1][0], rtol=1e-8)
+    given = GraphicalLasso(alpha, covariance="precomputed", **EXACT).fit(np.cov(X[:n].T, bias=True))
+    assert_allclose(given.precision_, ours.precision_, atol=1e-7)
+
+
+def test_invariant():
+    """The gap bounds the distance from the minimum; W and S differ by alpha on the edges."""
+    best = GraphicalLasso(0.1, **EXACT).fit(X)
+    rough = GraphicalLasso(0.1, tol=1e-1).fit(X)
+    f = [objective(S, model.precision_, 0.1) for model in (best, rough)]
+    assert 0 <= f[1] - f[0] + 1e-9 <= rough.dual_gap_ + 2e-9
+    assert best.dual_gap_ < 1e-12
+    assert dual_value(S, best.covariance_, 0.1) <= f[0] + 1e-9
+    edges = (best.precision_ != 0) & ~np.eye(8, dtype=bool)
+    signs = np.sign(best.precision_[edges])
+    assert_allclose((best.covariance_ - S)[edges], 0.1 * signs, atol=1e-6)
+    assert_allclose(np.diag(best.covariance_), np.diag(S))
+    assert (np.diff(best.history_["objective"]) < 1e-9).all()
+
+
+def test_recovery():
+    """The strongest edges are those of the chain; none is left above the largest penalty."""
+    size = np.abs(GraphicalLasso(0.15).fit(SCALED).precision_)[np.triu_indices(8, 1)]
+    assert_array_equal(np.sort(np.argsort(size)[-7:]), np.flatnonzero(T[np.triu_indices(8, 1)]))
+    assert (size == 0).sum() > 10
+    R = np.corrcoef(X.T)
+    none = GraphicalLasso(alpha_max(R) * 1.001, covariance="precomputed").fit(R).precision_
+    assert_array_equal(none != 0, np.eye(8, dtype=bool))
+    assert_allclose(GraphicalLasso(0).fit(X).precision_, np.linalg.inv(S), rtol=1e-8)
+
+
+def test_cross_validation_is_that_of_scikit_learn():
+    """The same grids, nearly the same scores, so the same penalty up to ties within ``tol``."""
+    ours, theirs = (k(cv=4).fit(SCALED) for k in (GraphicalLassoCV, peer.GraphicalLassoCV))
+    assert list(ours.cv_results_) == list(theirs.cv_results_)
+    assert_allclose(ours.cv_results_["alphas"][0], theirs.cv_results_["alphas"][0])
+    best = [model.cv_results_["mean_test_score"].max() for model in (ours, theirs)]
+    assert_allclose(*best, atol=2e-3)
+    plain = [model.cv_results_["mean_test_score"][-1] for model in (ours, theirs)]
+    assert_allclose(*plain)
+    given = GraphicalLassoCV(alphas=[0.3, 0.01, 0.1], n_jobs=2).fit(SCALED)
+    results = given.cv_results_
+    assert_allclose(results["alphas"], [0.3, 0.1, 0.01, 0.0])
+    assert given.alpha_ == results["alphas"][results["mean_test_score"][:3].argmax()]
+    assert given.dual_gap_ <= 1e-4
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="1 feature"):
+        GraphicalLasso().fit(X[:, :1])
+    with pytest.raises(ValueError, match="square and symmetric"):
+        GraphicalLasso(covariance="precomputed").fit(X)
+    with pytest.raises(ValueError, match="alphas must be"):
+        GraphicalLassoCV(alphas=[0.1, -1.0]).fit(X)
