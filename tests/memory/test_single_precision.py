@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgWarning
 import pellucid
 
 rng = np.random.default_rng(0)
-N, P = 40_000, 30
+N, P = 120_000, 30  # 30 leaves: those that two threads have at hand are a small share of X
 KEPT = ["GaussianNB", "LinearRegression", "LogisticRegression", "PCA"]
 
 
@@ -27,14 +27,18 @@ def arrays(model):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_no_copy_and_the_bits_of_float64(name):
-    """The peak beyond X is far below the copy (twice X); nothing else changes."""
+    """The peak beyond X is a quarter of the copy (twice X) at most; nothing else changes.
+
+    A thread has its leaf in float64 and centred: up to six leaves of 1 MB for two threads,
+    whenever their peaks meet, however many rows there are.
+    """
     X, y = data(name)
     model = getattr(pellucid, name)().fit(X, y)  # imports and kernels
     tracemalloc.start()
     model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.8 * X.nbytes
+    assert peak < 0.5 * X.nbytes
     exact = arrays(getattr(pellucid, name)().fit(X.astype(np.float64), y))
     for attribute, value in arrays(model).items():
         np.testing.assert_array_equal(value, exact[attribute], attribute)

@@ -124,9 +124,12 @@ def push(stack: list[Node], node: Node, merge: Callable[[Any, Any], Any]) -> Non
 def summarise_span(statistic: Statistic, span: Span) -> list[Node]:
     """The nodes of the fixed tree that the leaves of ``span`` fill."""
     stack: list[Node] = []
+    position = span.start // LEAF_ROWS
     with single_threaded_blas():  # more threads would round differently
-        for position, leaf in enumerate(span.leaves(), start=span.start // LEAF_ROWS):
+        for leaf in span.leaves():
             push(stack, Node(0, position, statistic.summarise(leaf)), statistic.merge)
+            position += 1
+            del leaf  # before the next one is made: a thread holds one leaf at a time
     return stack
 
 
