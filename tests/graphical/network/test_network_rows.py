@@ -12,7 +12,9 @@ from pellucid.graphical import (
     CPT,
     DAG,
     BayesianNetwork,
+    DirichletPrior,
     LinearGaussianCPD,
+    MixedBayesianNetwork,
     read_network,
 )
 
@@ -75,6 +77,28 @@ def test_fit_recovers_the_tables_and_scores_alike():
     assert model.score(frame) >= network.score(frame)
     families = [v for k, v in model.card().numbers.items() if k.startswith("l(")]
     assert_allclose(sum(families), model.log_likelihood(frame), rtol=1e-9)
+
+
+def test_an_enumeration_says_which_states_there_are():
+    """A declared value without a row is a state: what was sampled can be learned again."""
+    sizes = pl.Enum(["s", "m", "l"])  # not in the order of the alphabet
+    frame = pl.DataFrame({"size": ["s", "m", "s"], "ill": ["no"] * 3}).with_columns(
+        pl.col("size").cast(sizes), pl.col("ill").cast(pl.Enum(["no", "yes"]))
+    )
+    for model in (
+        BayesianNetwork([("size", "ill")], prior=DirichletPrior()),
+        MixedBayesianNetwork([("size", "ill")], prior=DirichletPrior()),
+    ):
+        model.fit(frame)
+        assert model.states_ == {"size": ("s", "m", "l"), "ill": ("no", "yes")}
+        assert_allclose(model.cpds_["size"].values, np.array([3, 2, 1]) / 6)
+    alone = BayesianNetwork([]).fit(frame.select("size"))
+    low, high = alone.intervals("size")
+    assert (high - low > 0).all()
+    given = BayesianNetwork([], states={"size": ["l", "m", "s"]}).fit(frame.select("size"))
+    assert given.states_["size"] == ("l", "m", "s")
+    plain = BayesianNetwork([("size", "ill")]).fit(frame.cast(pl.String))
+    assert plain.states_ == {"size": ("m", "s"), "ill": ("no",)}
 
 
 def test_weights_are_repetitions_and_order_does_not_matter():

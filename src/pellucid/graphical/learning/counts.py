@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.check import hint
+from pellucid.core.arrays.columns import Text
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.runtime.threads import map_threads
@@ -76,6 +77,21 @@ def bare_weights(w: Array | None) -> Array:
     """Weights as the kernels want them: nothing where all are 1."""
     w = np.asarray(w, np.float64)
     return np.empty(0) if is_unit(w) or (w == 1.0).all() else np.ascontiguousarray(w)
+
+
+def enumerated_states(columns: Sequence[Any], names: Sequence[Any]) -> dict[Any, tuple[str, ...]]:
+    """All values of the columns that are enumerations of Polars, whether a row has them or not.
+
+    >>> import polars
+    >>> size = polars.Series(["s", "s"], dtype=polars.Enum(["s", "m", "l"]))
+    >>> enumerated_states([Text(size, None), np.array([1, 2])], ["size", "x"])
+    {'size': ('s', 'm', 'l')}
+    """
+    return {
+        name: tuple(column.series.dtype.categories)
+        for name, column in zip(names, columns, strict=True)
+        if isinstance(column, Text) and type(column.series.dtype).__name__ == "Enum"
+    }
 
 
 def encode_table(

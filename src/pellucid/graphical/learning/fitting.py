@@ -25,7 +25,13 @@ from pellucid.core.runtime.random import generator
 from pellucid.graphical.graphs.dag import DAG, as_dag
 from pellucid.graphical.inference.cost import check_tables
 from pellucid.graphical.learning import counts as coding
-from pellucid.graphical.learning.counts import CodedTable, add_counts, encode_table, family_counts
+from pellucid.graphical.learning.counts import (
+    CodedTable,
+    add_counts,
+    encode_table,
+    enumerated_states,
+    family_counts,
+)
 from pellucid.graphical.learning.em import fit_em, gather, random_tables
 from pellucid.graphical.learning.learn_tables import learn_table, prior_exponent, warn_unseen
 from pellucid.graphical.network import gaussian
@@ -147,6 +153,7 @@ def set_up(network: "BayesianNetwork", dag: DAG, known: Mapping[Name, Any]) -> P
 
 
 def declared_states(network: "BayesianNetwork") -> dict[Name, Any]:
+    """The states of the given tables and of ``states``."""
     given = {name: cpd.states for name, cpd in given_cpds(network).items()}
     return {**given, **(network.states or {})}
 
@@ -158,7 +165,8 @@ def fit_categories(
     names = column_names(network)
     n = coding.n_cells(columns[0])
     weights = check_weights(w, Shaped((n, len(columns))))
-    found = encode_table(columns, names, weights, declared_states(network))
+    states = {**enumerated_states(columns, names), **declared_states(network)}
+    found = encode_table(columns, names, weights, states)
     dag = find_graph(network, X, w, names)
     problem = set_up(network, dag, dict(zip(names, found.states, strict=True)))
     codes = np.full((len(problem.names), n), -1, np.int16)

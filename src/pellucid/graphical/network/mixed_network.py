@@ -15,7 +15,7 @@ from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.graphical.graphs.dag import as_dag
-from pellucid.graphical.learning.counts import encode_table, n_cells
+from pellucid.graphical.learning.counts import encode_table, enumerated_states, n_cells
 from pellucid.graphical.learning.learn_tables import DirichletPrior
 from pellucid.graphical.network import mixed
 from pellucid.graphical.network.factor import Factor
@@ -41,7 +41,8 @@ class MixedBayesianNetwork(Estimator):
     cpds : list or dict of CPT, ConditionalGaussianCPD or LinearGaussianCPD, default=None
         The known distributions; None: learned by ``fit``.
     states : dict of name -> states or None, default=None
-        States of discrete variables; else the sorted values of the data.
+        States of discrete variables; else all values of an enumeration (a Polars Enum), the
+        sorted values of the data of any other column.
     prior : DirichletPrior or None, default=None
         Imaginary samples of the tables.
 
@@ -149,7 +150,8 @@ class MixedBayesianNetwork(Estimator):
         for name, column in zip(names, columns, strict=True):
             if not isinstance(column, np.ndarray) or column.dtype.kind not in "iuf":
                 discrete.add(name)
-        table, codes, numbers = self._split(columns, names, w, self.states, discrete)
+        states = {**enumerated_states(columns, names), **(self.states or {})}
+        table, codes, numbers = self._split(columns, names, w, states, discrete)
         graph = self.structure or ()
         if self.structure is None and self.cpds:
             graph = check_mixed(None, self.cpds)[0]

@@ -53,8 +53,9 @@ class BayesianNetwork(Estimator):
         The distributions. In ``fit`` the tables are where EM starts, and those with ``fixed=True``
         stay; linear-Gaussian ones say that the columns are numbers.
     states : dict of name -> states, "gaussian" or None, default=None
-        States of some or all variables; else the sorted values of the data. A variable without
-        column is latent. "gaussian": all columns are numbers, fitted by least squares.
+        States of some or all variables; else all values of an enumeration (a Polars Enum), the
+        sorted values of the data of any other column. A variable without column is latent.
+        "gaussian": all columns are numbers, fitted by least squares.
     prior : DirichletPrior or None, default=None
         Imaginary samples added to the counts.
     missing : {"em", "drop", "raise"}, default="em"
