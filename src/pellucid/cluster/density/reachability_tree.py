@@ -54,7 +54,8 @@ def selected_distances(E: Array, kind: int, order: float, k: int) -> Array:
         Q = E[start : start + step]
         D = np.empty((len(Q), n))
         direct_distances(columns, Q, 0, len(Q), kind, order, D)
-        out[start : start + step] = np.partition(D, k - 1, axis=1)[:, k - 1]
+        D.partition(k - 1, axis=1)
+        out[start : start + step] = D[:, k - 1]
 
     run(select, list(range(0, n, step)))
     return out
