@@ -1,4 +1,4 @@
-"""DBSCAN, HDBSCAN, OPTICS, mean shift and k-medoids on blobs; answers are labels or the objective."""
+"""DBSCAN, HDBSCAN, OPTICS, MeanShift, k-medoids on blobs; answers are labels or the objective."""
 
 import numpy as np
 

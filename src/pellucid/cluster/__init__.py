@@ -1,8 +1,8 @@
 """Groups in data without labels.
 
 ``kmeans/``, ``medoids/``, ``soft/`` (fuzzy), ``hierarchy/`` (trees), ``density/`` (DBSCAN,
-HDBSCAN, OPTICS, mean shift), ``spectral/`` (graphs), ``choosing/`` (how many clusters, how good). ``dissimilarity.py``
-holds the matrix of distances that several of them need.
+HDBSCAN, OPTICS, mean shift), ``spectral/`` (graphs), ``choosing/`` (how many clusters, how good).
+``dissimilarity.py`` holds the matrix of distances that several of them need.
 """
 
 from pellucid._lazy import lazy_names

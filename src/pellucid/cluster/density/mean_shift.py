@@ -218,9 +218,7 @@ class MeanShift(ClusterMixin, Estimator):
             labels = self._labels(rows, centers, h)
             return {"cluster_centers_": centers, "labels_": labels, "bandwidth_": h}
 
-        context = FitContext(
-            self, X=X, max_steps=self.max_iter + 1, attributes=as_if_stopped
-        )
+        context = FitContext(self, X=X, max_steps=self.max_iter + 1, attributes=as_if_stopped)
         balls = balls_of(rows)
         run = self._iterate(
             lambda state: shift(balls, state, h),

@@ -137,7 +137,7 @@ class OPTICS(ClusterMixin, Estimator):
         """Visit the rows of X and read off the clusters."""
         self._check_parameters()
         truths = isinstance(self.metric, str) and self.metric in BINARY
-        if truths and getattr(X, "dtype", None) != bool:
+        if truths and getattr(getattr(X, "dtype", None), "kind", "") != "b":
             say = f"Data will be converted to boolean for metric {self.metric}"
             warn(f"{say}; a table of booleans avoids this warning", DataConversionWarning)
         rows = self._check_training(X).X

@@ -117,6 +117,10 @@ def order_by_lists(first, neighbour, gap, core, ordering, reach, source):
             if not done[j] and d < reach[j]:
                 reach[j], source[j] = d, row
                 if count == len(value):
-                    value, left, right = wider(value, count), wider(left, count), wider(right, count)
+                    value, left, right = (
+                        wider(value, count),
+                        wider(left, count),
+                        wider(right, count),
+                    )
                 push(value, left, right, count, d, j, row)
                 count += 1

@@ -25,6 +25,7 @@ from pellucid.core.functions.metrics import Metric
 
 FEW = 64  # neighbours up to which a list of the nearest is kept in order
 
+
 def core_distances(E: Array, kind: int, order: float, k: int) -> Array:
     """Reduced distance of each row to its k-th nearest one, itself included.
 

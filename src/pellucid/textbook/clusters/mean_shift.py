@@ -1,8 +1,8 @@
 r"""Mean shift: every row climbs to a peak of the density, and rows of one peak are a group.
 
 Density     f(q) = sum_i max(0, 1 - |q - x_i|^2 / h^2)
-Step        q <- mean of the rows within h of q. The gradient of f is 2 / h^2 sum (x_i - q) over these
-            rows, so the step goes uphill, by just the length that is safe.
+Step        q <- mean of the rows within h of q. The gradient of f is 2 / h^2 sum (x_i - q) over
+            these rows, so the step goes uphill, by just the length that is safe.
 Stop        when no row moves by more than h / 1000.
 Groups      peaks with more rows around them first; a peak within h of one that is kept is dropped.
 Cost        n^2 p a step.

@@ -39,7 +39,7 @@ class Reachability(Panel):
 
 
 def reachability(model: Model) -> Reachability:
-    """The reachability plot of a fitted ``OPTICS``: valleys are clusters, brackets show nested ones.
+    """The reachability plot of a fitted ``OPTICS``: valleys are clusters, brackets nested ones.
 
     ``model``: a fitted ``OPTICS``, or a pipeline that ends in one.
 
