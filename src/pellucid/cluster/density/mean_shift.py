@@ -41,7 +41,7 @@ class Balls(NamedTuple):
     high: Array
     mean: Array  # (nodes, p)
     spread: Array  # (nodes,)
-    count: IntArray  # (nodes,)
+    sizes: IntArray  # (nodes,) rows
 
 
 def balls_of(X: Array) -> Balls:

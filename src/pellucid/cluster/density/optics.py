@@ -173,7 +173,7 @@ class OPTICS(ClusterMixin, Estimator):
 
     def _clusters(self) -> IntArray:
         """Labels by the chosen method; the hierarchy where it has one."""
-        visits = {"reachability": self.reachability_, "ordering": self.ordering_}
+        visits: dict[str, Any] = {"reachability": self.reachability_, "ordering": self.ordering_}
         self.__dict__.pop("cluster_hierarchy_", None)
         if self.cluster_method == "dbscan":
             eps = self.max_eps if self.eps is None else self.eps

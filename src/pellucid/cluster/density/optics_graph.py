@@ -33,7 +33,15 @@ SHARE = 16  # and at most one pair in so many: beyond it the sweep is quicker
 
 @readable
 class OpticsGraph(NamedTuple):
-    """The visits of OPTICS: their order, and how near each row was when it was reached."""
+    """The visits of OPTICS: their order, and how near each row was when it was reached.
+
+    Examples
+    --------
+    >>> from pellucid.cluster import OpticsGraph, compute_optics_graph
+    >>> graph = compute_optics_graph([[0.0], [1.0], [9.0]], min_samples=2)
+    >>> isinstance(graph, OpticsGraph), graph.reachability
+    (True, array([inf,  1.,  8.]))
+    """
 
     ordering: IntArray  # (n,) rows in the order of the visits
     core_distances: Array  # (n,) inf where fewer than min_samples rows are within max_eps
@@ -52,9 +60,9 @@ def rounded(values: Array) -> Array:
 def check_size(n: int | None = None, **sizes: Any) -> None:
     """Sizes are whole numbers of at least 2, or shares of the n rows; at most n."""
     for name, value in sizes.items():
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        share = number and not isinstance(value, Integral) and 0 <= value <= 1
-        if not share and not (isinstance(value, Integral) and number and value >= 2):
+        whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 2
+        share = isinstance(value, Real) and not isinstance(value, Integral) and 0 <= value <= 1
+        if not (whole or share):
             accepted = "a whole number of at least 2 or a share from 0 to 1"
             raise ValueError(f"{name} must be {accepted}, got {value!r}")
         if n is not None and value > n:

@@ -30,7 +30,16 @@ ROOM = 64  # clusters and falls at the start
 
 @readable
 class XiClusters(NamedTuple):
-    """Labels of the rows, and all nested clusters."""
+    """Labels of the rows, and all nested clusters.
+
+    Examples
+    --------
+    >>> from pellucid.cluster import XiClusters, cluster_optics_xi
+    >>> plot = {"reachability": [np.inf, 1, 9, 1], "predecessor": [-1, 0, 1, 2]}
+    >>> found = cluster_optics_xi(**plot, ordering=[0, 1, 2, 3], min_samples=2)
+    >>> isinstance(found, XiClusters), found.labels
+    (True, array([0, 0, 1, 1]))
+    """
 
     labels: IntArray  # (n,) -1 for rows in none of the smallest clusters
     clusters: IntArray  # (m, 2) first and last visit; small ones before those around them
