@@ -60,9 +60,9 @@ def rounded(values: Array) -> Array:
 def check_size(n: int | None = None, **sizes: Any) -> None:
     """Sizes are whole numbers of at least 2, or shares of the n rows; at most n."""
     for name, value in sizes.items():
-        whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 2
-        share = isinstance(value, Real) and not isinstance(value, Integral) and 0 <= value <= 1
-        if not (whole or share):
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        least, most = (2, np.inf) if isinstance(value, Integral) else (0, 1)
+        if not number or not least <= float(value) <= most:
             accepted = "a whole number of at least 2 or a share from 0 to 1"
             raise ValueError(f"{name} must be {accepted}, got {value!r}")
         if n is not None and value > n:
