@@ -66,8 +66,8 @@ def check_size(n: int | None = None, **sizes: Any) -> None:
             accepted = "a whole number of at least 2 or a share from 0 to 1"
             raise ValueError(f"{name} must be {accepted}, got {value!r}")
         if n is not None and value > n:
-            most = f"no greater than the number of samples (n_samples = {n})"
-            raise ValueError(f"{name} must be {most}, got {value}")
+            limit = f"no greater than the number of samples (n_samples = {n})"
+            raise ValueError(f"{name} must be {limit}, got {value}")
 
 
 def rows_of_size(size: float, n: int) -> int:
