@@ -107,7 +107,9 @@ def sklearn_visits(max_eps):
     def fit(X):
         from sklearn.cluster import OPTICS
 
-        model = OPTICS(min_samples=10, max_eps=max_eps, n_jobs=-1).fit(X)
+        model = OPTICS(min_samples=10, max_eps=max_eps).fit(
+            X
+        )  # n_jobs=-1 is slower: one query a call
         return model.ordering_, model.reachability_, model.labels_
 
     return fit
