@@ -1,4 +1,4 @@
-"""DBSCAN, HDBSCAN and k-medoids on blobs; answers are labels or the objective."""
+"""DBSCAN, HDBSCAN, OPTICS, MeanShift, k-medoids on blobs; answers are labels or the objective."""
 
 import numpy as np
 
@@ -93,8 +93,76 @@ def alike(a, b):
     return bool(adjusted_rand_score(a, b) > 0.98)
 
 
+def pellucid_visits(max_eps):
+    def fit(X):
+        from pellucid import OPTICS
+
+        model = OPTICS(min_samples=10, max_eps=max_eps).fit(X)
+        return model.ordering_, model.reachability_, model.labels_
+
+    return fit
+
+
+def sklearn_visits(max_eps):
+    def fit(X):
+        from sklearn.cluster import OPTICS
+
+        model = OPTICS(min_samples=10, max_eps=max_eps).fit(
+            X
+        )  # n_jobs=-1 is slower: one query a call
+        return model.ordering_, model.reachability_, model.labels_
+
+    return fit
+
+
+def same_visits(a, b):
+    """The same order and labels, reachabilities to rounding."""
+    exact = np.array_equal(a[0], b[0]) and np.array_equal(a[2], b[2])
+    return bool(exact and np.allclose(a[1], b[1], rtol=1e-9))
+
+
+def pellucid_climb(X):
+    from pellucid import MeanShift
+
+    model = MeanShift(bandwidth=1.5).fit(X)
+    return model.cluster_centers_, model.labels_
+
+
+def sklearn_climb(X):
+    from sklearn.cluster import MeanShift
+
+    model = MeanShift(bandwidth=1.5, n_jobs=-1).fit(X)
+    return model.cluster_centers_, model.labels_
+
+
+def same_peaks(a, b):
+    """The same labels, centres to rounding."""
+    return bool(np.array_equal(a[1], b[1]) and np.allclose(a[0], b[0], rtol=1e-9))
+
+
 CASES = [
     MEDOIDS,
+    *(
+        Case(
+            f"OPTICS, {n:,} x 3, max_eps {eps:g}",
+            blobs(n, 3),
+            {"pellucid": pellucid_visits(eps), "scikit-learn": sklearn_visits(eps)},
+            same_visits,
+            "all pairs once, without a matrix; with a radius, lists by a tree and a heap",
+            rounds=2,
+            repeats=1,
+        )
+        for n, eps in ((2_000, np.inf), (10_000, np.inf), (10_000, 1.0))
+    ),
+    Case(
+        "MeanShift, 5,000 x 2, bandwidth 1.5",
+        blobs(5_000, 2),
+        {"pellucid": pellucid_climb, "scikit-learn": sklearn_climb},
+        same_peaks,
+        "a search of the tree per seed and move, nodes inside the ball taken whole",
+        rounds=2,
+        repeats=1,
+    ),
     *(
         Case(
             f"HDBSCAN, {n:,} x {p}, clusters of 20",

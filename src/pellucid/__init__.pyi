@@ -29,6 +29,8 @@ from pellucid import teach as teach
 from pellucid.cluster.choosing.number_search import ClusterNumberSearch as ClusterNumberSearch
 from pellucid.cluster.density.dbscan import DBSCAN as DBSCAN
 from pellucid.cluster.density.hdbscan import HDBSCAN as HDBSCAN
+from pellucid.cluster.density.mean_shift import MeanShift as MeanShift
+from pellucid.cluster.density.optics import OPTICS as OPTICS
 from pellucid.cluster.hierarchy.agglomerative import (
     AgglomerativeClustering as AgglomerativeClustering,
 )

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from pellucid import (
     DBSCAN,
+    OPTICS,
     AgglomerativeClustering,
     ClusterNumberSearch,
     DivisiveClustering,
@@ -302,6 +303,20 @@ def test_k_distances_are_sorted_neighbour_distances(blobs):
     assert "min_samples = 5" in texts(drawn(picture))
     with pytest.raises(ValueError, match="eps"):
         plots.k_distances(blobs, eps=-1.0)
+
+
+def test_reachability_is_drawn_in_the_order_of_the_visits(blobs):
+    model = OPTICS(min_samples=8, xi=0.1).fit(blobs)
+    picture = plots.reachability(model)
+    assert np.array_equal(picture.heights, model.reachability_[model.ordering_])
+    assert np.array_equal(picture.labels, model.labels_[model.ordering_])
+    assert np.array_equal(picture.brackets, model.cluster_hierarchy_)
+    assert f"{model.labels_.max() + 1} valleys" in texts(drawn(picture))
+    cut = plots.reachability(OPTICS(cluster_method="dbscan", eps=0.6).fit(blobs))
+    assert cut.eps == 0.6
+    assert "below eps = 0.6" in texts(drawn(cut))
+    with pytest.raises(ValueError, match="OPTICS"):
+        plots.reachability(KMeans(2, random_state=0).fit(blobs))
 
 
 def test_memberships_and_typicalities(blobs):

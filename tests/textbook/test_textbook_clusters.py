@@ -10,12 +10,14 @@ from sklearn.metrics import adjusted_rand_score
 from pellucid import (
     DBSCAN,
     HDBSCAN,
+    OPTICS,
     AgglomerativeClustering,
     BisectingKMeans,
     DivisiveClustering,
     FuzzyCMeans,
     KMeans,
     KMedoids,
+    MeanShift,
     PossibilisticCMeans,
     SpectralClustering,
 )
@@ -34,6 +36,8 @@ from pellucid.textbook.clusters.k_medoids import k_medoids, swaps
 from pellucid.textbook.clusters.kmeans import kmeans, rounds
 from pellucid.textbook.clusters.kmeans_plus_plus import draws, kmeans_plus_plus
 from pellucid.textbook.clusters.linkage import cut, linkage
+from pellucid.textbook.clusters.mean_shift import bandwidth, climbs, mean_shift
+from pellucid.textbook.clusters.optics import groups_below, optics, steep_groups
 from pellucid.textbook.clusters.partition_counts import partition_counts
 from pellucid.textbook.clusters.possibilistic_c_means import possibilistic_c_means
 from pellucid.textbook.clusters.possibilistic_c_means import rounds as possibilistic_rounds
@@ -136,6 +140,34 @@ def test_hdbscan(seed):
         [g.normal(size=(15, 2)), g.normal(9, 0.5, size=(15, 2)), g.uniform(-9, 0, (8, 2))]
     )
     assert_array_equal(hdbscan(X, 5), HDBSCAN(5).fit(X).labels_)
+
+
+@pytest.mark.parametrize(("m", "xi", "eps"), [(5, 0.05, np.inf), (8, 0.1, 2.0), (4, 0.3, 1.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_optics(seed, m, xi, eps):
+    g = np.random.default_rng(seed)
+    X = np.vstack([g.normal(size=(30, 2)), g.normal(6, 0.3, (30, 2)), g.uniform(-9, 9, (20, 2))])
+    book, model = optics(X, m, eps), OPTICS(min_samples=m, xi=xi, max_eps=eps).fit(X)
+    assert_array_equal(book.order, model.ordering_)
+    assert_array_equal(book.source, model.predecessor_)
+    assert_allclose(book.core, model.core_distances_)
+    assert_allclose(book.reach, model.reachability_)
+    assert steep_groups(book, m, xi) == list(map(tuple, model.cluster_hierarchy_.tolist()))
+    visits = {"reachability": model.reachability_, "ordering": model.ordering_}
+    cut = fast.cluster_optics_dbscan(**visits, core_distances=model.core_distances_, eps=0.8)
+    assert_array_equal(groups_below(book, 0.8), cut)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mean_shift(seed):
+    g = np.random.default_rng(seed)
+    X = np.vstack([g.normal(size=(30, 2)), g.normal(6, 0.3, (30, 2)), g.uniform(-9, 9, (20, 2))])
+    peaks, labels = mean_shift(X, 2.0)
+    model = MeanShift(bandwidth=2.0).fit(X)
+    assert_allclose(peaks, model.cluster_centers_)
+    assert_array_equal(labels, model.labels_)
+    assert len(list(climbs(X, 2.0))) == len(model.history_)
+    assert_allclose(bandwidth(X), fast.estimate_bandwidth(X))
 
 
 def test_spectral_clustering():

@@ -17,9 +17,19 @@ from pellucid.cluster.choosing.number_search import ClusterNumberSearch as Clust
 from pellucid.cluster.choosing.stability import StabilityResult as StabilityResult
 from pellucid.cluster.choosing.stability import cluster_stability as cluster_stability
 from pellucid.cluster.choosing.stability import consensus_matrix as consensus_matrix
+from pellucid.cluster.density.bandwidth import estimate_bandwidth as estimate_bandwidth
 from pellucid.cluster.density.dbscan import DBSCAN as DBSCAN
 from pellucid.cluster.density.dbscan import k_distances as k_distances
 from pellucid.cluster.density.hdbscan import HDBSCAN as HDBSCAN
+from pellucid.cluster.density.mean_shift import MeanShift as MeanShift
+from pellucid.cluster.density.mean_shift import get_bin_seeds as get_bin_seeds
+from pellucid.cluster.density.mean_shift import mean_shift as mean_shift
+from pellucid.cluster.density.optics import OPTICS as OPTICS
+from pellucid.cluster.density.optics_graph import OpticsGraph as OpticsGraph
+from pellucid.cluster.density.optics_graph import compute_optics_graph as compute_optics_graph
+from pellucid.cluster.density.optics_xi import XiClusters as XiClusters
+from pellucid.cluster.density.optics_xi import cluster_optics_dbscan as cluster_optics_dbscan
+from pellucid.cluster.density.optics_xi import cluster_optics_xi as cluster_optics_xi
 from pellucid.cluster.hierarchy.agglomerative import (
     AgglomerativeClustering as AgglomerativeClustering,
 )

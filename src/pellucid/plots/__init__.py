@@ -14,7 +14,7 @@ _CHAPTERS = {
     ),
     "clusters": (
         "clusters consensus dendrogram elbow half_steps k_criteria k_distances memberships "
-        "silhouette similarity_kinds"
+        "reachability silhouette similarity_kinds"
     ),
     "control": "agent_loop mdp_graph q_table rewards utility_error value_sweeps values",
     "descent": "descent_path loss_surface newton_steps objective_history schedule",

@@ -33,6 +33,7 @@ from pellucid.plots.pictures.clusters.half_steps import half_steps as half_steps
 from pellucid.plots.pictures.clusters.k_criteria import k_criteria as k_criteria
 from pellucid.plots.pictures.clusters.k_distances import k_distances as k_distances
 from pellucid.plots.pictures.clusters.memberships import memberships as memberships
+from pellucid.plots.pictures.clusters.reachability import reachability as reachability
 from pellucid.plots.pictures.clusters.silhouette import silhouette as silhouette
 from pellucid.plots.pictures.clusters.similarity_kinds import similarity_kinds as similarity_kinds
 from pellucid.plots.pictures.control.agent_loop import agent_loop as agent_loop

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 
 from pellucid import DBSCAN
 from pellucid.cluster import k_distances
-from pellucid.cluster.density import dbscan as module
+from pellucid.cluster.density import regions
 from pellucid.core.runtime.threads import limit_threads
 
 
@@ -159,6 +159,6 @@ def test_refusals(monkeypatch):
         DBSCAN(metric="precomputed").fit(-np.ones((3, 3)))
     with pytest.raises(ValueError, match="direction"):
         DBSCAN(metric="cosine").fit(np.zeros((3, 2)))
-    monkeypatch.setattr(module, "DENSE_VALUES", 10)
+    monkeypatch.setattr(regions, "DENSE_VALUES", 10)
     with pytest.raises(ValueError, match="no room"):
         DBSCAN().fit(csr_array(X))

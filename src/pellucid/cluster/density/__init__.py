@@ -1,5 +1,6 @@
 """Clusters as dense regions.
 
-Read ``dbscan.py`` first, then ``hdbscan.py``. ``regions.py`` and ``reachability_tree.py`` are
-their cores, ``kernels.py`` and ``reachability_kernels.py`` the compiled sweeps.
+Read ``dbscan.py`` first, then ``hdbscan.py``, ``optics.py`` and ``mean_shift.py``. ``regions.py``,
+``reachability_tree.py``, ``optics_graph.py`` (visits) and ``optics_xi.py`` (clusters of visits) are
+their cores, ``bandwidth.py`` a radius for mean shift; files that end in ``kernels`` are compiled.
 """

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,8 +31,6 @@ from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.metrics import resolve
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-
-DENSE_VALUES = 50_000_000  # a sparse X with more values is refused
 
 
 class DBSCAN(ClusterMixin, Estimator):
@@ -128,19 +125,13 @@ class DBSCAN(ClusterMixin, Estimator):
     def _found(self, X: ArrayLike, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)
         if dissimilarity.is_given(self.metric):
-            return regions.fit_by_lists(self._given(X), w, enough)
-        X = table_of(X)
+            lists = regions.lists_of_matrix(regions.checked_given(X), eps)
+            return regions.fit_by_lists(lists, w, enough)
+        X = regions.table_of(X)
         metric = resolve(self.metric, X, self.p, self.metric_params)
         if metric.order is None or metric.power <= 0:
             return regions.fit_by_lists(regions.lists_by_blocks(X, metric, eps), w, enough)
         return regions.fit_by_tree(X, w, metric, eps, enough)
-
-    def _given(self, X: Any) -> regions.Lists:
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"precomputed distances must be square, got shape {X.shape}")
-        if ((X.data if issparse(X) else X) < 0).any():
-            raise ValueError("Negative values in data passed to a precomputed metric of distances")
-        return regions.lists_of_matrix(X, float(self.eps))
 
     def card(self) -> Card:
         """What counts as dense, and what was found."""
@@ -162,16 +153,6 @@ class DBSCAN(ClusterMixin, Estimator):
             {"clusters": found, "core": core, "border": n - core - noise, "noise": noise},
             warnings=tuple(notes),
         )
-
-
-def table_of(X: Any) -> Array:
-    """A dense table; a sparse one beyond the limit is refused."""
-    if not issparse(X):
-        return X
-    if np.prod(X.shape, dtype=np.float64) > DENSE_VALUES:
-        instead = "give sparse distances of neighbours with metric='precomputed'"
-        raise ValueError(f"a sparse X of shape {X.shape} has no room as a table; {instead}")
-    return X.toarray()
 
 
 def k_distances(X: ArrayLike, k: int = 4, *, metric: MetricLike = "euclidean") -> Array:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster import dissimilarity
 from pellucid.cluster.density import reachability_tree as reach
-from pellucid.cluster.density.dbscan import table_of
+from pellucid.cluster.density.regions import table_of
 from pellucid.cluster.dissimilarity import MetricLike, attributes_of, is_given, matrix_of
 from pellucid.cluster.hierarchy.kernels.dendrogram import labels_after
 from pellucid.cluster.hierarchy.linkage import MergeTree

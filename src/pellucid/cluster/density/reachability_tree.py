@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.cluster.density.reachability_kernels import condense, reach_tree
-from pellucid.cluster.density.regions import SMALL, run
+from pellucid.cluster.density.regions import BLOCK_VALUES, SMALL, run
 from pellucid.cluster.dissimilarity import kernel_order, mapped_rows
 from pellucid.cluster.hierarchy.kernels.rows import matrix_spanning_tree
 from pellucid.cluster.hierarchy.linkage import MergeTree, blank, finished
+from pellucid.compiled.distances.brute import direct_distances
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.functions.metrics import Metric
+
+FEW = 64  # neighbours up to which a list of the nearest is kept in order
 
 
 def core_distances(E: Array, kind: int, order: float, k: int) -> Array:
@@ -29,6 +32,8 @@ def core_distances(E: Array, kind: int, order: float, k: int) -> Array:
     >>> core_distances(np.array([[0.0], [1.0], [3.0]]), 2, 2.0, 2)
     array([1., 1., 4.])
     """
+    if k > FEW:
+        return selected_distances(E, kind, order, k)
     n, tree = len(E), build_tree(E)
     rows = tree.slots.ravel()[tree.slots.ravel() < n]  # neighbours in space after each other
     out, index = np.empty((n, k)), np.empty((n, k), np.int64)
@@ -39,6 +44,22 @@ def core_distances(E: Array, kind: int, order: float, k: int) -> Array:
 
     run(search, list(range(0, n, SMALL)))
     return out[:, k - 1].copy()
+
+
+def selected_distances(E: Array, kind: int, order: float, k: int) -> Array:
+    """The same for many neighbours: all distances of a few rows at a time, and a selection."""
+    n, columns = len(E), np.array(E.T, order="C")
+    out, step = np.empty(n), max(1, BLOCK_VALUES // (8 * n))
+
+    def select(start: int) -> None:
+        Q = E[start : start + step]
+        D = np.empty((len(Q), n))
+        direct_distances(columns, Q, 0, len(Q), kind, order, D)
+        D.partition(k - 1, axis=1)
+        out[start : start + step] = D[:, k - 1]
+
+    run(select, list(range(0, n, step)))
+    return out
 
 
 def reachability_tree(X: Array, metric: Metric, k: int, alpha: float) -> MergeTree:

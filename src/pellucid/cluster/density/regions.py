@@ -16,6 +16,7 @@ from pellucid.core.runtime.threads import map_threads, thread_count
 
 SMALL = 1 << 12  # rows below which threads cost more than they save
 BLOCK_VALUES = 1 << 21  # distances held at once: 16 MB
+DENSE_VALUES = 50_000_000  # a sparse X with more values is refused
 
 
 class DensityFit(NamedTuple):
@@ -134,6 +135,25 @@ def lowest_labels(labels: IntArray, bottom: int, n: int) -> IntArray:
         lowest[first // 2 : first] = lowest[first : 2 * first].reshape(-1, 2).min(axis=1)
         first //= 2
     return lowest
+
+
+def table_of(X: Any) -> Array:
+    """A dense table; a sparse one beyond the limit is refused."""
+    if not issparse(X):
+        return X
+    if np.prod(X.shape, dtype=np.float64) > DENSE_VALUES:
+        instead = "give sparse distances of neighbours with metric='precomputed'"
+        raise ValueError(f"a sparse X of shape {X.shape} has no room as a table; {instead}")
+    return X.toarray()
+
+
+def checked_given(D: Any) -> Any:
+    """Precomputed distances, dense or sparse: square, none negative."""
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"precomputed distances must be square, got shape {D.shape}")
+    if ((D.data if issparse(D) else D) < 0).any():
+        raise ValueError("Negative values in data passed to a precomputed metric of distances")
+    return D
 
 
 class Lists(NamedTuple):
