@@ -68,6 +68,8 @@ bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence 
 d_separation | d-separation | bayesian_networks: d-separation |
 network_counts | Tables of a network by counting | bayesian_networks: counts |
 network_em | Tables of a network by EM | bayesian_networks: EM |
+hidden_markov | Hidden Markov model | sequences: passes |
+    HiddenMarkovModel
 # Acting
 value_iteration | Value iteration | control: value iteration | ValueIteration
 policy_iteration | Policy iteration | control: policy iteration | PolicyIteration

@@ -1,0 +1,47 @@
+"""Pages of single families: what their frames say is what the estimators and the rows say."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from story_facts import trace_of
+
+from pellucid.lab.page import make_trace
+from pellucid.lab.pages import page_of
+
+
+def test_hidden_markov_beliefs_are_sums_over_all_paths():
+    """Filtered, smoothed and best path against all 64 paths of the week."""
+    trace = trace_of(page_of("hidden_markov"), "A week of umbrellas")
+    A, B = np.array([[0.7, 0.3], [0.3, 0.7]]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    seen = [0, 0, 1, 0, 0, 1]
+
+    def p(path):
+        moves = np.prod([A[i, j] for i, j in pairwise(path)])
+        return 0.5 * moves * np.prod([B[k, x] for k, x in zip(path, seen, strict=False)])
+
+    for t in range(6):
+        upto = {path: p(path) for path in product((0, 1), repeat=t + 1)}
+        rain = sum(v for path, v in upto.items() if path[-1] == 0) / sum(upto.values())
+        assert trace.frames[t].numbers["P(rain) now"] == pytest.approx(rain, rel=1e-3)
+        whole = {path: p(path) for path in product((0, 1), repeat=6)}
+        rain = sum(v for path, v in whole.items() if path[t] == 0) / sum(whole.values())
+        hindsight = trace.frames[11 - t].numbers["P(rain) with hindsight"]
+        assert hindsight == pytest.approx(rain, rel=1e-3)
+    best = max(whole, key=whole.get)
+    assert trace.frames[-1].numbers["best path"] == " ".join(("rain", "dry")[k] for k in best)
+    share = whole[best] / sum(whole.values())
+    assert trace.frames[-1].numbers["its share"] == pytest.approx(share, rel=1e-3)
+
+
+def test_hidden_markov_days_can_be_clicked():
+    """Every box of a day has a control of its name that knows "unknown", as the click asks."""
+    page = page_of("hidden_markov")
+    names = {node["label"].split("\n")[0] for node in
+             make_trace(page).frames[0].state["panels"][0]["nodes"]}  # fmt: skip
+    for t in range(1, 7):
+        assert f"day{t}" in names
+        control = next(c for c in page.controls if c.name.endswith(f"_day{t}"))
+        assert "unknown" in control.options
+    with pytest.raises(ValueError, match="click a day"):
+        page.run(None, page.settings({f"seen_day{t}": "unknown" for t in range(1, 7)}), 0)
