@@ -45,3 +45,41 @@ def test_hidden_markov_days_can_be_clicked():
         assert "unknown" in control.options
     with pytest.raises(ValueError, match="click a day"):
         page.run(None, page.settings({f"seen_day{t}": "unknown" for t in range(1, 7)}), 0)
+
+
+def test_the_tube_is_that_of_its_rows():
+    """Counts and price of the last frame from the rows and the curve alone."""
+    from pellucid import SVR
+    from pellucid.kernel import GaussianKernel
+
+    page = page_of("support_vector_regression")
+    X, y = page.presets[0].data(np.random.default_rng(0)).train
+    model = SVR(kernel=GaussianKernel(1.0), C=5.0, epsilon=0.3, max_iter=3000).fit(X, y)
+    paid = np.maximum(0.0, np.abs(y - model.predict(X)) - 0.3)
+    last = make_trace(page).frames[-1]
+    assert last.numbers["Σ slack"] == pytest.approx(paid.sum(), rel=1e-3)
+    assert last.numbers["support vectors"] == len(model.support_)
+    marks = {m["label"]: m for m in last.state["panels"][0]["marks"]}
+    assert len(marks["slack ξ"]["x0"]) == last.numbers["outside the tube"]
+    assert len(marks["support vectors"]["x"]) == len(model.support_)
+
+
+def test_every_cut_of_the_staircase_is_the_best_one():
+    """The new cut leaves fewer squares than any other cut of any leaf."""
+    page = page_of("regression_tree")
+    X, y = page.presets[0].data(np.random.default_rng(0)).train
+    x, edges = X[:, 0], []
+    for frame in make_trace(page).frames[1:]:
+
+        def left(cuts):
+            place = np.searchsorted(np.sort(cuts), x)
+            if np.bincount(place, minlength=len(cuts) + 1).min() < 3:  # rows in a leaf at least
+                return np.inf
+            return sum(((y[place == k] - y[place == k].mean()) ** 2).sum()
+                       for k in np.unique(place))  # fmt: skip
+
+        s = np.sort(x)
+        best = min(left([*edges, t]) for t in (s[1:] + s[:-1]) / 2)
+        edges.append(frame.numbers["new cut"])
+        assert left(edges) == pytest.approx(best, rel=1e-9)
+        assert frame.objective == pytest.approx(best / len(y), rel=1e-9)

@@ -18,6 +18,7 @@ lasso | The lasso | least_squares: lasso | Lasso, ElasticNet
 polynomials | Polynomials, bias and variance | polynomials: polynomial | PolynomialFeatures
 natural_spline | Natural splines | polynomials: natural spline | SplineTransformer
 smoothing_spline | Smoothing splines | polynomials: smoothing spline | SmoothingSpline
+support_vector_regression | Support vector regression | curves: tube | SVR, NuSVR, LinearSVR
 # Downhill
 gradient_descent | Gradient descent | descent: gradient descent | GradientDescent
 stochastic_descent | Stochastic gradient descent | descent: stochastic, mini-batch | SGDRegressor
@@ -43,6 +44,7 @@ laplace | Laplace's approximation | bayes: Laplace approximation |
 metropolis | Metropolis sampling | bayes: Metropolis |
 # Trees and committees
 cart | CART | decision_trees: CART | DecisionTreeClassifier, ReducedErrorPruning
+regression_tree | Regression tree | curves: stairs | DecisionTreeRegressor
 id3 | ID3 | decision_trees: ID3 | MultiwayTreeClassifier
 c45 | C4.5 | decision_trees: C4.5 |
 bagging | Bagging | ensembles: bagging | BaggingClassifier
