@@ -83,3 +83,17 @@ def test_every_cut_of_the_staircase_is_the_best_one():
         edges.append(frame.numbers["new cut"])
         assert left(edges) == pytest.approx(best, rel=1e-9)
         assert frame.objective == pytest.approx(best / len(y), rel=1e-9)
+
+
+def test_kernel_directions_hold_the_shares_that_are_said():
+    """Against the eigenvalues of the centred Gram matrix by NumPy."""
+    page = page_of("kernel_pca")
+    X, _ = page.presets[0].data(np.random.default_rng(0)).train
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * 0.7**2))
+    C = np.eye(len(K)) - 1 / len(K)
+    values = np.sort(np.linalg.eigvalsh(C @ K @ C))[::-1]
+    frames = make_trace(page).frames
+    assert frames[2].numbers["variance in all"] == pytest.approx(values.sum(), rel=1e-3)
+    for d in range(1, 5):
+        said = frames[2 + d].numbers["share so far"]
+        assert said == pytest.approx(values[:d].sum() / values.sum(), rel=1e-3)

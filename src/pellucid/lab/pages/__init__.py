@@ -65,6 +65,7 @@ spectral | Spectral clustering | clusters: spectral | SpectralClustering
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
+kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork
 d_separation | d-separation | bayesian_networks: d-separation |
