@@ -97,3 +97,15 @@ def test_kernel_directions_hold_the_shares_that_are_said():
     for d in range(1, 5):
         said = frames[2 + d].numbers["share so far"]
         assert said == pytest.approx(values[:d].sum() / values.sum(), rel=1e-3)
+
+
+def test_isolation_depths_are_those_of_the_score():
+    """2^(-mean depth / c) of the depths that are drawn is the score of the estimator."""
+    trace = trace_of(page_of("isolation_forest"), "Three strangers")
+    c = trace.frames[0].numbers["c(ψ)"]
+    last = trace.frames[-1]
+    marks = {m["label"]: m for m in last.state["panels"][1]["marks"]}
+    for name in "AB":
+        drawn = np.mean(marks[f"depth of {name}"]["y"])
+        assert last.numbers[f"mean depth of {name}"] == pytest.approx(drawn, rel=1e-3)
+        assert last.numbers[f"score of {name}"] == pytest.approx(2 ** (-drawn / c), rel=1e-3)

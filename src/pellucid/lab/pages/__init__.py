@@ -62,6 +62,7 @@ agglomerative | Agglomerative clustering | clusters: agglomerative | Agglomerati
 divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
+isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
