@@ -109,3 +109,16 @@ def test_isolation_depths_are_those_of_the_score():
         drawn = np.mean(marks[f"depth of {name}"]["y"])
         assert last.numbers[f"mean depth of {name}"] == pytest.approx(drawn, rel=1e-3)
         assert last.numbers[f"score of {name}"] == pytest.approx(2 ** (-drawn / c), rel=1e-3)
+
+
+def test_the_bins_of_calibration_hold_the_rows_that_are_ringed():
+    """Rows in rings, share of class 1 and gap of every bin are counted again."""
+    trace = trace_of(page_of("calibration"), "Naive Bayes counts twice")
+    gaps = {"before": 0.0, "after": 0.0}
+    for frame in trace.frames[:5] + trace.frames[6:11]:
+        ringed = frame.state["panels"][0]["marks"][-1]["group"]
+        assert len(ringed) == frame.numbers["rows in it"]
+        assert np.mean(ringed) == pytest.approx(frame.numbers["happened o"], rel=1e-3)
+        gaps[frame.formula.split(",")[0]] += frame.numbers["gap"] * len(ringed) / 260
+    for name, gap in gaps.items():
+        assert trace.frames[-1].numbers[f"mean gap {name}"] == pytest.approx(gap, rel=1e-2)

@@ -82,6 +82,7 @@ q_learning | Q-learning | control: Q-learning | QLearning
 sarsa | SARSA | control: SARSA | SARSA
 # Judging
 threshold | Where to put the threshold | judging: threshold |
+calibration | Calibration | judging: calibration | CalibratedClassifierCV
 cross_validation | Cross-validation | judging: folds |
 t_tests | t-tests where nothing differs | judging: t-tests |
 error_bound | A bound on the error | judging: bound |
