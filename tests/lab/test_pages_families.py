@@ -122,3 +122,16 @@ def test_the_bins_of_calibration_hold_the_rows_that_are_ringed():
         gaps[frame.formula.split(",")[0]] += frame.numbers["gap"] * len(ringed) / 260
     for name, gap in gaps.items():
         assert trace.frames[-1].numbers[f"mean gap {name}"] == pytest.approx(gap, rel=1e-2)
+
+
+def test_conformal_intervals_hold_the_points_that_are_drawn():
+    """Covered and missed rows lie inside and outside the band of the page."""
+    trace = trace_of(page_of("conformal"), "Round a line")
+    last = trace.frames[-1]
+    marks = {m["label"]: m for m in last.state["panels"][0]["marks"]}
+    x, f, q = marks["f"]["x"], marks["f"]["y"], trace.frames[10].numbers["q"]
+    for name, inside in (("covered", True), ("missed", False)):
+        far = np.abs(np.array(marks[name]["y"]) - np.interp(marks[name]["x"], x, f))
+        assert (far <= q + 1e-3).all() if inside else (far >= q - 1e-3).all()
+    assert len(marks["covered"]["x"]) == last.numbers["covered"]
+    assert len(marks["covered"]["x"]) + len(marks["missed"]["x"]) == 90

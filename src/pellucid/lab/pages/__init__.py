@@ -84,6 +84,7 @@ sarsa | SARSA | control: SARSA | SARSA
 threshold | Where to put the threshold | judging: threshold |
 calibration | Calibration | judging: calibration | CalibratedClassifierCV
 cross_validation | Cross-validation | judging: folds |
+conformal | Conformal prediction | curves: intervals | ConformalRegressor, ConformalClassifier
 t_tests | t-tests where nothing differs | judging: t-tests |
 error_bound | A bound on the error | judging: bound |
 tuning_on_test | Tuning on the test rows | judging: tune on the test rows, random lines |
