@@ -135,3 +135,16 @@ def test_conformal_intervals_hold_the_points_that_are_drawn():
         assert (far <= q + 1e-3).all() if inside else (far >= q - 1e-3).all()
     assert len(marks["covered"]["x"]) == last.numbers["covered"]
     assert len(marks["covered"]["x"]) + len(marks["missed"]["x"]) == 90
+
+
+def test_labels_run_one_edge_a_round():
+    """The rows with a label after a round are those within so many edges of a given one."""
+    trace = trace_of(page_of("label_spreading"), "Two labels")
+    X = np.asarray(trace.data["X"])
+    near = ((X[:, None] - X[None]) ** 2).sum(axis=2).argsort(axis=1)[:, :6]
+    reached = ~np.asarray(trace.data["held_out"])
+    joined = np.zeros((len(X), len(X)), bool)
+    joined[np.repeat(np.arange(len(X)), 6), near.ravel()] = True
+    for frame in trace.frames[1:9]:
+        reached = reached | joined[:, reached].any(axis=1)
+        assert frame.numbers["rows with a label now"] == reached.sum()

@@ -33,6 +33,7 @@ qda | Quadratic discriminant analysis | linear_classifiers: QDA | QuadraticDiscr
 nearest_neighbours | Nearest neighbours | neighbours: regions by k, one query |
     KNeighborsClassifier, RadiusNeighborsClassifier
 voronoi | Voronoi cells | neighbours: Voronoi cells | NearestNeighbors
+label_spreading | Label spreading | few_labels: spreading | LabelSpreading, LabelPropagation
 maximum_margin | The widest margin | margins: linear | MaximumMarginClassifier, LinearSVC
 kernel_svm | Support vectors with kernels | margins: quadratic (lift to 3-D), Gaussian | SVC
 # Beliefs

@@ -134,8 +134,7 @@ def calibrated(
     formula = f"{rank}; k > n, so q = ∞: nothing can be promised yet"
     if k <= m:
         q = float(np.sort(model.scores_[:m])[k - 1])
-        formula = f"{rank}; q = the k-th smallest {size} = {number(q)}; interval f(x) ± q"
-        formula += "" if model.method == "split" else " σ(x)"
+        formula = f"{rank}; q = the k-th smallest {size} = {number(q)}"
         numbers["q"] = short(q)
         found = limits(model, X, m)
         width = float((found[:, 1] - found[:, 0]).mean())
@@ -161,9 +160,10 @@ def fresh(data: LabData, model: Any, rows: Any, c: float, box: Any, step: int) -
         f"new rows: {hits} of {n} inside f(x) ± q, coverage = {hits}/{n} = {number(hits / n)}, "
         f"promised {number(c)}"
     )
-    numbers = {"new rows so far": n, "covered": hits, "coverage": short(hits / n)}
+    numbers: dict[str, Any] = {"new rows so far": n, "covered": hits, "coverage": short(hits / n)}
     half = X[:, 0] <= (data.X.min() + data.X.max()) / 2
     for name, part in (("left", half), ("right", ~half)):
         numbers[f"coverage {name} half"] = short(float(inside[part].mean())) if part.any() else "–"
+    numbers["mean width"] = "∞" if width is None else short(width)
     panels = [plane("data", marks), score_panel(model, len(model.scores_), c)]
     return Frame(step, width, None, formula, numbers, {"panels": panels})

@@ -28,7 +28,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     shown = METHODS[params["method"]](data, params, box)
     label = "rows (open: held out)"
     rows = points(data.X[:, 0], data.y, faint=data.held_out, data=True, label=label)
-    look = {"x": data.names[0], "y": "y", "box": box}
+    look: dict[str, Any] = {"x": data.names[0], "y": "y", "box": box}
     panel = plane("data", [rows], title=shown.title, alt="The rows and the curve.", **look)
     card, name = shown.model.card().to_dict(), type(shown.model).__name__
     words = (shown.title, shown.objective, shown.verdict, rows_code(data) + shown.code)
@@ -72,7 +72,7 @@ def fan(x: Any) -> Any:
 
 
 NEAR = "5 nearest neighbours"
-TUBE = {"method": "tube", "kernel": "Gaussian"}
+TUBE: dict[str, Any] = {"method": "tube", "kernel": "Gaussian"}
 SUMMARY = "Curves that are no polynomials: a tube of free errors, a staircase of means."
 CONTROLS = (
     choice("method", "Method", METHODS),

@@ -32,7 +32,7 @@ def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
         models.append(model)
     if len(models) == 1:
         raise ValueError("no split helps: all y are equal, or a leaf must have too many rows")
-    frames = [frame(data, models, i, box) for i in range(len(models))]
+    frames: list[Any] = [frame(data, models, i, box) for i in range(len(models))]
     tests = [f.held_out for f in frames if f.held_out is not None]
     last = frames[-1]
     verdict = f"{last.numbers['leaves']} leaves: mean squared error {number(last.objective)}"
@@ -114,7 +114,8 @@ def gain_panel(x: Any, y: Any, t: float, box: Any) -> Any:
 
 def tree_panel(model: Any, x: Any, new: float | None) -> Any:
     """Questions at their thresholds, leaves in the middle of their rows."""
-    tree, nodes, edges = model.tree_, [], []
+    tree, edges = model.tree_, []
+    nodes: list[dict[str, Any]] = []
     rank: dict[int, float] = {}
 
     def put(node: int, depth: int, room: int) -> int:

@@ -58,7 +58,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
     code = CODE.format(rows=literals(rows, *ALL), **words)
     box, alt = (-0.03, 1.03, -0.03, 1.03), "Observed share against probability, bin by bin."
     marks = [line([0, 1], [0, 1], colour="quiet", dashed=True, label="as it should be")]
-    axes = {"x": "probability that was said, p", "y": "share that happened, o"}
+    axes: dict[str, Any] = {"x": "probability that was said, p", "y": "share that happened, o"}
     title = "Reliability of the held-out rows"
     panel = plane("reliability", marks, title=title, box=box, equal=True, alt=alt, **axes)
     objective = "Brier score of the rows held out"

@@ -61,7 +61,7 @@ def net(week: Week, belief: Any, now: int | None, *, path: Any = (), title: str)
             shade = 0.0 if p is None else 0.69 * p  # letters stay dark
             nodes.append({"x": x, "y": y, "label": label, "round": True, "shade": shade})
             nodes[-1] |= {"lit": (t, k) in lit, "colour": k}
-        said = {"umbrella": "☂", "no umbrella": "none"}.get(week.told[t] if t < T else None, "?")
+        said = {"umbrella": "☂", "no umbrella": "none"}.get(str(week.told[t]) if t < T else "", "?")
         seen = {"x": t + 1.0, "y": 0.0, "label": f"day{t + 1}\n{said}", "lit": t == now}
         nodes.append(seen | {"colour": "warn" if said == "☂" else None, "shade": 0.0})
     for t in range(DAYS - 1):
@@ -128,7 +128,8 @@ def model_score(week: Week, t: int) -> float:
 def backward(week: Week) -> list[Frame]:
     """s_t = a_t b_t: the later days weigh each state of day t."""
     T, A = len(week.told), week.model.transition_
-    total, frames = float(week.model.score([week.told])), []
+    frames: list[Frame] = []
+    total = float(week.model.score([week.told]))
     for t in range(T - 1, -1, -1):
         a, s = float(week.filtered[t, 0]), float(week.smoothed[t, 0])
         if t == T - 1:
