@@ -165,5 +165,6 @@ def fresh(data: LabData, model: Any, rows: Any, c: float, box: Any, step: int) -
     for name, part in (("left", half), ("right", ~half)):
         numbers[f"coverage {name} half"] = short(float(inside[part].mean())) if part.any() else "–"
     numbers["mean width"] = "∞" if width is None else short(width)
+    numbers["mean score kept aside"] = short(float(model.scores_.mean()))
     panels = [plane("data", marks), score_panel(model, len(model.scores_), c)]
     return Frame(step, width, None, formula, numbers, {"panels": panels})
