@@ -18,6 +18,7 @@ lasso | The lasso | least_squares: lasso | Lasso, ElasticNet
 polynomials | Polynomials, bias and variance | polynomials: polynomial | PolynomialFeatures
 natural_spline | Natural splines | polynomials: natural spline | SplineTransformer
 smoothing_spline | Smoothing splines | polynomials: smoothing spline | SmoothingSpline
+support_vector_regression | Support vector regression | curves: tube | SVR, NuSVR, LinearSVR
 # Downhill
 gradient_descent | Gradient descent | descent: gradient descent | GradientDescent
 stochastic_descent | Stochastic gradient descent | descent: stochastic, mini-batch | SGDRegressor
@@ -32,6 +33,7 @@ qda | Quadratic discriminant analysis | linear_classifiers: QDA | QuadraticDiscr
 nearest_neighbours | Nearest neighbours | neighbours: regions by k, one query |
     KNeighborsClassifier, RadiusNeighborsClassifier
 voronoi | Voronoi cells | neighbours: Voronoi cells | NearestNeighbors
+label_spreading | Label spreading | few_labels: spreading | LabelSpreading, LabelPropagation
 maximum_margin | The widest margin | margins: linear | MaximumMarginClassifier, LinearSVC
 kernel_svm | Support vectors with kernels | margins: quadratic (lift to 3-D), Gaussian | SVC
 # Beliefs
@@ -43,6 +45,7 @@ laplace | Laplace's approximation | bayes: Laplace approximation |
 metropolis | Metropolis sampling | bayes: Metropolis |
 # Trees and committees
 cart | CART | decision_trees: CART | DecisionTreeClassifier, ReducedErrorPruning
+regression_tree | Regression tree | curves: stairs | DecisionTreeRegressor
 id3 | ID3 | decision_trees: ID3 | MultiwayTreeClassifier
 c45 | C4.5 | decision_trees: C4.5 |
 bagging | Bagging | ensembles: bagging | BaggingClassifier
@@ -60,14 +63,18 @@ agglomerative | Agglomerative clustering | clusters: agglomerative | Agglomerati
 divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
+isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
+kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork
 d_separation | d-separation | bayesian_networks: d-separation |
 network_counts | Tables of a network by counting | bayesian_networks: counts |
 network_em | Tables of a network by EM | bayesian_networks: EM |
+hidden_markov | Hidden Markov model | sequences: passes |
+    HiddenMarkovModel
 # Acting
 value_iteration | Value iteration | control: value iteration | ValueIteration
 policy_iteration | Policy iteration | control: policy iteration | PolicyIteration
@@ -76,7 +83,9 @@ q_learning | Q-learning | control: Q-learning | QLearning
 sarsa | SARSA | control: SARSA | SARSA
 # Judging
 threshold | Where to put the threshold | judging: threshold |
+calibration | Calibration | judging: calibration | CalibratedClassifierCV
 cross_validation | Cross-validation | judging: folds |
+conformal | Conformal prediction | curves: intervals | ConformalRegressor, ConformalClassifier
 t_tests | t-tests where nothing differs | judging: t-tests |
 error_bound | A bound on the error | judging: bound |
 tuning_on_test | Tuning on the test rows | judging: tune on the test rows, random lines |

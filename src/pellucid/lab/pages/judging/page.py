@@ -9,7 +9,7 @@ from pellucid.core.arrays.typing import Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import told
 from pellucid.lab.page import LabData, given, make_page, read_presets
-from pellucid.lab.pages.judging import bound, chance, fold_wheel, threshold, tuning
+from pellucid.lab.pages.judging import bound, calibration, chance, fold_wheel, threshold, tuning
 from pellucid.lab.pages.judging.parts import LEARNERS, Judged, Rows, split
 from pellucid.lab.scene import plane, points
 from pellucid.lab.trace import Trace
@@ -21,6 +21,7 @@ METHODS: dict[str, tuple[Callable[[Rows, dict[str, Any], int], Judged], str]] = 
     "bound": (bound.steps, "Data space: the rows held out"),
     "tune on the test rows": (tuning.steps, "Data space: the chosen rule"),
     "random lines": (tuning.steps, "Data space: the chosen line"),
+    "calibration": (calibration.steps, "Data space: P(class 1 | x)"),
 }
 CARD_OF_LINES = {
     "representation": "lines drawn at random in the plane",
@@ -36,7 +37,7 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     rows = split(data)
     found = steps(rows, params, seed)
     card = found.model.card().to_dict() if hasattr(found.model, "card") else CARD_OF_LINES
-    faint = data.held_out if params["method"] in ("threshold", "bound") else None
+    faint = data.held_out if params["method"] in ("threshold", "bound", "calibration") else None
     marks = [points(*rows.X.T, group=rows.y, data=True, size=0.7, faint=faint)]
     x, y, alt = *data.names, "The rows of two classes, and what is judged in this step."
     panel = plane("data", marks, title=title, x=x, y=y, box=rows.box, alt=alt)
@@ -61,6 +62,18 @@ def clouds(n: int, distance: float, share: float = 0.5, every: int = 2) -> Any:
     return make
 
 
+def echoes(n: int) -> Any:
+    """Two columns that nearly repeat each other; two of three rows are held out."""
+
+    def make(rng: Rng) -> LabData:
+        y = rng.permutation(np.arange(n) % 2)
+        one = rng.standard_normal(n) + 1.3 * (y - 0.5)
+        X = np.round(np.column_stack([one, one + 0.25 * rng.standard_normal(n)]), 2)
+        return LabData(X, y, np.arange(n) % 3 != 0, ("x1", "x2"))
+
+    return make
+
+
 SUMMARY = """
 How good is a rule, how sure is that number, and how is one fooled? The rows held out must not have
 chosen anything.
@@ -72,6 +85,8 @@ CONTROLS = (
     choice("learner", "Learner", LEARNERS, method=("folds", "bound")),
     counter("models", "Candidates compared", 1, 1, 1000, log=True, method="bound"),
     counter("candidates", "Lines drawn", 1000, 2, 1000, log=True, method="random lines"),
+    choice("forecaster", "Learner", calibration.LEARNERS, method="calibration"),
+    choice("curve", "Curve", calibration.CURVES, method="calibration"),
 )
 PRESETS = read_presets(
     """
@@ -98,6 +113,13 @@ A real difference | The classes are apart. The rule chosen on the test rows is g
     still claims the level 0.05.
 ! A thousand candidates | The best of a thousand rules: the bound must hold for all of them at once
     and is wider for it.
+Naive Bayes counts twice | Two columns say nearly the same thing. Naive Bayes takes it for two
+    pieces of evidence and is too sure; a sigmoid brings it back.
+A free curve | The same, with a curve that may have any shape as long as it never falls.
+Honest from the start | Logistic regression sees that the columns repeat each other: there is little
+    to calibrate.
+! A free curve from few rows | Twenty rows to fit: the free curve takes their accidents for the
+    truth and says 0 and 1.
 """,
     given(clouds(60, 1.6, 0.4), method="threshold"),
     given(clouds(60, 1.6), method="folds"),
@@ -110,5 +132,9 @@ A real difference | The classes are apart. The rule chosen on the test rows is g
     given(clouds(24, 1.6), method="folds", folds=2),
     given(clouds(26, 1.2), method="t-tests"),
     given(clouds(60, 2.0), method="bound", models=1000),
+    given(echoes(390), method="calibration"),
+    given(echoes(390), method="calibration", curve="isotonic"),
+    given(echoes(390), method="calibration", forecaster="logistic regression"),
+    given(echoes(60), method="calibration", curve="isotonic"),
 )
 PAGE = make_page("judging", "classes", run, SUMMARY, CONTROLS, PRESETS)

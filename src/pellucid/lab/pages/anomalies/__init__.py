@@ -1,0 +1,1 @@
+"""The page on anomalies. Read ``page.py`` first."""

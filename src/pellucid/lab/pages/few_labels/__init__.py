@@ -1,0 +1,1 @@
+"""The page on learning from few labels. Read ``page.py`` first."""

@@ -1,0 +1,1 @@
+"""The page on kernel principal components. Read ``page.py`` first."""

@@ -1,0 +1,1 @@
+"""The page on hidden Markov models. Read ``page.py`` first."""
