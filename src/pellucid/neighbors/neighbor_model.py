@@ -12,7 +12,7 @@ from pellucid.base import Estimator
 from pellucid.compiled.distances.search import Index, known_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count

@@ -5,7 +5,7 @@ LANES        sources near each other settle the nodes in nearly the same order. 
 together     for one of them, and all nodes are relaxed in its order for LANES sources at once,
                  d_v <- min(d_v, d_u + length(u, v))      for the neighbours u of v
              without a branch; nodes whose neighbours have changed are looked at again until none is
-             left. If that takes MOST looks at a node, every source gets its own Dijkstra.
+             left. If that takes MOST passes, every source gets its own Dijkstra.
 
 Rounded sums grow with their parts, so both ways end at the least rounded length of any path: the
 bits are those of Dijkstra, for any number of threads.
@@ -22,7 +22,7 @@ from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
 
 LANES = 16  # sources that share a pass: their distances to a node are two lines of the cache
-MOST = 24  # looks at a node, on average
+MOST = 32  # passes over the nodes, of which the later ones look at few
 BLOCKS = 4  # of sources, in a task of a thread
 
 
@@ -84,7 +84,7 @@ def sift_down(heap: Any, at: Any, d: Any, size: int) -> None:
 
 @jit
 def dijkstra(first: Any, to: Any, length: Any, source: int, d: Any, heap: Any, order: Any) -> int:
-    """Distances d (n,) from the source; the nodes as they were settled; how many. heap is (2, n)."""
+    """Distances d (n,) from the source; the nodes in the order settled; how many. heap (2, n)."""
     n = len(d)
     nodes, at = heap[0], heap[1]
     for v in range(n):
@@ -131,22 +131,22 @@ def look(first: Any, to: Any, length: Any, v: int, d: Any, new: Any) -> bool:
 @jit
 def together(first: Any, to: Any, length: Any, order: Any, d: Any, dirty: Any) -> bool:
     """Relax the nodes in the given order until nothing changes; False where it takes too long."""
-    n, looks, left = len(d), 0, True
+    n, passes, left = len(d), 0, True
     new = np.empty(LANES)
     while left:
+        if passes == MOST:
+            return False
         left = False
+        passes += 1
         for i in range(n):
             v = order[i]
             if not dirty[v]:
                 continue
             dirty[v] = False
-            looks += 1
             if look(first, to, length, v, d, new):
                 left = True
                 for e in range(first[v], first[v + 1]):
                     dirty[to[e]] = True
-        if looks > MOST * n:
-            return False
     return True
 
 

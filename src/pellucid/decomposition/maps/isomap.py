@@ -205,11 +205,10 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
             X = np.asarray(X.data)
         X = getattr(X, "_fit_X", X)
         rows = self._check_training(X).X
-        sparse = issparse(rows)
-        rows = self._known(rows) if self._precomputed else rows.copy()
-        n = rows.shape[0]
+        sparse, n = issparse(rows), rows.shape[0]
         if self._precomputed and rows.shape[1] != n:
             raise ValueError(f"Precomputed matrix must be square, got shape {rows.shape}")
+        rows = self._known(rows) if self._precomputed else rows.copy()
         if self.n_neighbors is not None and self.n_neighbors >= n:
             most = f"n_neighbors must be below n_samples = {n}"
             raise ValueError(f"{most}: a row is no neighbour of its own, got {self.n_neighbors}")

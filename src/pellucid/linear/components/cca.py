@@ -77,7 +77,10 @@ def joint_rows(rows: Source, map_: Map, total: Moments | None, p: int) -> Joint:
         at = coordinates(total, p, intercept=True)
         R = tsqr(rows, map_, at)[1:, 1:]
         S = np.zeros((len(R), len(scale)))
-        S[:, at.active], S[:, p:] = R[:, : len(at.active)] * at.scale[at.active], R[:, len(at.active) :]
+        S[:, at.active], S[:, p:] = (
+            R[:, : len(at.active)] * at.scale[at.active],
+            R[:, len(at.active) :],
+        )
     return Joint(S[:, :p], S[:, p:], total.mean[:p], total.mean[p:], total.weight)
 
 
@@ -300,7 +303,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         n, needed = self.n_observations_, r + s + 2
         if not n >= needed or not len(rho):
             ranks = f"X and y of ranks {r} and {s}"
-            few = f"{n:g} rows for {ranks}: at least {needed} are needed, and many more to be of use"
+            few = (
+                f"{n:g} rows for {ranks}: at least {needed} are needed, and many more to be of use"
+            )
             reason = few if len(rho) else f"{ranks} have nothing in common"
             arrays = {"estimate": rho}
             return Summary(title=title, names=names, arrays=arrays, valid=False, reason=reason)

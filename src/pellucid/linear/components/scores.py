@@ -24,7 +24,7 @@ def state_shapes(self: Any) -> dict[str, tuple[int, ...]]:
     """Shapes of the arrays that predictions and scores read."""
     p, k = self.n_features_in_, self.coef_.shape[0]
     rows = {"_x_mean": (p,), "_x_std": (p,), "_y_mean": (k,), "_y_std": (k,)}
-    rotations = (p, self.n_components)
+    rotations = (p, self._n_features_out)
     return {"coef_": (k, p), "intercept_": (k,), **rows, "x_rotations_": rotations}
 
 
