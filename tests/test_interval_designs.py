@@ -33,7 +33,6 @@ NO_INTERVAL = {
     "inference.estimation.predictive.Predictive.interval": "quantiles of draws, as Chains",
     "inference.estimation.posteriors.Posterior.interval": "GridPosterior and Chains have it",
     "inference.beliefs.normal_inverse_wishart.NormalInverseWishart.interval": "of each marginal",
-    "linear.components.cca.CCA.summary": "tests of correlations, no interval",
     "reinforcement.comparing.compare_agents": "Student's interval of mean_interval over seeds",
 }
 

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.least_squares import (
@@ -41,7 +40,7 @@ from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.components import scores
 from pellucid.linear.components.scores import deviations
-from pellucid.linear.least_squares.inference import f_tail
+from pellucid.linear.least_squares.inference import cut, f_tail
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
 RANK = 1e6 * EPS  # of the widest direction of unit columns; scikit-learn's bar
@@ -185,6 +184,18 @@ def wilks_tests(rho: Array, n: float, r: int, s: int) -> WilksTests:
     return WilksTests(wilks, F, p * q, down, f_tail(F, p * q, down))
 
 
+def correlation_intervals(rho: Array, n: float, confidence: float) -> tuple[Array, Array, Array]:
+    """Standard errors (1 - rho^2)/sqrt(n - 1), and tanh(atanh rho -+ z/sqrt(n - 3)).
+
+    >>> np.round(correlation_intervals(np.array([0.5]), 103, 0.95)[1:], 3).ravel()
+    array([0.337, 0.634])
+    """
+    half = cut(confidence, np.inf, "normal") / np.sqrt(n - 3)
+    with np.errstate(divide="ignore"):
+        z = np.arctanh(rho)
+    return (1 - rho**2) / np.sqrt(n - 1), np.tanh(z - half), np.tanh(z + half)
+
+
 class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     """Canonical correlation analysis: directions of X and y whose scores correlate most.
 
@@ -290,36 +301,40 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
             warn(f"{left} at iteration {used}: {ranks}, and components beyond them are 0")
 
     def summary(self, confidence: float = 0.95) -> Summary:
-        """Wilks' test of each canonical correlation together with all smaller ones.
+        """Every canonical correlation, its interval, and Wilks' test of it and all smaller ones.
 
         ``dimensions`` counts the correlations up to the first that is not significant at
         ``1 - confidence``. Directions have no standard errors here.
         """
         check.fraction(confidence=confidence)
-        check_is_fitted(self)
         rho, (r, s) = self.canonical_correlations_, self._ranks
-        title = "CCA: tests that a canonical correlation and all smaller ones are 0"
-        names = tuple(f"rho_{k + 1}" for k in range(len(rho)))
-        n, needed = self.n_observations_, r + s + 2
-        if not n >= needed or not len(rho):
-            ranks = f"X and y of ranks {r} and {s}"
-            few = (
-                f"{n:g} rows for {ranks}: at least {needed} are needed, and many more to be of use"
-            )
-            reason = few if len(rho) else f"{ranks} have nothing in common"
-            arrays = {"estimate": rho}
-            return Summary(title=title, names=names, arrays=arrays, valid=False, reason=reason)
-        found = wilks_tests(rho, n, r, s)
+        n, needed, ranks = self.n_observations_, r + s + 2, f"X and y of ranks {r} and {s}"
+        reason = f"{n:g} rows for {ranks}: at least {needed} are needed, and many more to be of use"
+        reason = reason if len(rho) else f"{ranks} have nothing in common: a column must vary"
+        valid = bool(n >= needed and len(rho))
+        error, low, high = correlation_intervals(rho, n if valid else np.nan, confidence)
+        found = wilks_tests(rho, n if valid else np.nan, r, s)
+        tests = found._asdict()
+        arrays = {"estimate": rho, "standard_error": error, "statistic": tests.pop("statistic")}
+        arrays |= {"p_value": tests.pop("p_value"), "low": low, "high": high, **tests}
         below = found.p_value < 1 - confidence
-        scalars = {"n": n, "dimensions": int(np.argmin(np.append(below, False)))}
+        first = self._feature_names()[int(np.abs(self.x_weights_[:, 0]).argmax())]
         notes = (
-            "valid for independent rows whose X or y is normal given the other",
-            "each test takes the larger correlations as given; Rao's F is exact for up to two "
-            "remaining columns of X or y, else nearly so",
-            "correlations of few rows come out too large",
+            f"the first direction of X weighs {first} most",
+            "statistic is Rao's F of Wilks' Lambda that this and all smaller correlations are 0, "
+            "for independent rows whose X or y is normal given the other",
+            "intervals are of Fisher's z, for many rows and true correlations apart from 0 and "
+            "from each other: with few rows correlations come out too large",
         )
-        arrays = {"estimate": rho, **found._asdict()}
-        return Summary(title=title, names=names, arrays=arrays, scalars=scalars, notes=notes)
+        return Summary(
+            title="CCA: canonical correlations",
+            names=tuple(f"rho_{k + 1}" for k in range(len(rho))),
+            arrays=arrays,
+            scalars={"n": n, "dimensions": int(np.argmin(np.append(below, False)))},
+            valid=valid,
+            reason="" if valid else reason,
+            notes=notes,
+        )
 
     def card(self) -> Card:
         """What is maximised and how, with the numbers of this fit."""
