@@ -13,13 +13,12 @@ References: Tenenbaum, de Silva & Langford (2000); Bengio et al. (2004) for new 
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.neighbors import BallTree, KDTree, NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
@@ -63,8 +62,8 @@ def joined(edges: Edges, index: Index, rows: Any, parts: int, label: IntArray) -
             between = D[:, members[b]]
             i, j = np.unravel_index(between.argmin(), between.shape)
             found.append((members[a][i], members[b][j], between[i, j]))
-    i, j, d = (np.array(column) for column in zip(*found, strict=True))
-    return np.append(edges[0], i), np.append(edges[1], j), np.append(edges[2], d)
+    first, second, length = (np.array(column) for column in zip(*found, strict=True))
+    return np.append(edges[0], first), np.append(edges[1], second), np.append(edges[2], length)
 
 
 def through_neighbours(edges: Edges, m: int, D: Array) -> Array:
@@ -76,6 +75,27 @@ def through_neighbours(edges: Edges, m: int, D: Array) -> Array:
         for e in range(first[row], first[row + 1]):
             np.minimum(out[row], D[j[e]] + d[e], out=out[row])
     return out
+
+
+class Neighbours(NamedTuple):
+    """What is read of ``nbrs_``, by the names of scikit-learn's NearestNeighbors.
+
+    >>> X = np.array([[0.0], [1.0], [5.0]])
+    >>> Neighbours(Index(X, resolve("euclidean", X), "brute"), 1, None, 3).kneighbors([[4.0]])
+    (array([[1.]]), array([[2]]))
+    """
+
+    index: Index
+    n_neighbors: int | None
+    radius: float | None
+    n_samples_fit_: int
+
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[Array, IntArray]:
+        """Distances and indices of the nearest rows of the fit."""
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if k is None:
+            raise ValueError("n_neighbors must be given: the fit has a radius instead")
+        return self.index.nearest(np.asarray(X, dtype=np.float64), int(k))
 
 
 class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
@@ -115,7 +135,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
     dist_matrix_ : ndarray of shape (n, n), geodesic distances
     eigenvalues_ : ndarray of shape (n_components,)
         Of the centred matrix of geodesic distances, falling; negative ones count as 0.
-    kernel_pca_, nbrs_ : KernelPCA and scikit-learn's NearestNeighbors of this fit
+    kernel_pca_, nbrs_ : KernelPCA, and a search with ``n_neighbors`` and ``kneighbors``
         Made when they are asked for, for code that reads them.
 
     Examples
@@ -201,9 +221,9 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
     def fit_transform(self, X: Any, y: MaybeArray = None) -> Array:
         """Draw the map and return it."""
         self._check_parameters()
-        if isinstance(X, KDTree | BallTree):
+        if hasattr(X, "query_radius") and hasattr(X, "data"):  # a tree of scikit-learn
             X = np.asarray(X.data)
-        X = getattr(X, "_fit_X", X)
+        X = getattr(X, "_fit_X", X)  # a fitted search
         rows = self._check_training(X).X
         sparse, n = issparse(rows), rows.shape[0]
         if self._precomputed and rows.shape[1] != n:
@@ -329,21 +349,14 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
         return model
 
     @property
-    def nbrs_(self) -> NearestNeighbors:
-        """scikit-learn's search over the rows of the fit, for code that asks it for neighbours."""
+    def nbrs_(self) -> "Neighbours":
+        """The search over the rows of the fit, for code that asks it for neighbours."""
         if "embedding_" not in self.__dict__:
             raise AttributeError("nbrs_ is there after fit")
         if self._precomputed:
             raise AttributeError("nbrs_ needs rows: with metric='precomputed' none are kept")
-        return NearestNeighbors(
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            algorithm=self.neighbors_algorithm,
-            metric=self.metric,
-            p=self.p,
-            metric_params=self.metric_params,
-            n_jobs=self.n_jobs,
-        ).fit(self._rows)
+        n = self._rows.shape[0]
+        return Neighbours(self._index(self._rows), self.n_neighbors, self.radius, n)
 
     def _check_state(self) -> None:
         if "embedding_" in self.__dict__:

@@ -1,11 +1,10 @@
 r"""Canonical correlations: the directions of two tables whose scores go together most.
 
 Maximise    corr(X g, Y h), then again among scores uncorrelated with those found
-Whiten      X = U R, Y = W S (QR of the centred tables): any scores are U a and W b, and with
-            |a| = |b| = 1 their correlation is a'U'W b
-Solve       the largest a'M b over unit vectors is the largest singular value of M = U'W; the next
-            singular vectors are orthogonal to it, so their scores are uncorrelated
-Back        g = R^-1 a, h = S^-1 b
+Step        X = U R, Y = W S (QR of the centred tables): any scores are U a and W b, and with
+            |a| = |b| = 1 their correlation is a'U'W b. The largest a'M b over unit vectors is the
+            largest singular value of M = U'W; the next singular vectors are orthogonal to it, so
+            their scores are uncorrelated. g = R^-1 a, h = S^-1 b
 Cost        n (p + q)^2.
 The fast version reads the rows once, bears dependent columns, tests the correlations, and scales
 the directions as scikit-learn does.

@@ -1,10 +1,11 @@
 r"""Isomap: a map by the distances along the surface on which the rows lie.
 
-Graph       row i is joined to its k nearest rows by edges as long as their distances
-Paths       delta_ij = the shortest way from i to j over edges. Floyd and Warshall: let ways go
-            through row 1, then rows 1 and 2, ...: delta_ij <- min(delta_ij, delta_im + delta_mj)
-Map         classical scaling. For points y_i with mean 0, -J delta^2 J/2 = Y Y' (J takes off the
-            means), so Y are its leading eigenvectors times the roots of their eigenvalues
+Find        points y_i whose distances are the shortest ways delta_ij over the edges of a graph that
+            joins each row to its k nearest ones
+Step        Floyd and Warshall let ways go through row 1, then rows 1 and 2, ..., which is
+            delta_ij <- min(delta_ij, delta_im + delta_mj) for m = 1, 2, ...
+            For points with mean 0, -J delta^2 J/2 = Y Y' (J takes off the means), so Y are its
+            leading eigenvectors times the roots of their eigenvalues
 Cost        n^3.
 The fast version finds neighbours by trees and goes from each row by Dijkstra, joins graphs in
 parts, and places new rows.
