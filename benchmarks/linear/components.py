@@ -62,8 +62,8 @@ def common():
     """Ten targets, each with one column of X, ever less."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5_000, P)) @ (np.eye(P) + 0.3 * rng.standard_normal((P, P))) + 3
-    Y = X[:, :10] / X[:, :10].std(axis=0) * 0.8 ** np.arange(10)
-    return X, Y + 0.5 * rng.standard_normal(Y.shape)
+    Y = X[:, :10] / X[:, :10].std(axis=0) * 0.6 ** np.arange(10)
+    return X, Y + 0.3 * rng.standard_normal(Y.shape)
 
 
 def pellucid_cca(data):

@@ -85,7 +85,7 @@ class Neighbours(NamedTuple):
     (array([[1.]]), array([[2]]))
     """
 
-    index: Index
+    search: Index
     n_neighbors: int | None
     radius: float | None
     n_samples_fit_: int
@@ -95,7 +95,7 @@ class Neighbours(NamedTuple):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if k is None:
             raise ValueError("n_neighbors must be given: the fit has a radius instead")
-        return self.index.nearest(np.asarray(X, dtype=np.float64), int(k))
+        return self.search.nearest(np.asarray(X, dtype=np.float64), int(k))
 
 
 class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):

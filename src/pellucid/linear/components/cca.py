@@ -174,7 +174,7 @@ def wilks_tests(rho: Array, n: float, r: int, s: int) -> WilksTests:
     array([3.333333])
     """
     p, q = r - np.arange(float(len(rho))), s - np.arange(float(len(rho)))
-    wilks: Array = np.cumprod((1 - rho**2)[::-1])[::-1]
+    wilks = np.asarray(np.cumprod((1 - rho**2)[::-1])[::-1], dtype=np.float64)
     five = p**2 + q**2 - 5.0
     t = np.sqrt(np.where(five > 0, (p**2 * q**2 - 4.0) / np.where(five > 0, five, 1.0), 1.0))
     down = (n - (r + s + 3) / 2) * t - p * q / 2 + 1
