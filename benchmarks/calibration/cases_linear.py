@@ -112,6 +112,15 @@ def curve(n: int, kind: str, rng: Rng) -> Outcome:
     return Outcome(inside(*ends.T, f(new) + (0.3 * rng.normal(size=20) if kind != "mean" else 0)))
 
 
+def canonical(n: int, rho: tuple[float, float], rng: Rng) -> Outcome:
+    """Two columns of X have the correlations rho with two of y; all are mixed."""
+    r = np.array(rho)
+    X = rng.normal(size=(n, 4))
+    Y = np.c_[r * X[:, :2] + np.sqrt(1 - r**2) * rng.normal(size=(n, 2)), rng.normal(size=n)]
+    s = pl.CCA(2).fit(X @ rng.normal(size=(4, 4)), Y @ rng.normal(size=(3, 3))).summary()
+    return Outcome(inside(s.low[:2], s.high[:2], r), str(s))
+
+
 NOISES = (
     ("normal noise, n = 12", 12, equal, ""),
     ("noise t(3), n = 30", 30, heavy, ""),
@@ -231,5 +240,14 @@ INTERVALS = [
         "new rows, n = 60",
         partial(curve, 60, "prediction"),
         share=0.5,
+    ),
+    *(
+        Case(
+            "linear.CCA.summary",
+            f"correlations {rho[0]} and {rho[1]}, n = {n}",
+            partial(canonical, n, rho),
+            caveat="with few rows correlations come out too large",
+        )
+        for n, rho in ((2000, (0.8, 0.4)), (50, (0.8, 0.4)))
     ),
 ]

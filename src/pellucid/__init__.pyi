@@ -46,6 +46,7 @@ from pellucid.decomposition.factor_analysis import FactorAnalysis as FactorAnaly
 from pellucid.decomposition.fast_ica import FastICA as FastICA
 from pellucid.decomposition.incremental_pca import IncrementalPCA as IncrementalPCA
 from pellucid.decomposition.kernel_pca import KernelPCA as KernelPCA
+from pellucid.decomposition.maps.isomap import Isomap as Isomap
 from pellucid.decomposition.maps.mds import MDS as MDS
 from pellucid.decomposition.nmf import NMF as NMF
 from pellucid.decomposition.pca import PCA as PCA
@@ -222,6 +223,7 @@ from pellucid.linear.bayes.bayesian_logistic import (
 from pellucid.linear.bayes.bayesian_ridge import BayesianRidge as BayesianRidge
 from pellucid.linear.bayes.evidence import InverseGamma as InverseGamma
 from pellucid.linear.budget import Budget as Budget
+from pellucid.linear.components.cca import CCA as CCA
 from pellucid.linear.components.pcr import (
     PrincipalComponentRegression as PrincipalComponentRegression,
 )

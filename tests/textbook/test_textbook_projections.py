@@ -5,22 +5,26 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid import (
+    CCA,
     MDS,
     NMF,
     PCA,
     FactorAnalysis,
     FastICA,
     IncrementalPCA,
+    Isomap,
     KernelPCA,
     ProbabilisticPCA,
     TruncatedSVD,
 )
 from pellucid.decomposition.dimension import log_evidence, most_probable
 from pellucid.decomposition.subspace import largest_angle
+from pellucid.textbook.projections.canonical_correlation import canonical_correlation
 from pellucid.textbook.projections.factor_analysis import factor_analysis
 from pellucid.textbook.projections.factor_analysis import rounds as factor_rounds
 from pellucid.textbook.projections.fast_ica import fast_ica
 from pellucid.textbook.projections.incremental_pca import Seen, incremental_pca
+from pellucid.textbook.projections.isomap import isomap
 from pellucid.textbook.projections.kernel_pca import kernel_pca
 from pellucid.textbook.projections.mds import mds
 from pellucid.textbook.projections.minka_evidence import minka_evidence
@@ -156,6 +160,30 @@ def test_nmf():
     fast = model.fit_transform(X, W=W, H=H)
     assert_allclose(book.W, fast, rtol=1e-6)
     assert_allclose(book.H, model.components_, rtol=1e-6)
+
+
+def test_isomap():
+    own = np.random.default_rng(0)
+    turn = own.uniform(0, 4, size=60)
+    X = np.c_[np.cos(turn), np.sin(turn), own.random(60)]
+    fast = Isomap(n_neighbors=8).fit(X)
+    book = isomap(X, 8, 2)
+    assert_allclose(book.geodesic, fast.dist_matrix_, rtol=1e-12)
+    sign = np.sign((book.Y * fast.embedding_).sum(axis=0))
+    assert_allclose(book.Y * sign, fast.embedding_, atol=1e-9)
+
+
+def test_canonical_correlation():
+    own = np.random.default_rng(0)
+    X = own.normal(size=(80, 4))
+    Y = X @ own.normal(size=(4, 3)) + own.normal(size=(80, 3))
+    book = canonical_correlation(X, Y)
+    model = CCA(3, scale=False).fit(X, Y)
+    assert_allclose(book.rho, model.canonical_correlations_, rtol=1e-10)
+    for found, G, Z in zip(model.transform(X, Y), (book.G, book.H), (X, Y), strict=True):
+        T = (Z - Z.mean(axis=0)) @ G
+        cosine = (found * T).sum(axis=0) / np.linalg.norm(found, axis=0)
+        assert_allclose(np.abs(cosine), 1.0, rtol=1e-10)  # the same scores in other units
 
 
 def test_mds():

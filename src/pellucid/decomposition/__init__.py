@@ -6,6 +6,7 @@ _HOME = {
     "FactorAnalysis": "factor_analysis",
     "FastICA": "fast_ica",
     "IncrementalPCA": "incremental_pca",
+    "Isomap": "maps.isomap",
     "KernelPCA": "kernel_pca",
     "Latent": "probabilistic",
     "MDS": "maps.mds",

@@ -4,6 +4,7 @@ from pellucid.decomposition.factor_analysis import FactorAnalysis as FactorAnaly
 from pellucid.decomposition.fast_ica import FastICA as FastICA
 from pellucid.decomposition.incremental_pca import IncrementalPCA as IncrementalPCA
 from pellucid.decomposition.kernel_pca import KernelPCA as KernelPCA
+from pellucid.decomposition.maps.isomap import Isomap as Isomap
 from pellucid.decomposition.maps.mds import MDS as MDS
 from pellucid.decomposition.nmf import NMF as NMF
 from pellucid.decomposition.pca import PCA as PCA

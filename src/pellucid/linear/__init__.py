@@ -18,6 +18,7 @@ _HOME = {
     "BestSubsetRegression": "subsets.subsets",
     "BridgeRegression": "penalties.bridge",
     "Budget": "budget",
+    "CCA": "components.cca",
     "DantzigSelector": "penalties.dantzig",
     "ElasticNet": "lasso.elastic_net",
     "ElasticNetCV": "lasso.lasso_cv",

@@ -8,6 +8,7 @@ from pellucid.linear.bayes.bayesian_logistic import (
 from pellucid.linear.bayes.bayesian_ridge import BayesianRidge as BayesianRidge
 from pellucid.linear.bayes.evidence import InverseGamma as InverseGamma
 from pellucid.linear.budget import Budget as Budget
+from pellucid.linear.components.cca import CCA as CCA
 from pellucid.linear.components.pcr import (
     PrincipalComponentRegression as PrincipalComponentRegression,
 )

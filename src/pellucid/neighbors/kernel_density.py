@@ -25,6 +25,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -32,7 +33,6 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.kd_tree import KDTree
 from pellucid.neighbors.search.metrics import Metric, resolve
-from pellucid.neighbors.search.search import Index
 
 KERNELS = ("gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine")
 ENDLESS = ("gaussian", "exponential")

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, fit_blocks, with_callbacks
 from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import column_quantiles
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Matrix, MaybeArray
@@ -34,7 +35,6 @@ from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import column_moments
 from pellucid.features.scaling.robust_scaler import sparse_quantiles
 from pellucid.neighbors.search.metrics import resolve
-from pellucid.neighbors.search.search import Index
 
 METRICS = ("euclidean", "manhattan")
 HALF = np.array([0.5])

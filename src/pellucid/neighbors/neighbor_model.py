@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.base import Estimator
+from pellucid.compiled.distances.search import Index, known_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count
@@ -19,7 +20,6 @@ from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.search.lsh import LSHIndex
 from pellucid.neighbors.search.metrics import Gower, Mahalanobis, Metric, Minkowski, resolve
 from pellucid.neighbors.search.mixed import is_gower, learn_words, numbers, settle_gower
-from pellucid.neighbors.search.search import Index
 
 METHODS = ("auto", "ball_tree", "kd_tree", "brute")
 TREE_COLUMNS = 15  # beyond them a tree looks at almost every row
@@ -55,20 +55,6 @@ def effective(metric: Any, p: float | None, keywords: dict | None) -> tuple[Any,
     if w is None and order in plain:
         return plain[order], keywords
     return "minkowski", {**keywords, "p": order, "w": w}
-
-
-def known_distances(X: Any) -> Array:
-    """A matrix of distances; where a sparse one stores none, the rows are not neighbours."""
-    if issparse(X):
-        entries = X.tocoo()
-        full = np.full(X.shape, np.inf)
-        full[entries.row, entries.col] = entries.data
-        X = full
-    if (X < 0).any():
-        row, column = np.argwhere(X < 0)[0]
-        found = f"{X[row, column]!r} in row {row}, column {column}"
-        raise ValueError(f"Negative values in data passed to a precomputed metric: got {found}")
-    return X
 
 
 class NeighborsModel(Estimator):

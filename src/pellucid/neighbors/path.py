@@ -18,13 +18,13 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from pellucid.base import encode_labels
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.readable import readable
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import MetricLike, resolve
 from pellucid.neighbors.search.pairwise import pairwise_distances
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 from pellucid.neighbors.search.weights import check_rule, neighbour_weights
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.readable import readable
 from pellucid.neighbors.search.metrics import MetricLike, resolve
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 MARGIN = 0.1  # of the points' range, around them

@@ -132,6 +132,7 @@ CALLS = [
     lambda: p.FastICA(2, whiten=False, random_state=0, tol=1.0).fit(X),
     lambda: p.FastICA(9, random_state=0, tol=1.0).fit(X),
     lambda: p.MDS(n_init=1, random_state=0).fit(X[:4]),
+    lambda: p.Isomap(n_neighbors=1).fit(X),
     lambda: p.NMF(2, random_state=0, tol=1.0).fit_transform(X**2, H=np.ones((2, 4))),
     lambda: p.NMF(2, init="nndsvd", solver="mu", tol=1.0).fit(X**2),
     # discriminant
@@ -202,6 +203,7 @@ CALLS = [
     lambda: p.GaussianProcessRegressor(Uphill(1.0), alpha=0.1).fit(X, y),
     lambda: p.GaussianProcessRegressor(RBF(1.0, (1.0, 1.1)), alpha=0.1).fit(line, line[:, 0]),
     # linear
+    lambda: p.CCA(2).fit(X, np.c_[X[:, 0], X[:, 0]]),
     lambda: p.BayesianLinearRegression(noise_variance=linear.InverseGamma(0.1, 1.0)).fit(
         X[:1], y[:1]
     ),

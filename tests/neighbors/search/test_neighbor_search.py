@@ -7,11 +7,11 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from pellucid.compiled.distances.brute import direct_nearest, filtered_nearest
+from pellucid.compiled.distances.search import Index, build_tree, pack_rows, query_scores
 from pellucid.core.runtime.signatures import compile_modules
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import KDTree, NearestNeighbors
 from pellucid.neighbors.search.metrics import resolve
-from pellucid.neighbors.search.search import Index, build_tree, pack_rows, query_scores
 
 
 def ranked(D, k):

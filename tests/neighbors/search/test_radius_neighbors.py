@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn import neighbors as theirs
 
+from pellucid.compiled.distances.search import Index
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import (
     RadiusNeighborsClassifier,
@@ -13,7 +14,6 @@ from pellucid.neighbors import (
     pairwise_distances,
 )
 from pellucid.neighbors.search.metrics import resolve
-from pellucid.neighbors.search.search import Index
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))

@@ -1,1 +1,1 @@
-"""Kernels that compare rows. Start with ``kd_tree.py``; ``brute.py`` looks at all rows."""
+"""Kernels that compare rows. Start with ``search.py``: it picks ``kd_tree.py`` or ``brute.py``."""

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_array, check_is_fitted
 
-from pellucid.base import Transformer, check_number_target, with_callbacks
+from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
@@ -28,6 +27,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.linear.components import scores
+from pellucid.linear.components.scores import deviations, rotate
 from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
@@ -82,14 +83,6 @@ def leading_left(S: Array) -> Array:
     return u / np.linalg.norm(u)
 
 
-def deviations(squares: Array, weight: float, *, scale: bool) -> Array:
-    """Standard deviations (n - 1); 1 for constant columns, or without scaling."""
-    if not scale:
-        return np.ones(len(squares))
-    spread = np.sqrt(np.maximum(squares, 0.0) / max(weight - 1, EPS))
-    return np.where(spread > 0, spread, 1.0)
-
-
 class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     """Partial least squares regression of one or several targets.
 
@@ -122,6 +115,12 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     >>> model.rss_path_.round(3)
     array([89.668,  0.316,  0.217])
     """
+
+    _state_shapes = scores.state_shapes
+    predict = scores.predict
+    transform = scores.transform
+    fit_transform = scores.fit_transform
+    inverse_transform = scores.inverse_transform
 
     def __init__(
         self,
@@ -190,30 +189,13 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         self.n_observations_ = small.weight
         self._used, self._n_features_out = fit.used, self.n_components
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        p, k = self.n_features_in_, self.coef_.shape[0]
-        rows = {"_x_mean": (p,), "_x_std": (p,), "_y_mean": (k,), "_y_std": (k,)}
-        rotations = (p, self._n_features_out)
-        return {"coef_": (k, p), "intercept_": (k,), **rows, "x_rotations_": rotations}
-
-    def _rotate(self, X: np.ndarray) -> Array:
-        """Scores of rows, without a copy of X."""
-        R = self.x_rotations_ / self._x_std[:, None]
-        return X @ R - self._x_mean @ R
-
     def _scores(self, rows: Rows) -> tuple[Array, Array]:
         """Scores of the training rows; those of y are of what the components before left over."""
-        T, Q = self._rotate(rows.X), self.y_loadings_
+        T, Q = rotate(self, rows.X), self.y_loadings_
         Y = (rows.y.reshape(len(rows.y), -1) - self._y_mean) / self._y_std
         squares = (Q**2).sum(axis=0)
         V = Q / np.where(squares > 0, squares, 1.0)
         return T, Y @ V - T @ np.triu(Q.T @ V, 1)
-
-    def predict(self, X: ArrayLike, copy: bool = True) -> Array:
-        """Predict the targets of X; ``copy`` has no effect."""
-        rows = self._check_input(X)
-        found = rows @ self.coef_.T + self.intercept_
-        return found[:, 0] if self._single else found
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predictions with 0, 1, .. components: (n, M + 1), or (n, k, M + 1)."""
@@ -221,28 +203,6 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         if self._single:
             return self._y_mean[0] + rows @ self.coef_path_
         return self._y_mean[:, None] + np.einsum("np,kpm->nkm", rows, self.coef_path_)
-
-    def transform(self, X: ArrayLike, y: ArrayLike | None = None, copy: bool = True) -> Any:
-        """The scores of X, or the pair of the scores of X and y; ``copy`` has no effect."""
-        rows = self._check_input(X)
-        T = self._rotate(rows)
-        if y is None:
-            return T
-        y = check_number_target(y, rows.shape[0], True, self).reshape(rows.shape[0], -1)
-        return T, (y - self._y_mean) / self._y_std @ self.y_rotations_
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
-        """Fit, then the pair of the scores of X and y."""
-        return self.fit(X, y, **fit_params).transform(X, y)
-
-    def inverse_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
-        """Rows of X (and y) from their scores; exact if all components were kept."""
-        check_is_fitted(self)
-        found = check_array(X, dtype=np.float64) @ self.x_loadings_.T * self._x_std + self._x_mean
-        if y is None:
-            return found
-        Y = check_array(y, dtype=np.float64)
-        return found, Y @ self.y_loadings_.T * self._y_std + self._y_mean
 
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""

@@ -53,7 +53,7 @@ def estimate_table(b: Array, se: Array, statistic: Array, p: Array, half: Array)
     return {"estimate": b, "standard_error": se, **test, "low": b - half, "high": b + half}
 
 
-def f_tail(statistic: float | Array, q: int, df: float) -> Any:
+def f_tail(statistic: float | Array, q: float | Array, df: float | Array) -> Any:
     """P(F(q, df) > statistic); 0 for an infinite statistic."""
     return np.where(np.isinf(statistic), 0.0, fdtrc(q, df, statistic))
 

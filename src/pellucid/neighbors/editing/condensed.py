@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -27,7 +28,6 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.neighbors.search.metrics import resolve, settled
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.voting import vote_totals
 
 

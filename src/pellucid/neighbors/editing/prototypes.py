@@ -18,13 +18,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext, iterate
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.neighbors.search.metrics import Metric, resolve, settled
-from pellucid.neighbors.search.search import Index
 
 METHODS = ("mean", "medoid", "kmeans")
 ROUNDS = 300

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.readable import readable
 from pellucid.neighbors.search.metrics import resolve
 from pellucid.neighbors.search.radius_search import ragged
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.compiled.distances.packing import over
+from pellucid.compiled.distances.search import Index
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator
@@ -44,8 +46,6 @@ from pellucid.neighbors.search.hashing import (
     wanted_keys,
 )
 from pellucid.neighbors.search.metrics import Metric, resolve
-from pellucid.neighbors.search.packing import over
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 __all__ = ["LSHIndex", "collision_probability"]

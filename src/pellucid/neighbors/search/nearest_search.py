@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.compiled.distances.search import without_own
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.neighbors.neighbor_model import ANSWERS, NeighborsModel, jobs
@@ -36,10 +37,7 @@ def nearest(model: NeighborsModel, Q: Any, k: int) -> tuple[Array, IntArray]:
         if Q is not None:
             return checked(model, model._index.nearest(Q, k))
         distance, index = model._index.nearest(model._fit_X, min(k + 1, model.n_samples_fit_))
-    own = index == np.arange(len(index))[:, None]
-    own[~own.any(axis=1), -1] = True  # its equals fill the list: leave the last one out
-    shape = (len(index), index.shape[1] - 1)
-    return checked(model, (distance[~own].reshape(shape), index[~own].reshape(shape)))
+    return checked(model, without_own(distance, index))
 
 
 def checked(model: NeighborsModel, found: tuple[Array, IntArray]) -> tuple[Array, IntArray]:

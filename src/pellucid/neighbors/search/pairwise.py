@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from pellucid.compiled.distances.search import Index, known_distances
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.distances import pairwise_hamming
 from pellucid.core.runtime.warn import warn
-from pellucid.neighbors.neighbor_model import jobs, known_distances
+from pellucid.neighbors.neighbor_model import jobs
 from pellucid.neighbors.search.metrics import resolve
 from pellucid.neighbors.search.mixed import is_gower, pair_of_tables
-from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 
 

@@ -29,17 +29,17 @@ from scipy.sparse import csr_array, issparse
 from pellucid.compiled.distances import brute
 from pellucid.compiled.distances.kd_building import Tree, build_tree
 from pellucid.compiled.distances.kd_tree import WIDTH, leaves_of, tree_nearest, tree_within
+from pellucid.compiled.distances.packing import Packed, over, own, pack_rows, query_scores
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
+from pellucid.core.functions.metrics import Metric, warn_zero_rows
 from pellucid.core.runtime.threads import map_threads, thread_count
-from pellucid.neighbors.search.metrics import Metric, warn_zero_rows
-from pellucid.neighbors.search.packing import Packed, over, own, pack_rows, query_scores
 
 
 def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
     """The matrix of distances between the rows of A and of B, at least one of them sparse.
 
-    >>> from pellucid.neighbors.search.metrics import resolve
+    >>> from pellucid.core.functions.metrics import resolve
     >>> A = csr_array([[3.0, 0.0], [0.0, 4.0]])
     >>> sparse_distances(A, A, resolve("euclidean", A))
     array([[0., 5.],
@@ -60,6 +60,32 @@ def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
         warn_zero_rows(int((a == 0).sum() + (b == 0).sum()), "cosine")
     lengths = np.sqrt(np.where(a > 0, a, 1.0))[:, None] * np.sqrt(np.where(b > 0, b, 1.0))
     return np.clip(1 - products / lengths, 0.0, 2.0)
+
+
+def known_distances(X: Any) -> Array:
+    """A matrix of distances; where a sparse one stores none, the rows are not neighbours."""
+    if issparse(X):
+        entries = X.tocoo()
+        full = np.full(X.shape, np.inf)
+        full[entries.row, entries.col] = entries.data
+        X = full
+    if (X < 0).any():
+        row, column = np.argwhere(X < 0)[0]
+        found = f"{X[row, column]!r} in row {row}, column {column}"
+        raise ValueError(f"Negative values in data passed to a precomputed metric: got {found}")
+    return X
+
+
+def without_own(distance: Array, index: IntArray) -> tuple[Array, IntArray]:
+    """Neighbours of the training rows themselves, each row taken out of its own list.
+
+    >>> without_own(np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0, 1], [1, 0]]))[1].tolist()
+    [[1], [0]]
+    """
+    own = index == np.arange(len(index))[:, None]
+    own[~own.any(axis=1), -1] = True  # its equals fill the list: leave the last one out
+    shape = (len(index), index.shape[1] - 1)
+    return distance[~own].reshape(shape), index[~own].reshape(shape)
 
 
 Rows = tuple[IntArray, Array, IntArray]  # first (m + 1,), distances, indices
@@ -166,7 +192,7 @@ BLOCK_VALUES = 1 << 21  # distances held at once: 16 MB
 class Index:
     """Rows prepared for searching with one metric and one method.
 
-    >>> from pellucid.neighbors.search.metrics import resolve
+    >>> from pellucid.core.functions.metrics import resolve
     >>> X = np.array([[0.0], [1.0], [5.0]])
     >>> distance, index = Index(X, resolve("euclidean", X), "brute").nearest(np.array([[4.0]]), 2)
     >>> distance.tolist(), index.tolist()
