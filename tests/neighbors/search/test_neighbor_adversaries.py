@@ -9,7 +9,7 @@ from pellucid.core.functions.metrics import NAMES
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import NearestNeighbors
 from pellucid.neighbors.search.metrics import resolve
-from pellucid.neighbors.search.packing import pack_rows
+from pellucid.compiled.distances.packing import pack_rows
 from pellucid.neighbors.search.search import Index
 
 N, D, M, K = 1500, 12, 64, 7

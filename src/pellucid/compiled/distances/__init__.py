@@ -1,1 +1,1 @@
-"""Kernels that compare rows. Start with ``kd_tree.py``; ``brute.py`` looks at all rows."""
+"""Kernels that compare rows. Start with ``nearest.py``; then ``kd_tree.py`` and ``brute.py``."""

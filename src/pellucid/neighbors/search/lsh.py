@@ -44,7 +44,7 @@ from pellucid.neighbors.search.hashing import (
     wanted_keys,
 )
 from pellucid.neighbors.search.metrics import Metric, resolve
-from pellucid.neighbors.search.packing import over
+from pellucid.compiled.distances.packing import over
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 

@@ -33,7 +33,7 @@ from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.metrics import Metric, warn_zero_rows
-from pellucid.neighbors.search.packing import Packed, over, own, pack_rows, query_scores
+from pellucid.compiled.distances.packing import Packed, over, own, pack_rows, query_scores
 
 
 def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
