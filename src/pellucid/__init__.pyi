@@ -45,6 +45,7 @@ from pellucid.decomposition.fast_ica import FastICA as FastICA
 from pellucid.decomposition.incremental_pca import IncrementalPCA as IncrementalPCA
 from pellucid.decomposition.kernel_pca import KernelPCA as KernelPCA
 from pellucid.decomposition.maps.mds import MDS as MDS
+from pellucid.decomposition.maps.tsne import TSNE as TSNE
 from pellucid.decomposition.nmf import NMF as NMF
 from pellucid.decomposition.pca import PCA as PCA
 from pellucid.decomposition.probabilistic import ProbabilisticPCA as ProbabilisticPCA

@@ -29,7 +29,7 @@ from pellucid.decomposition.maps.tree import tree_forces
 TILE = 512  # pairs of a point whose weights are held at once
 SPAN = 256  # points a thread takes at a time
 STRIPS = 8  # tasks of the form by pairs: always as many, so that sums have one order
-PAIR, CELL, POINT, GRID, STEP = 0.9, 10.0, 200.0, 2e5, 400.0  # costs in ns, as measured
+PAIR, CELL, POINT, GRID, VISIT = 0.27, 10.0, 140.0, 2e5, 15.0  # costs in ns, as measured
 HALF_ROOT = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 LOG_2 = 0.6931471805599453
 
@@ -164,7 +164,8 @@ def choose(Y: Array, angle: float) -> str:
     k, n = Y.shape
     if angle == 0:
         return "pairs"
-    cost = {"pairs": PAIR * n * n, "tree": STEP / angle * n * np.log2(n)}
+    walk = VISIT * (2.1 / angle**0.6) ** k
+    cost = {"pairs": PAIR * k * n * n, "tree": walk * n * np.log2(n)}
     if k <= 2:
         cost["grid"] = GRID + POINT * n + CELL * grids.cells(Y)
     return min(cost, key=lambda form: cost[form])
