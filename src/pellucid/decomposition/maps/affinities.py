@@ -21,14 +21,21 @@ from pellucid.compiled.distances import brute
 from pellucid.compiled.distances.nearest import LISTED, nearest, nearest_others
 from pellucid.core.arrays.scale import is_extreme, scaled, unit_exponent
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.core.functions.kernels import squared_distances
+from pellucid.core.functions.kernels import squared_distances, squared_lengths
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.threads import map_threads
 
 CELLS = 1 << 21  # distances held at once: 16 MB
 SPAN = 256  # rows a thread calibrates at a time
 ROUNDS = 200  # of Newton and bisection: some eight are needed
+ROUNDING = 4e-15  # of |a|^2 + |b|^2 - 2 a'b beside the squares, for sparse rows
 CLOSE = 4e-16  # rounding of an entropy, beside 1
+
+METRICS = (
+    "euclidean l2 manhattan cityblock l1 chebyshev minkowski cosine correlation canberra "
+    "braycurtis hamming jaccard dice rogerstanimoto russellrao sokalsneath yule sqeuclidean "
+    "seuclidean mahalanobis haversine nan_euclidean precomputed"
+).split()
 
 Neighbours = tuple[Array, IntArray]  # squared distances, indices
 
@@ -143,7 +150,9 @@ class Metric(NamedTuple):
             brute.direct_distances(columns, X, 0, len(X), 2, 2.0, D)
             return D
         elif self.euclidean:
-            return squared_distances(X, Z)
+            D, size = squared_distances(X, Z), squared_lengths(X)[:, None]
+            D[ROUNDING * (size + (size.T if Z is None else squared_lengths(Z))) >= D] = 0.0
+            return D
         else:
             D = np.array(pairwise_distances(X, Z, metric=self.name, **self.params), np.float64)
         if not np.isfinite(D).all():

@@ -156,9 +156,7 @@ def tree_forces(Y: Array, f: float, angle: float) -> tuple[Array, float]:
     force, weight = np.empty((n, k)), np.empty(n)
 
     def part(a: int) -> None:
-        walk(
-            points, begin, end, jump, centre, reach, f, a, min(a + SPAN, n), force, weight
-        )
+        walk(points, begin, end, jump, centre, reach, f, a, min(a + SPAN, n), force, weight)
 
     list(map_threads(part, range(0, n, SPAN)))
     out = np.empty_like(Y)

@@ -34,7 +34,14 @@ from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
-from pellucid.decomposition.maps.affinities import Metric, conditional, dense_joint, joint, metric_of
+from pellucid.decomposition.maps.affinities import (
+    METRICS,
+    Metric,
+    conditional,
+    dense_joint,
+    joint,
+    metric_of,
+)
 from pellucid.decomposition.maps.forces import Repulsion, all_pairs, attraction, repulsion
 from pellucid.decomposition.pca import PCA
 
@@ -322,6 +329,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
             check.positive(learning_rate=self.learning_rate)
         elif self.learning_rate != "auto":
             raise ValueError(f"learning_rate must be > 0 or 'auto', got {self.learning_rate!r}")
+        if not callable(self.metric):
+            check.one_of(METRICS, metric=self.metric)
         if not isinstance(self.init, np.ndarray):
             check.one_of(("pca", "random"), init=self.init)
         if self.method == "barnes_hut" and self.n_components > 3:
@@ -350,9 +359,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
         if n < 2:
             raise ValueError("n_samples = 1, but a map needs at least 2 rows")
         if self.perplexity >= n:
-            raise ValueError(
-                f"perplexity ({self.perplexity}) must be less than n_samples ({n})"
-            )
+            raise ValueError(f"perplexity ({self.perplexity}) must be less than n_samples ({n})")
         if isinstance(self.init, str) and self.init == "pca":
             if min(X.shape) < self.n_components:
                 raise ValueError(

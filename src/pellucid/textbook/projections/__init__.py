@@ -5,5 +5,6 @@ In teaching order: ``pca`` (by singular values), ``power_iteration`` (one direct
 ``kernel_pca``, ``probabilistic_pca`` (in closed form), ``probabilistic_pca_em``,
 ``factor_analysis``, ``minka_evidence`` (how many directions), ``principal_angles`` (how far two
 subspaces lie apart), ``fast_ica`` (independent sources), ``nmf``
-(parts that are only added), ``mds`` (a map by distances alone).
+(parts that are only added), ``mds`` (a map by distances alone),
+``tsne`` (a map by neighbours).
 """
