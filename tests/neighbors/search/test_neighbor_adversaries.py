@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
+from pellucid.compiled.distances.packing import pack_rows
 from pellucid.core.functions.metrics import NAMES
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import NearestNeighbors
 from pellucid.neighbors.search.metrics import resolve
-from pellucid.compiled.distances.packing import pack_rows
 from pellucid.neighbors.search.search import Index
 
 N, D, M, K = 1500, 12, 64, 7

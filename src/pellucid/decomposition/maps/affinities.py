@@ -31,11 +31,11 @@ ROUNDS = 200  # of Newton and bisection: some eight are needed
 ROUNDING = 4e-15  # of |a|^2 + |b|^2 - 2 a'b beside the squares, for sparse rows
 CLOSE = 4e-16  # rounding of an entropy, beside 1
 
-METRICS = (
-    "euclidean l2 manhattan cityblock l1 chebyshev minkowski cosine correlation canberra "
-    "braycurtis hamming jaccard dice rogerstanimoto russellrao sokalsneath yule sqeuclidean "
-    "seuclidean mahalanobis haversine nan_euclidean precomputed"
-).split()
+METRICS: tuple[str, ...] = ("euclidean", "l2", "manhattan", "cityblock", "l1")
+METRICS += ("chebyshev", "minkowski", "cosine", "correlation", "canberra")
+METRICS += ("braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto")
+METRICS += ("russellrao", "sokalsneath", "yule", "sqeuclidean", "seuclidean")
+METRICS += ("mahalanobis", "haversine", "nan_euclidean", "precomputed")
 
 Neighbours = tuple[Array, IntArray]  # squared distances, indices
 

@@ -360,13 +360,12 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
             raise ValueError("n_samples = 1, but a map needs at least 2 rows")
         if self.perplexity >= n:
             raise ValueError(f"perplexity ({self.perplexity}) must be less than n_samples ({n})")
-        if isinstance(self.init, str) and self.init == "pca":
-            if min(X.shape) < self.n_components:
-                raise ValueError(
-                    f"init='pca' needs n_features and n_samples of at least n_components="
-                    f"{self.n_components}, got n_features={X.shape[1]}, n_samples={n}; "
-                    "use init='random'"
-                )
+        if isinstance(self.init, str) and self.init == "pca" and min(X.shape) < self.n_components:
+            raise ValueError(
+                f"init='pca' needs n_features and n_samples of at least n_components="
+                f"{self.n_components}, got n_features={X.shape[1]}, n_samples={n}; "
+                "use init='random'"
+            )
 
     @property
     def _metric(self) -> Metric:

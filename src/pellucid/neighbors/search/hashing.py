@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pellucid.compiled.distances.packing import over
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, IntArray, Rng
 from pellucid.core.runtime.threads import thread_count
 from pellucid.neighbors.search.hash_kernels import mix_keys, probe_keys
 from pellucid.neighbors.search.metrics import Metric
-from pellucid.compiled.distances.packing import over
 
 FAMILIES = ("cosine", "euclidean", "manhattan", "jaccard", "hamming")
 ROWS = 64  # rows of a product

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.compiled.distances.packing import over
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.runtime.random import generator
@@ -44,7 +45,6 @@ from pellucid.neighbors.search.hashing import (
     wanted_keys,
 )
 from pellucid.neighbors.search.metrics import Metric, resolve
-from pellucid.compiled.distances.packing import over
 from pellucid.neighbors.search.search import Index
 from pellucid.neighbors.search.similarities import matrix
 

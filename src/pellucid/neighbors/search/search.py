@@ -29,11 +29,11 @@ from scipy.sparse import csr_array, issparse
 from pellucid.compiled.distances import brute
 from pellucid.compiled.distances.kd_building import Tree, build_tree
 from pellucid.compiled.distances.kd_tree import WIDTH, leaves_of, tree_nearest, tree_within
+from pellucid.compiled.distances.packing import Packed, over, own, pack_rows, query_scores
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.runtime.threads import map_threads, thread_count
 from pellucid.neighbors.search.metrics import Metric, warn_zero_rows
-from pellucid.compiled.distances.packing import Packed, over, own, pack_rows, query_scores
 
 
 def sparse_distances(A: Any, B: Any, metric: Metric) -> Array:
