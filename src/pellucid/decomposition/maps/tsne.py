@@ -295,7 +295,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
         repel = all_pairs_of if self.method == "exact" else partial(repulsion, angle=self.angle)
         Y = np.ascontiguousarray(self._start(self._unit(rows), n, k).T)
         still, gains = np.zeros_like(Y), np.ones_like(Y)
-        start = Map(Y, *divergence(A, Y, repel, None), still, gains)
+        pull, push, kl = divergence(A, Y, repel, None)
+        start = Map(Y, pull, push, kl, still, gains)
         plan = self._schedule()
         context = FitContext(self, X=X, max_steps=self.max_iter, attributes=self._found)
         run = self._iterate(
