@@ -229,6 +229,7 @@ _HOME = {
     "StepwiseRegression": "linear.subsets.stepwise",
     "Study": "study.learning",
     "TDLearning": "reinforcement.learning.td",
+    "TSNE": "decomposition.maps.tsne",
     "TableFeatures": "study.columns.table_features",
     "TargetEncoder": "features.encoding.target_encoder",
     "TextNB": "naive_bayes.text",

@@ -48,6 +48,7 @@ from pellucid.decomposition.incremental_pca import IncrementalPCA as Incremental
 from pellucid.decomposition.kernel_pca import KernelPCA as KernelPCA
 from pellucid.decomposition.maps.isomap import Isomap as Isomap
 from pellucid.decomposition.maps.mds import MDS as MDS
+from pellucid.decomposition.maps.tsne import TSNE as TSNE
 from pellucid.decomposition.nmf import NMF as NMF
 from pellucid.decomposition.pca import PCA as PCA
 from pellucid.decomposition.probabilistic import ProbabilisticPCA as ProbabilisticPCA

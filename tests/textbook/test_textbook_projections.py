@@ -9,6 +9,7 @@ from pellucid import (
     MDS,
     NMF,
     PCA,
+    TSNE,
     FactorAnalysis,
     FastICA,
     IncrementalPCA,
@@ -18,6 +19,8 @@ from pellucid import (
     TruncatedSVD,
 )
 from pellucid.decomposition.dimension import log_evidence, most_probable
+from pellucid.decomposition.maps import tsne as fast_tsne
+from pellucid.decomposition.maps.affinities import dense_joint
 from pellucid.decomposition.subspace import largest_angle
 from pellucid.textbook.projections.canonical_correlation import canonical_correlation
 from pellucid.textbook.projections.factor_analysis import factor_analysis
@@ -36,6 +39,7 @@ from pellucid.textbook.projections.probabilistic_pca import posterior, probabili
 from pellucid.textbook.projections.probabilistic_pca_em import probabilistic_pca_em, rounds
 from pellucid.textbook.projections.randomised_svd import randomised_svd
 from pellucid.textbook.projections.truncated_svd import truncated_svd
+from pellucid.textbook.projections.tsne import divergence, neighbour_probabilities, tsne
 
 rng = np.random.default_rng(0)
 
@@ -192,3 +196,23 @@ def test_mds():
     delta = np.linalg.norm(X[:, None] - X, axis=2)
     fast = MDS(metric="precomputed", max_iter=20, eps=0).fit(delta, init=start)
     assert_allclose(mds(delta, start, 20), fast.embedding_, rtol=1e-6, atol=1e-8)
+
+
+def test_tsne():
+    """The probabilities to rounding; sixty steps, half of them exaggerated, from one start."""
+    own = np.random.default_rng(0)
+    X, start = own.normal(size=(40, 4)), 1e-2 * own.normal(size=(40, 2))
+    P = neighbour_probabilities(X, 8.0)
+    squares = np.square(X[:, None] - X).sum(axis=2)
+    assert_allclose(P, dense_joint(squares, 8.0)[0], rtol=1e-9, atol=1e-18)
+    A, Y = fast_tsne.affinities(P), np.ascontiguousarray(start.T)
+    forces = fast_tsne.divergence(A, Y, fast_tsne.all_pairs_of, None)
+    at = fast_tsne.Map(Y, *forces, np.zeros_like(Y), np.ones_like(Y))
+    plan = fast_tsne.Schedule(2.0, 12.0, 30, 50, 300, 0.0)
+    for _ in range(60):
+        at, _ = fast_tsne.descend(A, fast_tsne.all_pairs_of, plan, at)
+    book = tsne(P, start, 60, rate=2.0, exploring=30)
+    assert_allclose(book, at.Y.T, rtol=1e-6, atol=1e-9)
+    assert divergence(P, book)[0] == pytest.approx(at.kl, rel=1e-9)
+    model = TSNE(perplexity=8, method="exact", init=start, max_iter=250).fit(X)
+    assert divergence(P, model.embedding_)[0] == pytest.approx(model.kl_divergence_, rel=1e-9)

@@ -20,6 +20,8 @@ REASONS: dict[str, str] = {
     "pellucid.cluster says whether the clusters come back",
     "decomposition": "directions are turned by every new row and have no error of their own; "
     f"{SPREAD}",
+    "decomposition.maps": "points stand by their neighbours or distances and have no errors; "
+    "draw the map again from another start to see which groups stay together",
     "deep": f"a network has many equal minima, so its weights have no standard errors; {HELD_OUT}",
     "discriminant": "means and covariances enter the rule together, and no error of one of them "
     f"says how sure a prediction is; {HELD_OUT}",

@@ -14,6 +14,7 @@ _HOME = {
     "PCA": "pca",
     "ProbabilisticPCA": "probabilistic",
     "Stability": "subspace",
+    "TSNE": "maps.tsne",
     "TruncatedSVD": "truncated_svd",
     "subspace_stability": "subspace",
 }

@@ -12,7 +12,7 @@ from pellucid.cluster import DisconnectedWarning, SpectralClustering
 from pellucid.cluster.spectral import maps as spectral_maps
 from pellucid.cluster.spectral.labels import cluster_qr, discretize
 from pellucid.cluster.spectral.maps import laplacian_maps
-from pellucid.cluster.spectral.spectral import nearest_rows
+from pellucid.compiled.distances.nearest import nearest
 
 LAPLACIANS = ["symmetric", "random_walk", "unnormalized"]
 
@@ -129,7 +129,7 @@ def test_seed_and_order_of_rows_do_not_change_the_embedding():
 def test_neighbours_by_brute_force():
     X = np.random.default_rng(0).normal(size=(300, 4))
     D = ((X[:, None] - X) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(nearest_rows(X, 6), np.argsort(D, axis=1, kind="stable")[:, :6])
+    np.testing.assert_array_equal(nearest(X, X, 6)[1], np.argsort(D, axis=1, kind="stable")[:, :6])
     known = SpectralClustering(
         3, affinity="precomputed_nearest_neighbors", n_neighbors=6, random_state=0
     ).fit(D)

@@ -135,6 +135,7 @@ CALLS = [
     lambda: p.Isomap(n_neighbors=1).fit(X),
     lambda: p.NMF(2, random_state=0, tol=1.0).fit_transform(X**2, H=np.ones((2, 4))),
     lambda: p.NMF(2, init="nndsvd", solver="mu", tol=1.0).fit(X**2),
+    lambda: p.TSNE(perplexity=5).fit(np.ones((20, 3))),
     # discriminant
     lambda: p.LinearDiscriminantAnalysis(priors=[1, 1]).fit(X, c),
     lambda: p.LinearDiscriminantAnalysis().fit(twice, c),

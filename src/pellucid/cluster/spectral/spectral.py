@@ -26,17 +26,16 @@ from pellucid.base import Estimator, with_callbacks
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.labels import cluster_qr, discretize
 from pellucid.cluster.spectral.maps import Graph, laplacian_maps
-from pellucid.compiled.distances.kd_building import build_tree
-from pellucid.compiled.distances.kd_tree import tree_nearest
+from pellucid.compiled.distances.nearest import nearest
 from pellucid.core.algebra.graph import knn_weights, rbf_weights
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
+from pellucid.core.arrays.typing import ArrayLike, IntArray, MaybeArray, Seed
 from pellucid.core.functions.kernels import kernel_from
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
-from pellucid.core.runtime.threads import map_threads, single_threaded_blas
+from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.core.runtime.warn import warn
 
 KERNELS = ("rbf", "linear", "poly", "polynomial", "sigmoid", "laplacian")
@@ -44,26 +43,10 @@ OTHERS = ("cosine", "chi2", "additive_chi2")
 GIVEN = ("nearest_neighbors", "precomputed", "precomputed_nearest_neighbors")
 LAPLACIANS = ("symmetric", "random_walk", "unnormalized")
 LOOK = 11  # eigenvalues among which the largest gap is looked for, at least
-SPAN = 512  # queries a thread takes at a time
 
 
 class DisconnectedWarning(UserWarning):
     """The graph has more parts than clusters were asked for."""
-
-
-def nearest_rows(X: Array, k: int) -> IntArray:
-    """The k nearest rows of every row, itself among them."""
-    n = len(X)
-    tree = build_tree(X)
-    order = tree.slots.ravel()[tree.slots.ravel() < n]  # neighbours in space after each other
-    out, index = np.empty((n, k)), np.empty((n, k), np.int64)
-
-    def search(start: int) -> None:
-        stop = min(start + SPAN, n)
-        tree_nearest(*tree, X, order, start, stop, 2, 2.0, out, index, np.zeros(1, np.int64))
-
-    list(map_threads(search, range(0, n, SPAN)))
-    return index
 
 
 def known_neighbours(D: Graph, k: int) -> IntArray:
@@ -235,7 +218,8 @@ class SpectralClustering(ClusterMixin, Estimator):
                 k = self.n_neighbors
                 raise ValueError(f"n_neighbors must be at most n_samples={n}, got {k}")
             if name == "nearest_neighbors":
-                index = nearest_rows(to_dense(X), self.n_neighbors)
+                rows = to_dense(X)
+                index = nearest(rows, rows, self.n_neighbors)[1]
             else:
                 index = known_neighbours(X, self.n_neighbors)
             C = knn_weights(index, n)

@@ -1,1 +1,1 @@
-"""Maps of rows by their distances: start with ``mds.py``."""
+"""Maps of rows: by distances, start with ``mds.py``; by neighbours, with ``tsne.py``."""

@@ -6,5 +6,6 @@ In teaching order: ``pca`` (by singular values), ``power_iteration`` (one direct
 ``factor_analysis``, ``minka_evidence`` (how many directions), ``principal_angles`` (how far two
 subspaces lie apart), ``fast_ica`` (independent sources), ``nmf``
 (parts that are only added), ``mds`` (a map by distances alone), ``isomap`` (by distances along a
-surface), ``canonical_correlation`` (what two tables have in common).
+surface), ``tsne`` (a map by neighbours), ``canonical_correlation`` (what two tables have in
+common).
 """
