@@ -40,6 +40,7 @@ from fuzz_specimens import every_name, specimen
 from model_files import npy, seal
 
 SECONDS, BYTES = 10, 2**31
+MEMORY = Path("/dev/shm")  # files without a disk
 STUCK = 100  # seconds by the clock, for compiled code that Python cannot interrupt
 OUTSIDE = "index is out of bounds"  # what compiled code says; NumPy names the index
 METHODS = (*OUTPUTS, "get_feature_names_out", "inverse_transform", "score_samples", "card")
@@ -262,18 +263,18 @@ def use(model, X):
     return None
 
 
-def limit_memory():
-    """Let this process have 2 GB more than it has."""
+def limit_memory(more=BYTES):
+    """Let this process have 2 GB more than it has; None: as much as it wants."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    most = -1 if more is None else pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
 def attempt(blob, path, X):
     """Load and use one file; returns what went wrong, or None."""
     path.write_bytes(blob)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: the machine may be busy
-    faulthandler.dump_traceback_later(STUCK, exit=True)
+    signal.alarm(STUCK)
     try:
         try:
             model = load(path)
@@ -286,39 +287,38 @@ def attempt(blob, path, X):
         return f"took over {SECONDS} s"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        faulthandler.cancel_dump_traceback_later()
+        signal.alarm(0)
 
 
 def run(count, names, seed=0, first=0):
     """Try ``count`` files of each class; a line before each file, a line for each fault."""
     signal.signal(signal.SIGPROF, alarm)
+    faulthandler.register(signal.SIGALRM, chain=True)  # says where it is stuck, then ends it
     event.register("numba:compile", PauseWhileCompiling())
     warnings.simplefilter("ignore")
-    limited = False
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         path = Path(folder, "model.pellucid")
         for name in names:
+            limit_memory(None)
             try:
                 model, X = specimen(name)
                 save(model, path)
             except Exception as error:  # noqa: BLE001  said, and counted as a fault
                 print(json.dumps(["fault", name, -1, f"specimen: {error!r}"[:200]]), flush=True)
+                print(json.dumps(["ended", name]), flush=True)
                 continue
-            if not limited:
-                limit_memory()
-                limited = True
+            limit_memory()
             manifest, arrays = opened(path)
             for record in undeclared(manifest["object"]):
                 print(json.dumps(["fault", name, -1, f"{record} declares no state"]), flush=True)
-            print(json.dumps(["class", name]), flush=True)
             for i in range(first, count):
                 blob = mutate(manifest, arrays, random.Random(f"{seed} {name} {i}"))
                 print(json.dumps(["try", name, i]), flush=True)
                 trouble = attempt(blob, path, X)
                 if trouble:
                     print(json.dumps(["fault", name, i, trouble]), flush=True)
+            print(json.dumps(["ended", name]), flush=True)
             first = 0
-    print(json.dumps(["done"]), flush=True)
 
 
 if __name__ == "__main__":
