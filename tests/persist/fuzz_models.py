@@ -322,8 +322,9 @@ def attempt(blob, path, given):
     try:
         try:
             model = load(path)
-        except ModelFileError:
-            return None
+        except ModelFileError as error:
+            asked = isinstance(error.__cause__, MemoryError)
+            return "load: asked for gigabytes before it refused" if asked else None
         except Exception as error:  # noqa: BLE001  this is what is looked for
             return f"load: {type(error).__name__}: {str(error)[:150]}"
         return use(model, given)
