@@ -95,3 +95,14 @@ def test_new_classes_in_a_later_part_are_refused():
     model.partial_fit(X, np.arange(40) % 2, classes=[0, 1])
     with pytest.raises(ValueError, match="class"):
         model.partial_fit(X, np.arange(40) % 3)
+
+
+def test_a_curve_whose_sums_overflow_is_refused():
+    with pytest.raises(ValueError, match="the sums of y overflow"):
+        pellucid.IsotonicRegression().fit([0, 1], [1e308, -1e308], [3, 3])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1e100])
+def test_columns_that_do_not_vary_are_not_unmixed(value):
+    with pytest.raises(ValueError, match="no column varies"):
+        pellucid.FastICA(2).fit(np.full((9, 3), value))

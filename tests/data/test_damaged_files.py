@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import zipfile
 from datetime import datetime
 
 import polars as pl
@@ -117,6 +118,29 @@ def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match="unpacks to more than 300 times"):
             read(path)
         assert sum(unpacked) < 2 * spool.SMALL_BYTES + 300 * path.stat().st_size
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_a_workbook_that_is_a_bomb_is_refused(honest, tmp_path):
+    """Also one that says that its part is small: it is unpacked, up to the limit, to be sure."""
+    path, size = tmp_path / "t.xlsx", spool.SMALL_BYTES + 12345
+    path.write_bytes(good("xlsx"))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/sharedStrings.xml", bytes(size))
+    if not honest:
+        said, small = size.to_bytes(4, "little"), (99).to_bytes(4, "little")
+        assert path.read_bytes().count(said) == 2
+        path.write_bytes(path.read_bytes().replace(said, small))
+    with pytest.raises(ValueError, match="unpacks to more than 300 times"):
+        load(path)
+
+
+def test_a_workbook_of_a_version_to_come_is_one_sentence(tmp_path):
+    path, content = tmp_path / "t.xlsx", bytearray(good("xlsx"))
+    content[content.index(b"PK\x01\x02") + 6] = 91
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"not a whole Excel file: zip file version 9\.1"):
+        load(path)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json"])

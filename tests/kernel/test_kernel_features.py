@@ -48,6 +48,22 @@ def test_two_routes_of_the_linear_kernel():
     assert_allclose(KernelRidge(kernel=LinearKernel()).fit(lifted, y).predict(lifted), feature)
 
 
+@pytest.mark.parametrize("degree", [40, 10**6, 10**12])
+def test_a_feature_map_that_would_never_end_is_refused(degree):
+    rows = np.ones((2, 20))
+    for kernel in (PolynomialKernel(degree), PolynomialKernel(4) * PolynomialKernel(4)):
+        with pytest.raises(ValueError, match=r"the feature map has .* factors in a row"):
+            kernel.feature_map(rows)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5, 30])
+def test_the_feature_map_of_any_degree_is_the_kernel(degree):
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    kernel = PolynomialKernel(degree, coef0=0.5, gamma=0.7)
+    lifted = kernel.feature_map(rows)
+    assert_allclose(lifted @ lifted.T, kernel(rows), rtol=1e-9, atol=1e-9 * kernel(rows).max())
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leave_one_out_is_the_fit_without_the_row(weighted):
     X, y = curve(25)

@@ -14,15 +14,20 @@ outside an array is a fault too.
 import copy
 import faulthandler
 import hashlib
+import inspect
 import io
 import json
 import random
+import re
 import resource
 import signal
 import sys
 import tempfile
 import warnings
 import zipfile
+from collections import deque
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +45,20 @@ from fuzz_specimens import every_name, specimen
 from model_files import npy, seal
 
 SECONDS, BYTES = 10, 2**31
+MEMORY = Path("/dev/shm")  # files without a disk
 STUCK = 100  # seconds by the clock, for compiled code that Python cannot interrupt
 OUTSIDE = "index is out of bounds"  # what compiled code says; NumPy names the index
-METHODS = (*OUTPUTS, "get_feature_names_out", "inverse_transform", "score_samples", "card")
-METHODS += ("__call__", "query")  # of kernels and of an index
+# What a method is asked with, by the names of what it has to be given: rows and answers come with
+# the specimen. One that wants anything else is not asked.
+ROWS = ("X", "T", "Y", "Q", "Z", "raw_documents", "states", "X_new")
+GIVEN = {
+    **dict.fromkeys(("k", "m", "n", "n_clusters", "length", "steps"), 2),
+    **dict.fromkeys(("state", "next_state", "action", "j"), 0),
+    **dict.fromkeys(("alpha", "radius", "cut_distance", "reward"), 0.5),
+    "columns": [0],
+}
+NO_QUESTION = re.compile(r"_|fit|set_|get_params|get_metadata_routing|learn$")
+CHANGES = ("partial_fit", "update", "reset", "end_episode", "calibrate_intervals")  # asked last
 WHOLE = (0, 1, -1, 2, 3, 7, 5000, 10**6, 10**9, 10**12, 2**31, 2**63 - 1, -(2**63), 2**100)
 REAL = (0.0, -1.0, 1e-320, 1e308, -1e308, 0.5, 1e9)
 ODD = (
@@ -243,17 +258,47 @@ class PauseWhileCompiling(event.Listener):
             signal.setitimer(signal.ITIMER_PROF, self.left)
 
 
-def use(model, X):
+@cache
+def questions(cls):
+    """(name, names of what it is given) of every method that a model of a class can answer."""
+    found = []
+    names = [name for name in dir(cls) if name == "__call__" or not NO_QUESTION.match(name)]
+    for name in sorted(names, key=lambda name: (name in CHANGES, name not in OUTPUTS, name)):
+        if not callable(method := getattr(cls, name, None)):
+            continue
+        places = list(inspect.signature(method).parameters.values())[1:]
+        needed = [p.name for p in places if p.default is p.empty and p.kind in (0, 1)]
+        if name == "inverse_transform":
+            needed = ["transformed"]
+        elif name == "score" and len(places) > 1:
+            needed = ["X", "y"]
+        if {*needed} <= {*GIVEN, *ROWS, "y", "transformed"}:
+            found.append((name, needed))
+    return found
+
+
+def given_to(model, X):
+    """What the methods are asked with, by name; the answers are those of the model itself."""
+    rows = np.array([0, 1]) if X is None else X  # states of a decision process
+    given = {**GIVEN, **dict.fromkeys(ROWS, rows), "y": np.arange(7) % 2, "transformed": rows}
+    for name, method in (("y", "predict"), ("transformed", "transform")):
+        with suppress(Exception):  # not every model has both
+            given[name] = getattr(model, method)(rows)
+    return given
+
+
+def use(model, given):
     """Ask everything; returns the name of the trouble, or None."""
-    n = getattr(model, "n_features_in_", None)
-    inputs = [X]
-    if isinstance(X, np.ndarray) and isinstance(n, int) and 0 < n <= 64 and n != X.shape[1]:
-        inputs.append(np.resize(X, (7, n)))
-    for name in METHODS:
-        for rows in inputs:
+    n, X = getattr(model, "n_features_in_", None), given["X"]
+    inputs = [given]
+    if isinstance(X, np.ndarray) and isinstance(n, int) and 0 < n <= 64 and n != X.shape[-1]:
+        inputs.append({**given, **dict.fromkeys(ROWS, np.resize(X, (7, n)))})
+    for given in inputs:
+        for name, needed in questions(type(model)):
             try:
-                method = getattr(model, name)
-                method() if name in ("card", "get_feature_names_out") else method(rows)
+                answer = getattr(model, name)(*(given[place] for place in needed))
+                if inspect.isgenerator(answer):
+                    deque(answer, maxlen=0)
             except (MemoryError, NumbaError, SystemError) as error:
                 return f"{name}: {type(error).__name__}: {str(error)[:150]}"
             except Exception as error:  # noqa: BLE001  any ordinary answer to nonsense is fine
@@ -262,63 +307,64 @@ def use(model, X):
     return None
 
 
-def limit_memory():
-    """Let this process have 2 GB more than it has."""
+def limit_memory(more=BYTES):
+    """Let this process have 2 GB more than it has; None: as much as it wants."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    most = -1 if more is None else pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
-def attempt(blob, path, X):
+def attempt(blob, path, given):
     """Load and use one file; returns what went wrong, or None."""
     path.write_bytes(blob)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: the machine may be busy
-    faulthandler.dump_traceback_later(STUCK, exit=True)
+    signal.alarm(STUCK)
     try:
         try:
             model = load(path)
-        except ModelFileError:
-            return None
+        except ModelFileError as error:
+            asked = isinstance(error.__cause__, MemoryError)
+            return "load: asked for gigabytes before it refused" if asked else None
         except Exception as error:  # noqa: BLE001  this is what is looked for
             return f"load: {type(error).__name__}: {str(error)[:150]}"
-        return use(model, X)
+        return use(model, given)
     except Hang:
         return f"took over {SECONDS} s"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        faulthandler.cancel_dump_traceback_later()
+        signal.alarm(0)
 
 
 def run(count, names, seed=0, first=0):
     """Try ``count`` files of each class; a line before each file, a line for each fault."""
     signal.signal(signal.SIGPROF, alarm)
+    faulthandler.register(signal.SIGALRM, chain=True)  # says where it is stuck, then ends it
     event.register("numba:compile", PauseWhileCompiling())
     warnings.simplefilter("ignore")
-    limited = False
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         path = Path(folder, "model.pellucid")
         for name in names:
+            limit_memory(None)
             try:
                 model, X = specimen(name)
                 save(model, path)
             except Exception as error:  # noqa: BLE001  said, and counted as a fault
                 print(json.dumps(["fault", name, -1, f"specimen: {error!r}"[:200]]), flush=True)
+                print(json.dumps(["ended", name]), flush=True)
                 continue
-            if not limited:
-                limit_memory()
-                limited = True
+            given = given_to(model, X)
+            limit_memory()
             manifest, arrays = opened(path)
             for record in undeclared(manifest["object"]):
                 print(json.dumps(["fault", name, -1, f"{record} declares no state"]), flush=True)
-            print(json.dumps(["class", name]), flush=True)
             for i in range(first, count):
                 blob = mutate(manifest, arrays, random.Random(f"{seed} {name} {i}"))
                 print(json.dumps(["try", name, i]), flush=True)
-                trouble = attempt(blob, path, X)
+                trouble = attempt(blob, path, given)
                 if trouble:
                     print(json.dumps(["fault", name, i, trouble]), flush=True)
+            print(json.dumps(["ended", name]), flush=True)
             first = 0
-    print(json.dumps(["done"]), flush=True)
 
 
 if __name__ == "__main__":

@@ -41,19 +41,24 @@ CHECKED = {
 }
 COUNTS = {"models": 500, "checked": 500, "readers": 10_000, "commands": 1000}
 SLICE = {"readers": 2500, "commands": 250}
+TOGETHER = 12  # classes in a process
 
 
 def faults(count, names, **settings):
     """What went wrong with ``count`` forged files of each class."""
-    found, first = [], 0
+    return [fault for _, found in faults_by_class(count, names, **settings) for fault in found]
+
+
+def faults_by_class(count, names, **settings):
+    """(class, what went wrong with its forged files) as soon as the class is through.
+
+    One process tries them all, for its start costs more than the files of most classes. If it dies
+    another one goes on with the next file.
+    """
+    names, found, first = list(names), [], 0
     while names:
-        command = [
-            sys.executable,
-            str(FORGE),
-            str(count),
-            *names,
-            str(first),
-        ]
+        last, name = None, names[0]
+        command = [sys.executable, str(FORGE), str(count), *names, str(first)]
         env = {**os.environ, **FEW_THREADS, **settings}
         with (
             tempfile.TemporaryFile("w+") as said,
@@ -61,20 +66,26 @@ def faults(count, names, **settings):
                 command, stdout=subprocess.PIPE, stderr=said, text=True, env=env
             ) as child,
         ):
-            rows = [json.loads(line) for line in child.stdout if line.startswith("[")]
-            said.seek(0)
+            for row in (json.loads(line) for line in child.stdout if line.startswith("[")):
+                if row[0] == "fault":
+                    found.append(row[1:])
+                elif row[0] == "try":
+                    last = row[2]
+                else:  # the class is through
+                    yield name, found
+                    names, found, first, last = names[1:], [], 0, None
+                    name = names[0] if names else name
             ended = child.wait()
+            said.seek(0)
             why = f"ended with {ended}: {said.read()[-300:]}"
-        found += [row[1:] for row in rows if row[0] == "fault"]
-        if rows and rows[-1] == ["done"]:
-            # memory that was overwritten may be found out when it is given back
-            return found if ended == 0 else [*found, [names[-1], -1, why]]
-        last = next((row for row in reversed(rows) if row[0] == "try"), None)
-        if last is None:
-            return [*found, [names[0], -1, f"before the first file: {why}"]]
-        found.append([last[1], last[2], why])
-        names, first = names[names.index(last[1]) :], last[2] + 1
-    return found
+        if names and last is not None:
+            found.append([name, last, why])
+            first = last + 1
+        elif names:
+            yield name, [*found, [name, -1, f"before the first file: {why}"]]
+            names, found, first = names[1:], [], 0
+        elif ended:  # memory that was overwritten may be found out when it is given back
+            yield name, [[name, -1, why]]
 
 
 def slice_faults(what, kind, first, stop):
@@ -108,34 +119,43 @@ def run_part(what, kind, first, stop):
     print(json.dumps([[kind, *fault] for fault in found]), flush=True)
 
 
-def parts(what, count):
-    """(name of the part, how many files it has, the function that tries it)."""
+def parts(what, count, only):
+    """How many files each part has, by the name of the part."""
     sys.path.insert(0, str(HELPERS))
     if what in ("models", "checked"):
         from fuzz_specimens import every_name
 
-        settings = CHECKED if what == "checked" else {}
-        tasks = {name: partial(faults, count, [name], **settings) for name in every_name()}
-        return [(name, count, task) for name, task in tasks.items()]
+        return dict.fromkeys(only or every_name(), count)
     from damaged_inputs import KINDS
 
-    every = [
-        (kind, first, min(first + SLICE[what], count))
+    return {
+        f"{kind} {first}": min(SLICE[what], count - first)
         for first in range(0, count, SLICE[what])
-        for kind in KINDS
-    ]
-    return [
-        (f"{kind} {first}", stop - first, partial(slice_faults, what, kind, first, stop))
-        for kind, first, stop in every
-    ]
+        for kind in only or KINDS
+    }
+
+
+def tasks(what, sizes):
+    """Functions that try some of the parts and yield (part, what went wrong with it)."""
+    if what in ("models", "checked"):
+        names, settings = list(sizes), CHECKED if what == "checked" else {}
+        together = [names[i : i + TOGETHER] for i in range(0, len(names), TOGETHER)]
+        return [partial(faults_by_class, sizes[some[0]], some, **settings) for some in together]
+
+    def one(part, size):
+        kind, first = part.split()
+        yield part, slice_faults(what, kind, int(first), int(first) + size)
+
+    return [partial(one, part, size) for part, size in sizes.items()]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=COUNTS)
+    parser.add_argument("only", nargs="*", help="classes or formats; none: all of them")
     parser.add_argument("--count", type=int, default=0, help="files of each; 0: as promised")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--minutes", type=float, default=1e9, help="begin no part after these")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no process after these")
     parser.add_argument("--out", type=Path, required=True, help="lines of JSON, added to")
     options = parser.parse_args()
     began, lock = time.monotonic(), Lock()
@@ -143,23 +163,27 @@ def main():
     if options.out.exists():
         lines = [json.loads(line) for line in options.out.read_text().splitlines()]
         done = {line["part"]: line for line in lines if "part" in line}
-    every = parts(options.what, options.count or COUNTS[options.what])
+    sizes = parts(options.what, options.count or COUNTS[options.what], options.only)
 
-    def tried(part):
-        name, count, task = part
+    def tried(task):
         if time.monotonic() - began > 60 * options.minutes:
             return
         start = time.monotonic()
-        line = {"part": name, "files": count, "faults": task()}
-        line["seconds"] = round(time.monotonic() - start, 1)
-        with lock, options.out.open("a") as out:
-            done[name] = line
-            out.write(json.dumps(line) + "\n")
+        for part, found in task():
+            seconds = round(time.monotonic() - start, 1)
+            with lock, options.out.open("a") as out:
+                if part in done:  # a process may end badly after its last class
+                    found = [*done[part]["faults"], *found]
+                line = {"part": part, "files": sizes[part], "faults": found, "seconds": seconds}
+                done[part] = line
+                out.write(json.dumps(line) + "\n")
+            start = time.monotonic()
 
+    left = {part: size for part, size in sizes.items() if part not in done}
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(tried, [part for part in every if part[0] not in done]))
+        list(pool.map(tried, tasks(options.what, left)))
     found = [fault for line in done.values() for fault in line["faults"]]
-    missing = [part[0] for part in every if part[0] not in done]
+    missing = [part for part in sizes if part not in done]
     whole = {
         "what": options.what,
         "parts": len(done),

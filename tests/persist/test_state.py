@@ -371,3 +371,44 @@ def test_numbers_of_a_kernel_that_make_no_table_are_refused(key, bad):
     holds = RECORDS["sklearn.gaussian_process.kernels.RBF"][key]
     assert holds(np.array([1.0, 2.0]))
     assert not holds(bad)
+
+
+LSH = {"n_tables": 10**9, "n_bits": 10**12, "n_probes": 10**9}
+DRAWN = [pellucid.RandomForestRegressor, pellucid.BaggingClassifier, pellucid.IsolationForest]
+
+
+@pytest.mark.parametrize("key", LSH)
+def test_tables_that_fill_the_memory_are_refused(key, path):
+    """A model makes the tables of its index again when it is asked."""
+    index = pellucid.neighbors.LSHIndex(random_state=0)
+    model = pellucid.KNeighborsClassifier(algorithm=index).fit(X, y > 0)
+
+    def change(tree, arrays):
+        tree["params"]["algorithm"]["params"][key] = LSH[key]
+
+    refused(path, forged(model, path, change))
+
+
+@pytest.mark.parametrize("made", DRAWN)
+def test_a_sampler_draws_no_more_than_its_rows_could_give(made, path):
+    model = made(n_estimators=2, random_state=0).fit(X, y > 0)
+
+    def draws(tree, arrays):
+        tree["state"]["sampler_"]["state"]["draws"] = 10**9
+
+    def weights(tree, arrays):
+        place = tree["state"]["sampler_"]["state"]["weight"]
+        arrays[place["file"]] = np.full(len(X), 2.0**31 // len(X) - 1)
+
+    for change in (draws, weights):
+        refused(path, forged(model, path, change))
+
+
+@pytest.mark.parametrize("key", ["n_inputs", "n_actions", "hidden"])
+def test_a_network_whose_weights_are_not_there_is_small(key, path):
+    network = find_class("pellucid.reinforcement.value_network.ValueNetwork")(3, 2)
+
+    def change(tree, arrays):
+        tree["params"][key] = {"is": "tuple", "items": [10**9]} if key == "hidden" else 10**9
+
+    refused(path, forged(network, path, change))

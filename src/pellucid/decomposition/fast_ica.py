@@ -97,6 +97,8 @@ def whitened(X: Array, k: int, solver: str) -> Whitened:
     """By the SVD of the triangle of X, or by the eigenvectors of X'X."""
     n, mean = len(X), X.mean(axis=0)
     C = X - mean
+    if not C.any():
+        raise ValueError("no column varies, so there is nothing to unmix")
     shift = unit_exponent(C)  # LAPACK loses its way among denormal numbers
     C = scaled(C, shift)
     if solver == "svd":

@@ -14,8 +14,8 @@ maps, a product takes all pairwise products, a multiple b scales by sqrt(b).
 """
 
 from collections.abc import Callable, Sequence
-from itertools import combinations_with_replacement
-from math import factorial, inf, prod, sqrt
+from itertools import combinations_with_replacement, pairwise
+from math import comb, inf, prod, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,6 +31,7 @@ from pellucid.core.runtime.threads import map_threads
 LINEAR, POLYNOMIAL, GAUSSIAN, SIGMOID, LAPLACIAN = range(5)
 LARGE = 1_000_000  # cells of a matrix that threads fill together
 BLOCK = 65_536  # cells that stay in the cache of a core
+MAP_FACTORS = 2**22  # of the features of a row, before a map counts as endless
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KernelLike: TypeAlias = "str | Kernel | Callable[..., Any]"
 
@@ -131,6 +132,15 @@ class LinearKernel(Kernel):
         return KernelCode(LINEAR)
 
 
+def refuse_wide_map(factors: int) -> None:
+    """Refuse a feature map of so many factors in a row that it would never end."""
+    if factors > MAP_FACTORS:
+        raise ValueError(
+            f"the feature map has {factors:.3g} factors in a row, at most {MAP_FACTORS} are made: "
+            "use the kernel itself"
+        )
+
+
 class PolynomialKernel(Kernel):
     """k(x, z) = (gamma x.z + coef0)^degree
 
@@ -172,10 +182,11 @@ class PolynomialKernel(Kernel):
         X = dense(rows_of(X)) * sqrt(self.gamma)
         if self.coef0 > 0:
             X = np.hstack([np.full((len(X), 1), sqrt(self.coef0)), X])
+        refuse_wide_map(comb(X.shape[1] + self.degree - 1, self.degree) * max(self.degree, 1))
         columns = []
         for chosen in combinations_with_replacement(range(X.shape[1]), self.degree):
-            powers = [chosen.count(j) for j in set(chosen)]
-            ways = factorial(self.degree) / prod(factorial(m) for m in powers)
+            powers = np.cumsum([chosen.count(j) for j in set(chosen)], dtype=int).tolist()
+            ways = prod(comb(b, b - a) for a, b in pairwise([0, *powers]))
             columns.append(sqrt(ways) * X[:, list(chosen)].prod(axis=1))
         return np.column_stack(columns)
 
@@ -447,6 +458,7 @@ class ProductKernel(KernelOfTwo):
 
     def feature_map(self, X: ArrayLike) -> Array:
         a, b = self.left.feature_map(X), self.right.feature_map(X)
+        refuse_wide_map(a.shape[1] * b.shape[1])
         return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
 

@@ -258,6 +258,7 @@ class Bagging(Estimator):
     def _check_state(self) -> None:
         super()._check_state()
         if hasattr(self, "estimators_"):
+            self.sampler_.check()
             d = self.n_features_in_
             for model, features in self._members():
                 if getattr(model, "n_features_in_", len(features)) != len(features):

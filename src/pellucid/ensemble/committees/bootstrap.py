@@ -51,6 +51,8 @@ def class_factor(wanted: Any, codes: IntArray, w: Array) -> Callable[[Array], Ar
 
 
 MOST_DRAWS = 2**31 - 1
+# What a file may ask for: rows that whole weights stand for, draws from few rows.
+MOST_REPEATED, MOST_FROM_FEW = 2**27, 2**22
 NOISE, DEAL = 1, 2  # what a stream is for, beside the draw itself
 SAMPLINGS = "sampling must be 'bootstrap', Bootstrap(...), Disjoint() or None"
 
@@ -129,6 +131,13 @@ class Sampler(NamedTuple):
     weight: Array  # (n,), or (0,) where all are 1
     codes: Any  # (n,) classes for ``balance``, else (0,)
     order: Any  # (n,) int32  the rows in an order of their own
+
+    def check(self) -> None:
+        """Refuse a sampler from a file that would draw far more rows than there are."""
+        repeated = len(self.weight) > 0 and is_whole(self.weight)
+        total = max(self.n, int(self.weight.sum()) if repeated else 0)
+        if total > max(MOST_REPEATED, 100 * self.n) or self.draws > max(MOST_FROM_FEW, 100 * total):
+            raise ValueError(f"a sampler of {self.n} rows cannot draw {max(total, self.draws)}")
 
     def counts(self, b: int) -> Array:
         """How often member b sees each row."""

@@ -220,6 +220,7 @@ class ForestEstimator(Estimator):
         super()._check_state()
         if hasattr(self, "forest_"):
             check_fitted_forest(self)
+            self.sampler_.check()
             check_categories(self)
 
     def _unseen(self, b: int, w: Array) -> IntArray:

@@ -437,6 +437,7 @@ class IsolationForest(OutlierMixin, Estimator):
         super()._check_state()
         if hasattr(self, "forest_"):
             check_fitted_forest(self)
+            self.sampler_.check()
             if self.forest_.value.shape[1] != 1:
                 raise ValueError("forest_ must have one value for every node")
 

@@ -205,7 +205,10 @@ class IsotonicRegression(TransformerMixin, Regressor):
         self.increasing_ = rises(ordered) if auto else bool(self.increasing)
         low = -np.inf if self.y_min is None else self.y_min
         high = np.inf if self.y_max is None else self.y_max
-        fit = fit_isotonic(ordered, increasing=self.increasing_, low=low, high=high)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fit = fit_isotonic(ordered, increasing=self.increasing_, low=low, high=high)
+        if not np.isfinite(fit.y).all():
+            raise ValueError("the sums of y overflow float64; scale y down")
         kind = np.float32 if single else np.float64  # as X came
         self.X_thresholds_, self.y_thresholds_ = _as(kind, fit.x), _as(kind, fit.y)
         self.X_min_, self.X_max_ = float(fit.x[0]), float(fit.x[-1])

@@ -57,6 +57,7 @@ HALVINGS = 4  # of the last step, on the scale of logarithms
 PROBES = 64  # buckets of a table that a query looks in, where the width is open
 MOST_PROBES = 128  # where it is not
 DOUBLINGS = 200
+MOST_HASHES = 1 << 18  # functions, or buckets of a query, that a file may ask for
 KEYS = 1 << 22  # of probes, held at once by a thread
 
 
@@ -202,6 +203,16 @@ class LSHIndex(BaseEstimator):
         self._family = served
         self._settle(int(rng.integers(2**62)))
         return self
+
+    def _check_state(self) -> None:
+        """Check settings read from a file: a model makes its tables again from them."""
+        check.whole(n_tables=self.n_tables, n_bits=self.n_bits)
+        sizes = [self.n_bits]
+        if self.n_probes is not None:
+            check.whole(n_probes=self.n_probes)
+            sizes.append(self.n_probes)
+        if self.n_tables * max(sizes) > MOST_HASHES:
+            raise ValueError(f"n_tables times n_bits or n_probes must be at most {MOST_HASHES}")
 
     def _settle(self, seed: int) -> None:
         """Draw the functions, find width and probes by the recall of a sample, fill the tables."""

@@ -31,6 +31,9 @@ class Work(NamedTuple):
     adam: RuleCode
 
 
+MOST_UNFITTED = 2**24  # weights that a file may ask for without holding them
+
+
 class ValueNetwork(BaseEstimator):
     """Action values by a network of dense layers, with Adam.
 
@@ -143,8 +146,13 @@ class ValueNetwork(BaseEstimator):
 
     def _check_state(self) -> None:
         """Check a network read from a file."""
+        check.whole(n_inputs=self.n_inputs, n_actions=self.n_actions)
+        check.whole(**{f"hidden[{i}]": n for i, n in enumerate(self.hidden)})
+        sizes = [int(n) for n in (self.n_inputs, *self.hidden, self.n_actions)]
+        size = sum((n + 1) * m for n, m in pairwise(sizes))
+        if not hasattr(self, "vector_") and size > MOST_UNFITTED:
+            raise ValueError(f"a network of {size} weights that are still to be drawn is too large")
         if hasattr(self, "vector_"):
-            size = self._network().plan.size
             for name in ("vector_", "mean_", "square_"):
                 value = getattr(self, name)
                 if value.shape != (size,) or value.dtype != np.float64:
