@@ -66,7 +66,7 @@ def glum(family, p):
         from glum import GeneralizedLinearRegressor, TweedieDistribution
 
         how = TweedieDistribution(p) if family == "tweedie" else family
-        model = GeneralizedLinearRegressor(how, alpha=ALPHA, l1_ratio=0.0, link="log")
+        model = GeneralizedLinearRegressor(family=how, alpha=ALPHA, l1_ratio=0.0, link="log")
         model.fit(*data)
         return objective(data, p, model.coef_, model.intercept_)
 
