@@ -37,7 +37,6 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
-
 WIDTH = 1024  # columns that one product with the residual handles
 
 
