@@ -1,6 +1,7 @@
 """Several targets by copies of one regressor: the fits are the work, the wrapper adds little.
 
-The copies are the same on both sides, so that the wrappers are compared and nothing else.
+scikit-learn's wrapper is given our Ridge, so that the wrappers are compared and nothing else, and
+its own, which is what its users have.
 """
 
 import numpy as np
@@ -23,6 +24,13 @@ def pellucid_separate(data):
 
 
 def sklearn_separate(data):
+    from sklearn.linear_model import Ridge
+    from sklearn.multioutput import MultiOutputRegressor
+
+    return MultiOutputRegressor(Ridge()).fit(*data).predict(data[0])
+
+
+def mixed_separate(data):
     from sklearn.multioutput import MultiOutputRegressor
 
     from pellucid import Ridge
@@ -37,6 +45,13 @@ def pellucid_chain(data):
 
 
 def sklearn_chain(data):
+    from sklearn.linear_model import Ridge
+    from sklearn.multioutput import RegressorChain
+
+    return RegressorChain(Ridge()).fit(*data).predict(data[0])
+
+
+def mixed_chain(data):
     from sklearn.multioutput import RegressorChain
 
     from pellucid import Ridge
@@ -52,14 +67,22 @@ CASES = [
     Case(
         f"MultiOutputRegressor {N:,} x {P}, {L} targets",
         table,
-        {"pellucid": pellucid_separate, "scikit-learn": sklearn_separate},
+        {
+            "pellucid": pellucid_separate,
+            "scikit-learn": sklearn_separate,
+            "scikit-learn around our Ridge": mixed_separate,
+        },
         close,
         "the fits inside",
     ),
     Case(
         f"RegressorChain {N:,} x {P}, {L} targets",
         table,
-        {"pellucid": pellucid_chain, "scikit-learn": sklearn_chain},
+        {
+            "pellucid": pellucid_chain,
+            "scikit-learn": sklearn_chain,
+            "scikit-learn around our Ridge": mixed_chain,
+        },
         close,
         "the fits inside",
     ),

@@ -87,6 +87,18 @@ def test_kernels_are_their_numpy_twins():
     assert solved(B @ np.eye(3), np.eye(3), 0.0, 0.0, 1e-9, 50) == pytest.approx(B)
 
 
+def test_rows_are_solved_to_the_last_digits_whatever_the_condition_of_the_parts():
+    H = rng.random((6, 40))
+    H[3] = H[2] + 1e-4 * rng.random(40)
+    X = rng.random((50, 6)) * (rng.random((50, 6)) < 0.5) @ H + 0.1 * rng.random((50, 40))
+    W = solved(X, H, 0.0, 0.0, 1e-12, 10_000)
+    np.testing.assert_allclose(W, [nnls(H.T, x)[0] for x in X], rtol=1e-6, atol=1e-9)
+    H[3] = H[2]  # singular: any of the minima, but one of them
+    W = solved(X, H, 0.0, 0.0, 1e-9, 10_000)
+    best = [nnls(H.T, x)[1] for x in X]
+    np.testing.assert_allclose(np.linalg.norm(X - W @ H, axis=1), best, rtol=1e-9)
+
+
 def test_refusals():
     X = table()
     with pytest.raises(ValueError, match="Negative values in data"):

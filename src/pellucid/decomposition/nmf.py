@@ -6,7 +6,9 @@ Objective    d(X, W H) + p alpha_W (r |W|_1 + (1 - r)|W|^2/2) + n alpha_H (r |H|
              & Saito's (0), or any between and beyond
 "cd"         beta = 2: given H every row of W is a small problem in HH' and its row of XH';
              coordinate descent on one entry after the other, then the same for H.  4 n p k a round
-             for the two products, 2 (n + p) k^2 for the descent, in threads by rows
+             for the two products, 2 (n + p) k^2 for the descent, in threads by rows; X is read
+             once a round. At the end each row of W is solved: descent finds which entries are
+             above 0, a small system their values
 "mu"         any beta: entries times quotients of the two parts of the gradient, never below 0
 
 References: Lee & Seung (1999); Cichocki & Phan (2009); Fevotte & Idier (2011).
@@ -22,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Rng, Seed
+from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -31,8 +33,11 @@ from pellucid.core.runtime.warn import warn
 from pellucid.decomposition import row_sums
 from pellucid.decomposition.nmf_kernels import descend_rows, solve_rows
 from pellucid.decomposition.nmf_parts import LOSSES, STARTS, Penalty, divergence, multiply, start
+from pellucid.decomposition.truncated_svd import rows_between
 
 ROWS = 4096  # of W at a time, whatever the number of threads
+CHUNKS = 32  # of the rows in a round: their sums are added in this order
+CELLS = 64_000  # of X at a time in a round: half a megabyte stays in cache
 EVERY = 10  # steps of "mu" between two looks at the divergence
 FINE = 1e-3  # of tol: how far the rows of W are solved for a given H
 
@@ -49,14 +54,6 @@ class Parts(NamedTuple):
     step: int = 0
 
 
-def descend(A: Array, G: Array, B: Array, l1: float, l2: float, order: IntArray) -> float:
-    """One round of coordinate descent on A in place; G and B belong to the smooth part."""
-    G = G + l2 * np.eye(len(G))
-    B = np.ascontiguousarray(B - l1)
-    parts = [(i, min(i + ROWS, len(A))) for i in range(0, len(A), ROWS)]
-    return sum(map_threads(lambda part: descend_rows(A, G, B, order, *part), parts))
-
-
 def solved(X: Any, H: Array, l1: float, l2: float, tol: float, max_iter: int) -> Array:
     """The best W >= 0 for this H, row by row: what a row gets does not depend on the others."""
     G = H @ H.T + l2 * np.eye(len(H))
@@ -70,13 +67,34 @@ def solved(X: Any, H: Array, l1: float, l2: float, tol: float, max_iter: int) ->
 def coordinate_round(
     X: Any, squares: float, penalty: Penalty, rng: Rng | None, at: Parts
 ) -> tuple[Parts, float]:
-    """W, then H, one round each; the gap is their violation beside that of the first round."""
-    W, Ht, k = at.W.copy(), np.ascontiguousarray(at.H.T), at.W.shape[1]
+    """W, then H, one round each; the gap is their violation beside that of the first round.
+
+    A row of W needs H and its own row of X only: a tile of rows gives its share of X'W and W'W
+    while it is in cache, so that a round reads X once.
+    """
+    (n, p), k = X.shape, at.W.shape[1]
+    W, Ht, eye = at.W.copy(), np.ascontiguousarray(at.H.T), np.eye(k)
     order = np.arange(k) if rng is None else rng.permutation(k)
-    moved = descend(W, Ht.T @ Ht, np.asarray(X @ Ht), penalty.rows_l1, penalty.rows_l2, order)
+    HH = Ht.T @ Ht + penalty.rows_l2 * eye
+    step, tile = max(1, -(-n // CHUNKS)), max(64, CELLS // p)
+
+    def chunk(first: int) -> tuple[float, Array, Array]:
+        moved, B, G = 0.0, np.zeros((p, k)), np.zeros((k, k))
+        last = min(first + step, n)
+        for a in range(first, last, tile):
+            A, V = rows_between(X, a, min(a + tile, last)), W[a : min(a + tile, last)]
+            targets = np.ascontiguousarray(A @ Ht)
+            targets -= penalty.rows_l1
+            moved += descend_rows(V, HH, targets, order, 0, len(V))
+            B += A.T @ V
+            G += V.T @ V
+        return moved, B, G
+
+    parts = list(map_threads(chunk, range(0, n, step)))
+    moved, B, G = (sum(part[i] for part in parts) for i in range(3))
     order = np.arange(k) if rng is None else rng.permutation(k)
-    B, G = np.asarray(X.T @ W), W.T @ W
-    moved += descend(Ht, G, B, penalty.parts_l1, penalty.parts_l2, order)
+    targets = B - penalty.parts_l1
+    moved += descend_rows(Ht, G + penalty.parts_l2 * eye, targets, order, 0, p)
     value = 0.5 * (squares - 2.0 * np.vdot(B, Ht) + np.vdot(G, Ht.T @ Ht))
     value += penalty.rows_l1 * W.sum() + penalty.parts_l1 * Ht.sum()
     value += 0.5 * (penalty.rows_l2 * np.vdot(W, W) + penalty.parts_l2 * np.vdot(Ht, Ht))

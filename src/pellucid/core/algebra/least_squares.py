@@ -382,11 +382,13 @@ def wide_system(source: Source, unknowns: str) -> Wide:
     X, Y, w = gather(source)
     if unknowns == "centred":
         origin, y_origin = X[np.argmax(w)], Y[np.argmax(w)]  # a constant column becomes 0 exactly
-        mean = origin + w @ (X - origin) / w.sum()
+        Z = X - origin
+        mean = origin + w @ Z / w.sum()
         y_mean = y_origin + w @ (Y - y_origin) / w.sum()
+        np.subtract(X, mean, out=Z)
     else:
         mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
-    Z = np.hstack([np.ones((len(X), 1)), X]) if unknowns == "all" else X - mean
+        Z = np.hstack([np.ones((len(X), 1)), X]) if unknowns == "all" else X - mean
     V = Y - y_mean
     if not statistics.is_unit(w):
         root_w = np.sqrt(w)[:, None]

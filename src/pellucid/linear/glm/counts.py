@@ -12,7 +12,8 @@ Stirling's series, because the functions themselves would leave no digits.
 Reference: Hilbe, Negative Binomial Regression, ch. 8; Lawless (1987).
 """
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,25 @@ class ShapeSums(NamedTuple):
     curvature: Array
 
 
+def per_count(function: Callable[[Array, float], Array]) -> Callable[[Array, float], Array]:
+    """The function of (y, t), worked out once for every count that y can have where these are few.
+
+    >>> per_count(np.power)(np.array([2.0, 0.0, 2.0, 1.0]), 3.0)
+    array([8., 0., 8., 1.])
+    """
+
+    @wraps(function)
+    def looked_up(y: Array, t: float) -> Array:
+        counts = y.astype(np.intp)
+        most = counts.max(initial=0)
+        if most >= len(y) or (counts != y).any():
+            return function(y, t)
+        return function(np.arange(most + 1.0), t)[counts]
+
+    return looked_up
+
+
+@per_count
 def rising(y: Array, t: float) -> Array:
     """L(y, t) = log G(y + t) - log G(t) - y log t.
 
@@ -47,6 +67,7 @@ def rising(y: Array, t: float) -> Array:
     return (x * np.log1p(y / t) - y) - 0.5 * np.log1p(y / t) + small
 
 
+@per_count
 def digamma_rise(y: Array, t: float) -> Array:
     """psi(y + t) - psi(t)."""
     if t < LARGE:
@@ -55,6 +76,7 @@ def digamma_rise(y: Array, t: float) -> Array:
     return np.log1p(y / t) + y / (2 * t * x) + y * (x + t) / (12 * (t * x) ** 2)
 
 
+@per_count
 def trigamma_rise(y: Array, t: float) -> Array:
     """psi'(y + t) - psi'(t)."""
     if t < LARGE:

@@ -7,7 +7,9 @@ Step         r = residual of the columns taken so far; take the column with the 
 Update       Q an orthonormal basis of the taken columns:  q = x_j - Q Q'x_j (twice), q /= |q|,
              r -= q q'r: nothing is solved again; the coefficients come from R w = Q'y at the end
 Algorithm    on the compact rows (A, c) with |y - b - X w|^2 = |c - A w|^2 + rest: m = min(n, p)
-             rows, whatever n.   O(n p min(n, p)) for the sums once, then m p per step
+             rows, whatever n.   O(n p min(n, p)) for the sums once, then m p per step: A in half
+             the bytes says which columns can have the largest |x_j'r|, and these few are compared
+             in full, so that the choice is that of all digits
 End          k columns, |r|^2 <= tol, or no other column is correlated with the residual
 
 With a few non-zero coefficients and columns that are nearly orthogonal it finds the true ones.
@@ -35,6 +37,8 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
+WIDTH = 1024  # columns that one product with the residual handles
+
 
 class Pursuit(NamedTuple):
     """One target: the columns taken, the basis of their span, and what is left of y."""
@@ -54,12 +58,46 @@ class Pursuit(NamedTuple):
         return w
 
 
+class Columns(NamedTuple):
+    """A, and in half its bytes its columns at length 1, some at a time."""
+
+    A: Array  # (m, p)
+    norm: Array  # (p,) lengths of the columns
+    rough: list[Array]  # (m, WIDTH) each, float32
+
+    def best(self, r: Array, taken: tuple[int, ...]) -> tuple[int, float]:
+        """The column not taken with the largest |x_j'r|, and that number."""
+        size = float(np.linalg.norm(r))
+        unit = (r / size if size > 0 else r).astype(np.float32)
+        scores = map_threads(lambda part: np.abs(part.T @ unit), self.rough)
+        slack = (len(r) + 8) * float(np.finfo(np.float32).eps)  # a sum of m rounded products
+        score = np.concatenate(list(scores)).astype(np.float64) * self.norm
+        score[list(taken)] = -np.inf
+        least = (score - slack * self.norm).max()
+        near = np.flatnonzero(score + slack * self.norm >= least)
+        exact = np.abs(self.A[:, near].T @ r)
+        exact[np.isneginf(score[near])] = 0.0
+        return int(near[exact.argmax()]), float(exact.max())
+
+
+def columns(A: Array) -> Columns:
+    """The compact rows, ready to be searched.
+
+    >>> columns(np.array([[1.0, 0.0], [0.0, 2.0]])).best(np.array([3.0, -4.0]), ())
+    (1, 8.0)
+    """
+    norm = np.sqrt(np.einsum("ij,ij->j", A, A))
+    scale = np.where(norm > 0, norm, 1.0)
+    cuts = [slice(a, a + WIDTH) for a in range(0, A.shape[1], WIDTH)]
+    rough = map_threads(lambda cut: (A[:, cut] / scale[cut]).astype(np.float32), cuts)
+    return Columns(A, norm, list(rough))
+
+
 class Target(NamedTuple):
     """The compact rows of one target."""
 
-    A: Array  # (m, p)
+    columns: Columns
     c: Array  # (m,)
-    norm: Array  # (p,) lengths of the columns
     rest: float
 
     def start(self, most: int) -> Pursuit:
@@ -70,12 +108,10 @@ class Target(NamedTuple):
 
 def pursuit_step(target: Target, state: Pursuit) -> tuple[Pursuit, float]:
     """Take the column most correlated with the residual; the gap is what is left of it."""
-    A, k = target.A, len(state.active)
-    score = np.abs(A.T @ state.r)
-    score[list(state.active)] = 0.0
-    j = int(score.argmax())
+    A, norm, k = target.columns.A, target.columns.norm, len(state.active)
+    j, score = target.columns.best(state.r, state.active)
     floor = 8 * EPS * len(target.c)
-    if score[j] <= floor * target.norm[j] * np.linalg.norm(target.c):
+    if score <= floor * norm[j] * np.linalg.norm(target.c):
         return state._replace(done=True), 0.0
     Q = state.Q[:, :k]
     q = A[:, j].copy()
@@ -84,7 +120,7 @@ def pursuit_step(target: Target, state: Pursuit) -> tuple[Pursuit, float]:
         state.R[:k, k] += along
         q -= Q @ along
     size = float(np.linalg.norm(q))
-    if size <= floor * target.norm[j]:
+    if size <= floor * norm[j]:
         state.R[:k, k] = 0.0
         return state._replace(done=True), 0.0  # it lies in the span of those taken
     q /= size
@@ -186,13 +222,13 @@ class OrthogonalMatchingPursuit(LinearModel):
     def _pursue(self, rows: Source, map_: Map, context: FitContext | None) -> None:
         asked, p = self._asked(), self.n_features_in_
         small = self._compact(rows, map_, intercept=self.fit_intercept)
-        norm = np.sqrt((small.A**2).sum(axis=0))
+        table = columns(small.A)
         found: list[Pursuit] = []
         histories: list[History] = []
         coef = np.zeros((p, small.c.shape[1]))
         for t in range(small.c.shape[1]):
             c = np.ascontiguousarray(small.c[:, t])
-            target = Target(small.A, c, norm, float(small.rest[t, t]))
+            target = Target(table, c, float(small.rest[t, t]))
             task = context
             if context is not None and small.c.shape[1] > 1:
                 task = context.subtask(f"target {t}", None)
