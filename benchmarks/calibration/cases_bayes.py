@@ -246,21 +246,23 @@ INTERVALS = [
     *(
         Case(
             f"kernel.GaussianProcessRegressor.{method}",
-            f"{kind}, n = 100",
-            partial(process, 100, kind),
-            share=0.3,
+            f"{kind}, n = {n}",
+            partial(process, n, kind),
         )
+        for n in (30, 60, 100, 200)
         for method, kind in (
             ("predict_interval", "prediction"),
             ("predict_interval", "mean"),
             ("summary", "numbers"),
         )
     ),
-    Case(
-        "kernel.SparseGaussianProcessRegressor.predict_interval",
-        "new rows, n = 500",
-        partial(many_rows, "prediction"),
-        share=0.3,
+    *(
+        Case(
+            "kernel.SparseGaussianProcessRegressor.predict_interval",
+            f"{kind}, n = 500",
+            partial(many_rows, kind),
+        )
+        for kind in ("prediction", "mean")
     ),
     Case("inference.Chains.summary", "from the prior, 5 values", chains, share=0.3),
 ]
