@@ -63,7 +63,7 @@ def process(n: int, kind: str, rng: Rng) -> Outcome:
         s = model.summary()
         return Outcome(inside(s.low, s.high, np.array([2.0, 1.0, 0.25])), str(s))
     ends = model.predict_interval(X[n:], kind=kind)
-    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[n:]))
+    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[n:]), str(model.card()))
 
 
 def logistic(make: Make, n: int, rng: Rng) -> Outcome:
@@ -248,6 +248,7 @@ INTERVALS = [
             f"kernel.GaussianProcessRegressor.{method}",
             f"{kind}, n = {n}",
             partial(process, n, kind),
+            caveat="too narrow for few",
         )
         for n in (30, 60, 100, 200)
         for method, kind in (

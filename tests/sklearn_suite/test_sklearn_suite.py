@@ -10,7 +10,7 @@ from sklearn_runs import Comparison, Reason, both_sides, compare, judge, read_re
 SAMPLE = ("feature_selection/tests/test_variance_threshold.py", "tests/test_naive_bayes.py")
 PARTS = (  # module, tests of it, classes whose models they make
     ("linear_model/_glm/tests/test_glm.py", "identity or score or wrong_y", "TweedieRegressor"),
-    ("linear_model/_glm/tests/test_glm.py", "sample_weights", "PoissonRegressor GammaRegressor"),
+    ("linear_model/_glm/tests/test_glm.py", "tags", "PoissonRegressor GammaRegressor"),
     ("linear_model/tests/test_omp.py", "", "OrthogonalMatchingPursuit"),
     ("linear_model/tests/test_ransac.py", "", "RANSACRegressor"),
     ("linear_model/tests/test_theil_sen.py", "", "TheilSenRegressor"),
