@@ -18,6 +18,7 @@ import sys
 import textwrap
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import walk_packages
 
 ROOT = Path(__file__).parents[1]
 PAGE, DIFFERENCES = ROOT / "docs/migrating.md", ROOT / "docs/differences.md"
@@ -35,7 +36,7 @@ NEAR = {  # not the same method or not the same class: what here does the work
     "BernoulliRBM": "`pellucid.deep` has autoencoders",
 }
 
-DEEPER = ("sklearn.gaussian_process.kernels", "sklearn.metrics.pairwise")  # beside the packages
+HIDDEN = {"conftest", "externals", "tests", "experimental"}  # packages without public names
 
 INTRO = """# From scikit-learn
 
@@ -93,19 +94,39 @@ def sentence(name: str) -> str:
 
 
 def defined(module: str) -> set[str]:
-    """Classes and functions that a module without ``__all__`` defines."""
-    things = vars(importlib.import_module(module)).items()
-    return {name for name, thing in things if getattr(thing, "__module__", "") == module}
+    """Public names of a module: ``__all__``, what it defines, or else shows of private modules."""
+    home = importlib.import_module(module)
+    if hasattr(home, "__all__"):
+        return set(home.__all__)
+    things = {name: getattr(thing, "__module__", None) for name, thing in vars(home).items()}
+    own = {name for name, place in things.items() if place == module}
+    private = re.compile(r"sklearn(\.\w+)*\._\w+")
+    shown = {name for name, place in things.items() if private.match(str(place))}
+    return own or shown
+
+
+def deeper() -> list[str]:
+    """Public modules of scikit-learn below its packages, such as ``sklearn.utils.extmath``."""
+    import sklearn
+
+    names = [found.name for found in walk_packages(sklearn.__path__, "sklearn.")]
+    parts = {name: name.split(".")[1:] for name in names}
+    return [
+        name
+        for name, path in parts.items()
+        if len(path) > 1 and not any(part.startswith("_") or part in HIDDEN for part in path)
+    ]
 
 
 def every_name() -> dict[str, list[str]]:
     """Public names of scikit-learn by module, each once; "sklearn" has the modules themselves."""
+    import sklearn
     from sklearn_names import public_names
 
     found: dict[str, list[str]] = {"sklearn": []}
     seen: set[str] = set()
     listed = {module: set(names) or defined(module) for module, names in public_names().items()}
-    listed |= {module: defined(module) for module in DEEPER}
+    listed = {module: defined(module) for module in deeper()} | listed
     for name, module in estimators().items():
         listed[module].add(name)
     for module, together in sorted(listed.items()):
@@ -116,6 +137,8 @@ def every_name() -> dict[str, list[str]]:
         seen.update(new)
         if new:
             found[module] = new
+    top = {name for name in sklearn.__all__ if not name.startswith("_")}
+    found["sklearn"] = sorted({*found["sklearn"], *(top - seen)})
     return found
 
 

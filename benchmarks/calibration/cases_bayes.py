@@ -63,7 +63,7 @@ def process(n: int, kind: str, rng: Rng) -> Outcome:
         s = model.summary()
         return Outcome(inside(s.low, s.high, np.array([2.0, 1.0, 0.25])), str(s))
     ends = model.predict_interval(X[n:], kind=kind)
-    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[n:]))
+    return Outcome(inside(*ends.T, (f if kind == "mean" else y)[n:]), str(model.card()))
 
 
 def logistic(make: Make, n: int, rng: Rng) -> Outcome:
@@ -246,21 +246,24 @@ INTERVALS = [
     *(
         Case(
             f"kernel.GaussianProcessRegressor.{method}",
-            f"{kind}, n = 100",
-            partial(process, 100, kind),
-            share=0.3,
+            f"{kind}, n = {n}",
+            partial(process, n, kind),
+            caveat="too narrow for few",
         )
+        for n in (30, 60, 100, 200)
         for method, kind in (
             ("predict_interval", "prediction"),
             ("predict_interval", "mean"),
             ("summary", "numbers"),
         )
     ),
-    Case(
-        "kernel.SparseGaussianProcessRegressor.predict_interval",
-        "new rows, n = 500",
-        partial(many_rows, "prediction"),
-        share=0.3,
+    *(
+        Case(
+            "kernel.SparseGaussianProcessRegressor.predict_interval",
+            f"{kind}, n = 500",
+            partial(many_rows, kind),
+        )
+        for kind in ("prediction", "mean")
     ),
     Case("inference.Chains.summary", "from the prior, 5 values", chains, share=0.3),
 ]

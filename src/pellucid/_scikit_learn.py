@@ -6,11 +6,12 @@ a name is asked for that is not here.
 
 NAMES = {
     "sklearn": (
-        "calibration callback compose covariance cross_decomposition datasets "
-        "discriminant_analysis dummy exceptions feature_extraction feature_selection frozen "
-        "gaussian_process impute inspection isotonic kernel_approximation kernel_ridge "
-        "linear_model manifold metrics model_selection multiclass multioutput neural_network "
-        "pipeline preprocessing random_projection semi_supervised svm utils"
+        "calibration callback compose config_context covariance cross_decomposition datasets "
+        "discriminant_analysis dummy exceptions experimental externals feature_extraction "
+        "feature_selection frozen gaussian_process get_config impute inspection isotonic "
+        "kernel_approximation kernel_ridge linear_model manifold metrics model_selection "
+        "multiclass multioutput neural_network pipeline preprocessing random_projection "
+        "semi_supervised set_config show_versions svm utils"
     ),
     "sklearn.base": (
         "BaseEstimator BiclusterMixin ClassNamePrefixFeaturesOutMixin ClassifierMixin "
@@ -142,6 +143,7 @@ NAMES = {
         "roc_auc_score roc_curve root_mean_squared_error root_mean_squared_log_error "
         "silhouette_samples silhouette_score top_k_accuracy_score v_measure_score zero_one_loss"
     ),
+    "sklearn.metrics.cluster": "contingency_matrix entropy expected_mutual_information",
     "sklearn.metrics.pairwise": (
         "additive_chi2_kernel check_paired_arrays check_pairwise_arrays chi2_kernel "
         "cosine_distances cosine_similarity distance_metrics haversine_distances kernel_metrics "
@@ -198,6 +200,91 @@ NAMES = {
         "compute_class_weight compute_sample_weight deprecated estimator_html_repr gen_batches "
         "gen_even_slices get_tags indexable metadata_routing murmurhash3_32 resample safe_mask "
         "safe_sqr shuffle"
+    ),
+    "sklearn.utils.arrayfuncs": "cholesky_delete min_pos",
+    "sklearn.utils.discovery": "all_displays all_functions",
+    "sklearn.utils.estimator_checks": (
+        "check_all_zero_sample_weights_error check_array_api_input "
+        "check_array_api_input_and_values check_array_api_mixed_inputs "
+        "check_array_api_same_namespace check_class_weight_balanced_classifiers "
+        "check_class_weight_balanced_linear_classifier check_class_weight_classifiers "
+        "check_classifier_data_not_an_array check_classifier_multioutput "
+        "check_classifier_not_supporting_multiclass check_classifiers_classes "
+        "check_classifiers_multilabel_output_format_decision_function "
+        "check_classifiers_multilabel_output_format_predict "
+        "check_classifiers_multilabel_output_format_predict_proba "
+        "check_classifiers_multilabel_representation_invariance check_classifiers_one_label "
+        "check_classifiers_one_label_sample_weights check_classifiers_predictions "
+        "check_classifiers_regression_target check_classifiers_train "
+        "check_clusterer_compute_labels_predict check_clustering check_complex_data "
+        "check_dataframe_column_names_consistency check_decision_proba_consistency "
+        "check_dict_unchanged check_do_not_raise_errors_in_init_or_set_params "
+        "check_dont_overwrite_parameters check_dtype_object check_estimator "
+        "check_estimator_cloneable check_estimator_repr check_estimator_sparse_array "
+        "check_estimator_sparse_matrix check_estimator_sparse_tag check_estimator_tags_renamed "
+        "check_estimators_data_not_an_array check_estimators_dtypes "
+        "check_estimators_empty_data_messages check_estimators_fit_returns_self "
+        "check_estimators_nan_inf check_estimators_overwrite_params "
+        "check_estimators_partial_fit_n_features check_estimators_pickle "
+        "check_estimators_unfitted check_f_contiguous_array_estimator check_fit1d "
+        "check_fit2d_1feature check_fit2d_1sample check_fit2d_predict1d "
+        "check_fit_check_is_fitted check_fit_idempotent check_fit_non_negative "
+        "check_fit_score_takes_y check_get_feature_names_out_error check_get_params_invariance "
+        "check_global_output_transform_pandas check_global_set_output_transform_polars "
+        "check_inplace_ensure_writeable check_methods_sample_order_invariance "
+        "check_methods_subset_invariance check_mixin_order check_n_features_in "
+        "check_n_features_in_after_fitting check_no_attributes_set_in_init "
+        "check_non_transformer_estimators_n_iter check_nonsquare_error "
+        "check_outlier_contamination check_outlier_corruption check_outliers_fit_predict "
+        "check_outliers_train check_param_validation check_parameters_default_constructible "
+        "check_pipeline_consistency check_positive_only_tag_during_fit "
+        "check_readonly_memmap_input check_regressor_data_not_an_array "
+        "check_regressor_multioutput check_regressors_int check_regressors_no_decision_function "
+        "check_regressors_train check_requires_y_none "
+        "check_sample_weight_equivalence_on_dense_data "
+        "check_sample_weight_equivalence_on_sparse_data check_sample_weights_list "
+        "check_sample_weights_not_an_array check_sample_weights_not_overwritten "
+        "check_sample_weights_pandas_series check_sample_weights_shape "
+        "check_set_output_transform check_set_output_transform_pandas "
+        "check_set_output_transform_polars check_set_params check_sparsify_coefficients "
+        "check_supervised_y_2d check_supervised_y_no_nan check_transformer_data_not_an_array "
+        "check_transformer_general check_transformer_get_feature_names_out "
+        "check_transformer_get_feature_names_out_pandas check_transformer_n_iter "
+        "check_transformer_preserve_dtypes check_transformers_unfitted "
+        "check_transformers_unfitted_stateless check_valid_tag_types estimator_checks_generator "
+        "parametrize_with_checks"
+    ),
+    "sklearn.utils.extmath": (
+        "cartesian density fast_logdet make_nonnegative randomized_range_finder row_norms "
+        "safe_sparse_dot softmax squared_norm stable_cumsum svd_flip weighted_mode"
+    ),
+    "sklearn.utils.fixes": "pd_fillna tarfile_extractall",
+    "sklearn.utils.graph": "single_source_shortest_path_length",
+    "sklearn.utils.metadata_routing": (
+        "MetadataRequest MetadataRouter MethodMapping get_routing_for_object process_routing"
+    ),
+    "sklearn.utils.metaestimators": "available_if",
+    "sklearn.utils.multiclass": (
+        "check_classification_targets class_distribution is_multilabel type_of_target unique_labels"
+    ),
+    "sklearn.utils.murmurhash": (
+        "murmurhash3_bytes_s32 murmurhash3_bytes_u32 murmurhash3_int_s32 murmurhash3_int_u32"
+    ),
+    "sklearn.utils.parallel": "Parallel delayed",
+    "sklearn.utils.random": "sample_without_replacement",
+    "sklearn.utils.sparsefuncs": (
+        "count_nonzero csc_median_axis_0 incr_mean_variance_axis inplace_column_scale "
+        "inplace_csr_column_scale inplace_csr_row_scale inplace_row_scale inplace_swap_column "
+        "inplace_swap_row inplace_swap_row_csc inplace_swap_row_csr mean_variance_axis "
+        "min_max_axis sparse_matmul_to_dense"
+    ),
+    "sklearn.utils.sparsefuncs_fast": (
+        "assign_rows_csr csc_mean_variance_axis0 csr_matmul_csr_to_dense "
+        "csr_mean_variance_axis0 csr_row_norms incr_mean_variance_axis0 "
+        "inplace_csr_row_normalize_l1 inplace_csr_row_normalize_l2"
+    ),
+    "sklearn.utils.validation": (
+        "check_is_fitted check_memory check_non_negative has_fit_parameter validate_data"
     ),
 }
 

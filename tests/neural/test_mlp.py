@@ -10,6 +10,7 @@ from sklearn.neural_network import MLPRegressor as TheirRegressor
 from pellucid import PCA, Autoencoder, MLPClassifier, MLPRegressor
 from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.neural import BatchNorm, CollapsedWarning, Dense, EarlyStopping, Network
+from pellucid.neural.training.label_kernels import weight_right
 from pellucid.solvers import L1, Adam, GradientDescent
 
 rng = np.random.default_rng(0)
@@ -268,3 +269,69 @@ def test_partial_fit_refuses_other_classes_than_those_of_the_first_call():
     with pytest.raises(ValueError, match="which is not one of"):
         model.partial_fit(X, y + 5)
     assert model.partial_fit(X, y, classes=[1, 0]).classes_.tolist() == [0, 1]
+
+
+SOLVERS = {
+    "lbfgs": "lbfgs",
+    "all rows": GradientDescent(rule=Adam(), learning_rate=0.02, max_iter=12),
+}
+LEARNT = [kind for kind, (ours, _, _) in TARGETS.items() if ours is MLPClassifier]
+
+
+@quiet
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("kind", LEARNT)
+def test_accuracy_in_the_history_is_that_of_the_weights(solver, kind):
+    """Where a step ends with a pass over all rows, the last accuracy is the model's score."""
+    y, w = TARGETS[kind][2], np.random.default_rng(3).integers(1, 4, len(X)).astype(float)
+    model = MLPClassifier((6,), "tanh", solver=solver, max_iter=12, random_state=0)
+    found = model.fit(X, y, sample_weight=w).history_["accuracy"]
+    assert found.shape == (model.n_iter_ + 1,)
+    assert_allclose(found[-1], model.score(X, y, sample_weight=w), rtol=1e-12)
+    assert found[-1] > found[0]
+
+
+@quiet
+@pytest.mark.parametrize("kind", LEARNT)
+def test_accuracy_of_an_epoch_is_counted_on_the_way(kind):
+    """Single batches by partial_fit meet the same answers before their updates."""
+    y, size = TARGETS[kind][2], 30
+    known = {} if y.ndim == 2 else {"classes": np.unique(y)}
+    given = {"shuffle": False, "batch_size": size, "solver": "sgd", "momentum": 0.0}
+    model = MLPClassifier((5,), max_iter=1, random_state=0, **given).fit(X, y)
+    parts, met = MLPClassifier((5,), random_state=0, **given), []
+    for at in range(0, len(X), size):
+        parts.partial_fit(X[at : at + size], y[at : at + size], **known)
+        met.append(parts.history_["accuracy"][0])
+    assert_allclose(model.history_["accuracy"][1], np.mean(met), rtol=1e-12)
+
+
+@quiet
+def test_accuracy_of_large_problems_is_counted_by_threads():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12_000, 60))
+    y = (rows @ rng.normal(size=(60, 3))).argmax(axis=1)
+    model = MLPClassifier((150,), max_iter=2, random_state=0).fit(rows, y)
+    start, first, second = model.history_["accuracy"]
+    assert start < 0.6 < first < second <= 1.0
+    assert abs(second - model.score(rows, y)) < 0.05
+
+
+@quiet
+def test_a_regressor_has_no_accuracy():
+    model = MLPRegressor(hidden_layer_sizes=(3,), solver="lbfgs", max_iter=5, random_state=0).fit(
+        X, NUMBERS
+    )
+    assert "accuracy" not in model.history_[0]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_right_labels_are_those_of_numpy(kind, k):
+    rng = np.random.default_rng(k)
+    out = (rng.integers(0, 5, size=(50, k)) / 4).astype(kind)  # with ties, and halves
+    t, w = np.eye(k)[rng.integers(0, k, 50)], rng.integers(1, 9, 50).astype(float)
+    largest = out.argmax(axis=1) == t.argmax(axis=1)
+    halves = ((out > 0.5) == (t > 0.5)).all(axis=1)
+    assert weight_right(out, t, w, False) == w[largest].sum()
+    assert weight_right(out, t, w, True) == w[halves].sum()

@@ -19,14 +19,12 @@ from pathlib import Path
 
 from sklearn_names import test_modules
 from sklearn_runs import (
-    GOOD,
     Comparison,
-    Outcome,
+    both_sides,
     compare,
     judge,
     read_reasons,
     renewed,
-    run_module,
     write_reasons,
 )
 
@@ -45,13 +43,7 @@ def main() -> int:
     ]
 
     def both(module):
-        ours = run_module(module, "ours", only=options.only)
-        if options.quick:
-            wrong = [t for t, o in ours.items() if o.outcome not in GOOD]
-            theirs = {t: Outcome("passed") for t, o in ours.items() if o.outcome == "passed"}
-            theirs |= run_module(module, "theirs", tests=wrong) if wrong else {}
-        else:
-            theirs = run_module(module, "theirs", only=options.only)
+        theirs, ours = both_sides(module, only=options.only, quick=options.quick)
         shown = compare(theirs, ours)
         seconds = [sum(o.seconds for o in side.values()) for side in (theirs, ours)]
         print(

@@ -64,6 +64,24 @@ def test_every_public_name_of_scikit_learn_answers():
                 assert hasattr(importlib.import_module(module), name), (module, name)
 
 
+def test_modules_below_the_packages_are_read(monkeypatch):
+    """A name that the next scikit-learn adds there is found, and makes the page stale."""
+    names = migrating.every_name()
+    assert "row_norms" in names["sklearn.utils.extmath"]
+    assert "check_array" in names["sklearn.utils"]
+    assert "strip_tags" in names["sklearn.feature_extraction.text"]
+    assert "set_config" in names["sklearn"]
+    from sklearn.utils import extmath
+
+    def brand_new():
+        pass
+
+    brand_new.__module__ = extmath.__name__
+    monkeypatch.setattr(extmath, "brand_new", brand_new, raising=False)
+    assert "brand_new" in migrating.every_name()["sklearn.utils.extmath"]
+    assert "brand_new" in migrating.table()
+
+
 def test_an_import_of_such_a_name_says_where_it_is():
     with pytest.raises(ImportError, match=r"from sklearn\.pipeline import Pipeline"):
         from pellucid import Pipeline  # noqa: F401

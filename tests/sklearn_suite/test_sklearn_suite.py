@@ -5,15 +5,45 @@ from pathlib import Path
 
 import pytest
 from sklearn_names import test_modules as modules_of_sklearn
-from sklearn_runs import Comparison, Reason, compare, judge, read_reasons, renewed, run_module
+from sklearn_runs import Comparison, Reason, both_sides, compare, judge, read_reasons, renewed
 
 SAMPLE = ("feature_selection/tests/test_variance_threshold.py", "tests/test_naive_bayes.py")
+PARTS = (  # module, tests of it, classes whose models they make
+    ("linear_model/_glm/tests/test_glm.py", "identity or score or wrong_y", "TweedieRegressor"),
+    ("linear_model/_glm/tests/test_glm.py", "tags", "PoissonRegressor GammaRegressor"),
+    ("linear_model/tests/test_omp.py", "", "OrthogonalMatchingPursuit"),
+    ("linear_model/tests/test_ransac.py", "", "RANSACRegressor"),
+    ("linear_model/tests/test_theil_sen.py", "", "TheilSenRegressor"),
+    ("linear_model/tests/test_ridge.py", "class_weights", "RidgeClassifier RidgeClassifierCV"),
+    ("tests/test_isotonic.py", "", "IsotonicRegression"),
+    ("tests/test_multioutput.py", "regressor_chain", "RegressorChain"),
+    ("tests/test_multioutput.py", "multi_target_regression", "MultiOutputRegressor"),
+    ("ensemble/tests/test_weight_boosting.py", "oneclass or diabetes", "AdaBoostRegressor"),
+    ("gaussian_process/tests/test_gpr.py", "prior or interpolation", "GaussianProcessRegressor"),
+    ("gaussian_process/tests/test_gpc.py", "random_starts", "GaussianProcessClassifier"),
+    ("decomposition/tests/test_nmf.py", "transform or negative", "NMF"),
+    ("decomposition/tests/test_fastica.py", "", "FastICA"),
+    ("decomposition/tests/test_incremental_pca.py", "batch or check", "IncrementalPCA"),
+    ("manifold/tests/test_mds.py", "", "MDS"),
+    ("cluster/tests/test_k_means.py", "minibatch or wrong_params", "MiniBatchKMeans"),
+    ("neighbors/tests/test_kde.py", "not kde_sample", "KernelDensity"),
+    ("neighbors/tests/test_nearest_centroid.py", "", "NearestCentroid"),
+    ("covariance/tests/test_covariance.py", "", "LedoitWolf"),
+    ("covariance/tests/test_graphical_lasso.py", "", "GraphicalLasso GraphicalLassoCV"),
+    ("preprocessing/tests/test_data.py", "quantile", "QuantileTransformer"),
+    ("preprocessing/tests/test_data.py", "maxabs", "MaxAbsScaler"),
+    ("impute/tests/test_impute.py", "iterative_imputer_zero or clip", "IterativeImputer"),
+    ("feature_selection/tests/test_rfe.py", "rfecv_mockclassifier or min_step", "RFECV RFE"),
+    ("feature_selection/tests/test_feature_select.py", "percentile", "SelectPercentile"),
+    ("feature_extraction/tests/test_text.py", "hashing", "HashingVectorizer"),
+    ("feature_extraction/tests/test_text.py", "tfidf", "TfidfVectorizer"),
+)
 MODULES = modules_of_sklearn()
 DIFFERENCES = Path(__file__).parents[2] / "docs/differences.md"
 
 
 def check(module):
-    shown = compare(run_module(module, "theirs"), run_module(module, "ours"))
+    shown = compare(*both_sides(module))
     verdict = judge({module: shown}, read_reasons())
     failures = [f"{test}: {shown.failures[test]}" for test in verdict.unlabelled]
     assert not failures, "\n".join(["fail with ours and have no line:", *failures])
@@ -23,6 +53,16 @@ def check(module):
 @pytest.mark.parametrize("module", SAMPLE)
 def test_sample(module):
     check(module)
+
+
+@pytest.mark.parametrize(("module", "only", "classes"), PARTS)
+def test_part(module, only, classes):
+    """Some tests of every class that people ask for: none of them fails without a line."""
+    theirs, ours = both_sides(module, only=only or None, quick=True)
+    shown = compare(theirs, ours)
+    unlabelled = judge({module: shown}, read_reasons()).unlabelled
+    assert not unlabelled, "\n".join(f"{test}: {shown.failures[test]}" for test in unlabelled)
+    assert set(classes.split()) <= {name for outcome in ours.values() for name in outcome.made}
 
 
 @pytest.mark.slow

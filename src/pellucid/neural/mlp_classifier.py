@@ -28,6 +28,7 @@ from pellucid.neural.layers.activations import Activation
 from pellucid.neural.layers.layer import Layer
 from pellucid.neural.mlp_model import MultilayerPerceptron
 from pellucid.neural.network import Network
+from pellucid.neural.training.backprop import Labels
 from pellucid.neural.training.objectives import Head, output_head
 from pellucid.solvers.gradient_descent import GradientDescent
 
@@ -92,7 +93,12 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
     classes_, n_outputs_, n_layers_, out_activation_
     coefs_, intercepts_ : lists of arrays; weights have shape (inputs, units)
     network_ : Network
-    loss_, best_loss_, loss_curve_, n_iter_, t_, history_
+    loss_, best_loss_, loss_curve_, n_iter_, t_
+    history_ : a row per epoch: objective, learning_rate, gradient_norms, validation_score, and
+        accuracy: the share of training rows that got their label in the pass that computed the
+        objective. With mini-batches the weights move during that pass, so it is the accuracy
+        during the epoch (``score`` gives the one after it); "lbfgs" has it at the end of a step.
+        Several labels per row: all must be right.
     validation_scores_, best_validation_score_ : accuracies per epoch, where rows judge
 
     Examples
@@ -258,10 +264,13 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
         labels = check_labels(y, n, self)
         return one_hot(recoded(labels, self.classes_), len(self.classes_))
 
+    def _labels(self) -> Labels:
+        return "halves" if self._several or len(self.classes_) <= 2 else "largest"
+
     def _score_outputs(self, out: Array, T: Array, w: Array) -> float:
         if not np.isfinite(out).all():
             return -np.inf
-        if out.shape[1] == 1 or self._several:
+        if self._labels() == "halves":
             right = ((out > 0.5) == (T > 0.5)).all(axis=1)
         else:
             right = out.argmax(axis=1) == T.argmax(axis=1)

@@ -24,7 +24,7 @@ from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.layer import Layer
 from pellucid.neural.network import Network, NetworkTrace
 from pellucid.neural.training import settings as keywords
-from pellucid.neural.training.backprop import infer
+from pellucid.neural.training.backprop import Labels, infer
 from pellucid.neural.training.batches import Data, dense, hold_out, plan_data
 from pellucid.neural.training.objectives import Head
 from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
@@ -80,6 +80,10 @@ class MultilayerPerceptron(Estimator):
     def _score_outputs(self, out: Array, T: Array, w: Array) -> float:
         """The estimator's score of network outputs for encoded targets."""
         raise NotImplementedError
+
+    def _labels(self) -> Labels | None:
+        """How the outputs name labels; None for numbers."""
+        return None
 
     def _encode_validation(self, y: ArrayLike, n: int) -> Array:
         raise NotImplementedError
@@ -184,7 +188,8 @@ class MultilayerPerceptron(Estimator):
             settings = settings._replace(patience=self.early_stopping.n_iter_no_change - 1)
         judge = {"validation": score, "early_tol": None if early is None else early.tol}
         penalty, verbose = keywords.get_alpha(self.alpha), bool(self.verbose)
-        trainer = Trainer(network.plan, data, settings, penalty, **judge, verbose=verbose)
+        plan = network.plan._replace(labels=self._labels())
+        trainer = Trainer(plan, data, settings, penalty, **judge, verbose=verbose)
         self._trainer = trainer
         memory = getattr(self, "_memory", None) if once and again else None
         if memory is not None:
@@ -229,7 +234,8 @@ class MultilayerPerceptron(Estimator):
 
     def _quasi_newton(self, network: Network, data: Data, context: FitContext | None) -> None:
         settings = Settings(Rule(), Constant(1.0), None, self.max_iter, self.tol, None)
-        trainer = Trainer(network.plan, data, settings, keywords.get_alpha(self.alpha))
+        plan = network.plan._replace(labels=self._labels())
+        trainer = Trainer(plan, data, settings, keywords.get_alpha(self.alpha))
         self._trainer = trainer
         limits = Limits(self.max_iter, self.tol, self.max_fun)
         found = lbfgs_run(trainer, network.vector, limits, context, bool(self.verbose))

@@ -217,7 +217,8 @@ class Network:
         """The loss; ``training=False`` normalises by running averages instead of the batch."""
         x = self._rows(X)
         t, w = self._targets(y, len(x)), np.ones(len(x))
-        return training_value(self.plan, self.vector, self.states, x, t, w, training=training)
+        at = self.plan, self.vector, self.states
+        return training_value(*at, x, t, w, training=training)[0]
 
     def gradients(self, X: ArrayLike, y: ArrayLike) -> Gradients:
         """d loss by everything."""

@@ -180,6 +180,7 @@ CALLS = [
     lambda: p.SelectKBest(k=9).fit(X, c),
     lambda: p.CountVectorizer(analyzer="char", stop_words=["a"]).fit(["a b"]),
     lambda: p.TfidfVectorizer(dtype=int).fit(["a few words"]),
+    lambda: p.CountVectorizer(vocabulary=["Word"]).fit(["a Word"]),
     # graphical
     lambda: sure.approximate("a", {"b": 1}, n_samples=20_000, random_state=3),
     lambda: p.BayesianNetworkClassifier().fit([[0], [1], [1], [0]], [0, 1, 1, 0]).predict([[7]]),

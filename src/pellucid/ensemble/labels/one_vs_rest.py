@@ -35,11 +35,11 @@ from pellucid.features.encoding.labels import LabelBinarizer
 
 
 def inner_has(method: str) -> Any:
-    """``available_if`` of a method of the inner estimator, fitted ones first."""
+    """``available_if`` of a method of the inner estimator, whose AttributeError is the cause."""
 
     def check(owner: Any) -> bool:
         fitted = getattr(owner, "estimators_", None)
-        return hasattr(fitted[0] if fitted else owner.estimator, method)
+        return callable(getattr(fitted[0] if fitted else owner.estimator, method))
 
     return available_if(check)
 

@@ -76,8 +76,8 @@ def inner_tags(self: Any, tags: Any) -> Any:
 
 
 def has(method: str) -> Callable[[Any], bool]:
-    """Whether the model (fitted, or as given) has the method."""
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+    """Whether the model (fitted, or as given) has the method; its own AttributeError says why."""
+    return lambda self: callable(getattr(getattr(self, "estimator_", self.estimator), method))
 
 
 def ask(self: Any, method: str, X: ArrayLike, *args: Any, **params: Any) -> Any:

@@ -81,6 +81,7 @@ class TextModel(Estimator):
 
     def build_analyzer(self) -> Callable[[Any], list[str]]:
         """The function from one raw document to its list of terms."""
+        self._check_stages()
         return self._analyze
 
     def _analyze(self, doc: Any) -> list[str]:

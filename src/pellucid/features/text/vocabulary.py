@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Matrix
+from pellucid.core.runtime.warn import warn
 from pellucid.features.text.terms import Terms
 from pellucid.features.text.text_model import TextModel
 
@@ -39,6 +40,7 @@ class VocabularyModel(TextModel):
         self.fixed_vocabulary_ = self.vocabulary is not None
         if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
+            self._warn_capitals()
             X = self._counts(found, self.vocabulary_)
         elif not found.terms:
             raise ValueError("empty vocabulary: the texts hold no term, or only stop words")
@@ -47,6 +49,14 @@ class VocabularyModel(TextModel):
             X = self._compressed(found, columns, len(self.vocabulary_))
         self.n_texts_ = len(texts)
         return X
+
+    def _warn_capitals(self) -> None:
+        """Terms of a given vocabulary that no text in lower case can hold."""
+        if self.lowercase and any(term != term.lower() for term in map(str, self.vocabulary_)):
+            warn(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These "
+                "entries will not be matched with any documents"
+            )
 
     def _later_counts(self, raw_documents: Iterable[Any]) -> Any:
         """Counts of the vocabulary's terms in other texts."""

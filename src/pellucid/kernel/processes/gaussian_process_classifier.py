@@ -226,7 +226,7 @@ class GaussianProcessClassifier(Classifier):
             )
         parts = np.split(theta, k) if len(theta) != size else [theta] * k
         values = [self._evidence(i, t, eval_gradient, clone_kernel) for i, t in enumerate(parts)]
-        return values[0] if eval_gradient else float(np.mean(values))
+        return values[0] if eval_gradient else np.mean(values)
 
     def _evidence(self, i: int, theta: Array, eval_gradient: bool, clone_kernel: bool) -> Any:
         mode = self.modes_[i]

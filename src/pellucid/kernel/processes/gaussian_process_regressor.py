@@ -293,7 +293,9 @@ class GaussianProcessRegressor(Regressor):
         """Central intervals (n, 2) for new observations ("prediction") or the curve ("mean").
 
         The first hold all noise, white and ``alpha`` (its mean where it differs by row); both take
-        the kernel's numbers as known. Several targets: (n, 2, n_targets).
+        the kernel's numbers as known: learned from few rows, they hold the truth less often than
+        ``confidence`` says (``benchmarks/CALIBRATION.md`` has the shares). Several targets:
+        (n, 2, n_targets).
         """
         check.fraction(confidence=confidence)
         check.one_of(("prediction", "mean"), kind=kind)
@@ -365,7 +367,8 @@ class GaussianProcessRegressor(Regressor):
                 "learned numbers": len(at),
                 "log evidence": self.log_marginal_likelihood_value_,
             },
-            warnings=("a number of the kernel is at its bound",) * bool(edges),
+            warnings=("a number of the kernel is at its bound",) * bool(edges)
+            + (hyperparameters.KNOWN,) * bool(len(at) and self.optimizer is not None),
         )
 
 

@@ -24,6 +24,8 @@ from pellucid.core.runtime.warn import warn
 from pellucid.solvers.lbfgs import lbfgsb
 
 BOUNDS = (1e-5, 1e5)
+FEW = "intervals rest on many rows: they are too narrow for few"
+KNOWN = "intervals take the kernel's numbers as known: they are too narrow for few rows"
 LEARNED: dict[type, tuple[str, ...]] = {
     ours.GaussianKernel: ("sigma",),
     ours.LaplacianKernel: ("sigma",),
@@ -272,7 +274,7 @@ def numbers_summary(
     }
     valid = bool(np.isfinite(error).all())
     why = "" if valid else "a number is at its bound, or the evidence has no maximum there"
-    notes: tuple[str, ...] = ("standard errors are those of the logarithms",)
+    notes: tuple[str, ...] = ("standard errors are those of the logarithms", FEW)
     notes += (f"confidence {confidence:g}",)
     notes += (f"columns: {', '.join(columns)}",) * bool(columns)
     scalars = {**scalars, "least curvature": float(values[0])}

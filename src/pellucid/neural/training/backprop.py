@@ -10,7 +10,7 @@ added in order, so the bits do not depend on the number of threads.
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.neural.layers.activate import Activate
 from pellucid.neural.layers.activations import get_activation
 from pellucid.neural.layers.layer import Layer, Params, Shape
+from pellucid.neural.training.label_kernels import weight_right
 from pellucid.neural.training.objectives import NetworkLoss
 
 PART_ROWS = 1000  # of a batch that one thread takes: smaller parts cost more than they bring
@@ -26,6 +27,7 @@ PART_WORK = 1 << 21  # multiply-adds below which a batch stays in one piece
 FEW_ROWS, MUCH_WORK = 64, 1 << 26  # the least of both that pays for a part of a smaller batch
 
 Rows = tuple[Array, Array, Array]  # inputs, targets, weights
+Labels = Literal["largest", "halves"]  # the largest output names the class, or each is 0 or 1
 Noise = list[Params] | None  # of each operation, where some are noisy
 
 
@@ -40,6 +42,7 @@ class Plan(NamedTuple):
     linked: bool  # the last operation is the link of the loss
     couples: bool
     noisy: bool
+    labels: Labels | None = None  # counts right labels in the pass that computes the loss
 
     @property
     def size(self) -> int:
@@ -62,6 +65,7 @@ class Backprop(NamedTuple):
     vector: Array  # d loss/d parameters
     deltas: dict[int, Array]  # d loss/d output of each operation
     saved: list[Any]
+    right: float = np.nan  # the share of right labels, where the plan counts them
 
 
 def make_plan(
@@ -100,6 +104,13 @@ def row_losses(plan: Plan, t: Array, outputs: Array, before: Array) -> Array:
     return loss.rows_from_z(t, before, outputs) if plan.linked else loss.rows(t, outputs)
 
 
+def share_right(plan: Plan, t: Array, outputs: Array, w: Array, scale: float) -> float:
+    """``scale`` times the weight of the rows with the right label; NaN where none are counted."""
+    if plan.labels is None:
+        return np.nan
+    return scale * weight_right(outputs, t, w, plan.labels == "halves")
+
+
 def training_value(
     plan: Plan,
     vector: Array,
@@ -109,13 +120,14 @@ def training_value(
     w: Array,
     *,
     training: bool = True,
-) -> float:
-    """The reduced loss, with the batch's own moments in training."""
+) -> tuple[float, float]:
+    """The reduced loss, with the batch's own moments in training, and the share of right labels."""
     before = x
     for op, p, state in zip(plan.ops, plan.params(vector), states, strict=True):
         before, x = x, op.forward(p, x)[0] if training else op.infer(p, state, x)
-    total = float(w @ row_losses(plan, t, x, before))
-    return total / float(w.sum()) if plan.loss.reduction == "mean" else total
+    total, right = float(w @ row_losses(plan, t, x, before)), share_right(plan, t, x, w, 1.0)
+    weight = float(w.sum())
+    return (total / weight if plan.loss.reduction == "mean" else total), right / weight
 
 
 def backprop(
@@ -137,6 +149,7 @@ def backprop(
         x, keep = op.forward(p, x)
         saved.append(keep)
     value = scale * float(w @ row_losses(plan, t, x, before))
+    right = share_right(plan, t, x, w, scale)
     d = plan.loss.delta(t, x) if plan.linked else plan.loss.slope(t, x)
     d = (d * (scale * w[:, None])).astype(vector.dtype, copy=False)
     grad, deltas = np.empty(plan.size, dtype=vector.dtype) if out is None else out, {}
@@ -148,7 +161,7 @@ def backprop(
             parts = plan.ops[0].by_weights(params[0], saved[0], d)
         for (start, stop, _), part in zip(plan.places[i], parts, strict=True):
             grad[start:stop] = part.ravel()
-    return Backprop(value, grad, deltas, saved)
+    return Backprop(value, grad, deltas, saved, right)
 
 
 def cut(plan: Plan, n: int) -> list[slice]:
@@ -201,4 +214,5 @@ def batch_gradient(
     total = found[0].vector
     for other in found[1:]:
         total += other.vector
-    return Backprop(sum(f.value for f in found), total, {}, [])
+    value, right = sum(f.value for f in found), sum(f.right for f in found)
+    return Backprop(value, total, {}, [], right)

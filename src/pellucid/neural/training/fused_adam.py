@@ -58,8 +58,11 @@ class FusedAdam:
         positions: IntArray,
         rate: float,
         noise: Noise,
-    ) -> tuple[float, Memory]:
-        """One update in place from the visits at ``positions``; the penalised loss before it."""
+    ) -> tuple[float, float, Memory]:
+        """One update in place from the visits at ``positions``.
+
+        Returns the penalised loss and the share of right labels before it, and the new memory.
+        """
         parts, w = cut(self.plan, len(positions)), self.data.weights(positions)
         if len(self.gradients) != len(parts):
             self.gradients = np.empty((len(parts), self.plan.size), dtype=np.float32)
@@ -74,4 +77,5 @@ class FusedAdam:
             return adam_pass(*weights, self.edges, self.prices, *share, *numbers)
 
         squares = sum(map_threads(move, self.shares))
-        return sum(f.value for f in found) + l2 * squares, memory._replace(t=t)
+        value, right = sum(f.value for f in found), sum(f.right for f in found)
+        return value + l2 * squares, right, memory._replace(t=t)

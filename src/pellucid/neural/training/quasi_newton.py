@@ -18,14 +18,15 @@ class _Remembered:
     """Value and gradient over all rows; the last one is kept, since solvers ask twice."""
 
     def __init__(self, trainer: Trainer) -> None:
-        self.trainer, self.count = trainer, 0
+        self.trainer, self.count, self.right = trainer, 0, np.nan
         self.at, self.found = np.zeros(0), (0.0, np.zeros(0))
 
     def both(self, v: Array) -> tuple[float, Array]:
         if not np.array_equal(v, self.at):
             assert self.trainer.all_rows is not None
-            value, gradient, _ = self.trainer.batch(v, self.trainer.all_rows)
-            self.at, self.found, self.count = v.copy(), (value, gradient), self.count + 1
+            back = self.trainer.batch(v, self.trainer.all_rows)
+            self.at, self.found, self.count = v.copy(), (back.value, back.vector), self.count + 1
+            self.right = back.right
         return self.found[0], self.found[1].copy()
 
 
@@ -52,11 +53,14 @@ def lbfgs_run(
         lambda v: remembered.both(v)[0], lambda v: remembered.both(v)[1], lambda v: np.eye(len(v))
     )
     f.twice = False
+    remembered.both(start)
+    shares = [remembered.right]
 
     class Limit:
         def step(self, i: int, state: Any, row: dict[str, Any] | None = None) -> bool:
             if verbose:
                 tell(f"Iteration {i}, loss = {state.value:.8f}")
+            shares.append(remembered.right)  # the solver has just asked for this point
             asked = context is not None and context.step(i, state, row)
             return asked or remembered.count >= limits.max_fun
 
@@ -67,4 +71,6 @@ def lbfgs_run(
     names = {"step": "step", "objective": "value"}
     names |= {name: name for name in ("gradient_norm", "gap", "seconds")}
     rows = [{name: row[theirs] for name, theirs in names.items()} for row in found.history]
+    if trainer.plan.labels is not None:
+        rows = [{**r, "accuracy": share} for r, share in zip(rows, shares, strict=True)]
     return found._replace(history=History(rows))

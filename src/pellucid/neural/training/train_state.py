@@ -60,6 +60,7 @@ class TrainState(NamedTuple):
     waited: int = 0
     best: float = np.inf  # the lowest objective
     score: float = np.nan
+    accuracy: float = np.nan  # of the labels met on the way, where the plan counts them
     validation_score: float = np.nan
     best_score: float = -np.inf
 

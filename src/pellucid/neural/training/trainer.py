@@ -8,7 +8,7 @@ afterwards, so that its zeros are exact. Adaptive rules scale each step, so they
 likewise: with it, the fixed points are those of F.
 
 A row of the history is an epoch: for mini-batches the mean of the losses met on the way, for whole
-batches the loss after the update.
+batches the loss after the update. The accuracy is that of the same answers.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,14 @@ from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.dense import Affine
 from pellucid.neural.layers.dropout import noise_source
 from pellucid.neural.training import train_state
-from pellucid.neural.training.backprop import Noise, Plan, Rows, batch_gradient, training_value
+from pellucid.neural.training.backprop import (
+    Backprop,
+    Noise,
+    Plan,
+    Rows,
+    batch_gradient,
+    training_value,
+)
 from pellucid.neural.training.batches import Data
 from pellucid.neural.training.fused_adam import FusedAdam
 from pellucid.neural.training.train_state import Penalty, Scorer, Settings, TrainState
@@ -89,15 +96,13 @@ class Trainer:
                 daxpy(w, gradient[part], a=2 * share * l2)  # gradient += 2 share l2 w, in place
         return value
 
-    def batch(
-        self, vector: Array, rows: Rows, epoch: int = 0, number: int = 0
-    ) -> tuple[float, Array, list[Any]]:
-        """Penalised loss, gradient of its smooth part, and what the layers saved."""
+    def batch(self, vector: Array, rows: Rows, epoch: int = 0, number: int = 0) -> Backprop:
+        """Backpropagation with the penalised loss and the gradient of its smooth part."""
         noise = self.noise(len(rows[0]), epoch, number)
         back = batch_gradient(self.plan, vector.astype(self.kind, copy=False), *rows, noise)
         gradient = back.vector.astype(np.float64, copy=False)
         value = self.penalised(vector, float(rows[2].sum()), gradient)
-        return back.value + value, gradient, back.saved
+        return back._replace(value=back.value + value, vector=gradient)
 
     def noise(self, n: int, epoch: int, number: int) -> Noise:
         """What the n rows of a batch meet at random."""
@@ -112,27 +117,29 @@ class Trainer:
         gradient: Array | None = None
         if self.all_rows is not None:
             with single_threaded_blas():
-                value, gradient, _ = self.batch(v, self.all_rows)
+                back = self.batch(v, self.all_rows)
+                value, gradient, right = back.value, back.vector, back.right
         else:
-            value = self.value(v, states)
+            value, right = self.value(v, states)
         if not np.isfinite(value):
             raise ValueError(f"the loss at the start is {value}: standardise large inputs")
         self.start_value = value
         memory = self.settings.rule.start(len(v)) if memory is None else memory
         rate = float(self.settings.rate(seen if self.settings.clock == "rows" else memory.t))
         at = v, tuple(states), memory, value, gradient, self.norms(gradient), rate
-        return self.judged(TrainState(*at, v, tuple(states), seen))
+        return self.judged(TrainState(*at, v, tuple(states), seen, accuracy=right))
 
-    def value(self, vector: Array, states: Sequence[Any]) -> float:
-        """The penalised loss before mini-batches begin, of at most START_ROWS rows."""
+    def value(self, vector: Array, states: Sequence[Any]) -> tuple[float, float]:
+        """Penalised loss and accuracy before mini-batches begin, of at most START_ROWS rows."""
         count = self.data.n
         if not self.plan.couples and self.plan.loss.reduction != "sum":
             count = self.data.some(START_ROWS)
         cast = vector.astype(self.kind, copy=False)
         with single_threaded_blas():
             x, t, w = self.data.take(np.arange(count))
-            value = training_value(self.plan, cast, states, x, t, w)
-        return value + self.penalised(vector, float(self.settings.batch_size or w.sum()))
+            value, right = training_value(self.plan, cast, states, x, t, w)
+        value += self.penalised(vector, float(self.settings.batch_size or w.sum()))
+        return value, right
 
     def norms(self, gradient: Array | None) -> Array:
         if gradient is None:
@@ -186,18 +193,19 @@ class Trainer:
         rate = state.share * float(self.settings.rate(memory.t))
         g = state.gradient
         if self.code.rule == NESTEROV:
-            g = self.batch(self.looked(vector, memory), self.all_rows, state.epoch, 1)[1]
+            g = self.batch(self.looked(vector, memory), self.all_rows, state.epoch, 1).vector
         assert g is not None
         memory = self.moved(vector, g, rate, memory, float(self.all_rows[2].sum()))
-        states, value, gradient = state.states, np.inf, g
+        states, back = state.states, Backprop(np.inf, g, {}, [])
         if np.isfinite(vector).all():
-            value, gradient, saved = self.batch(vector, self.all_rows, state.epoch + 1)
-            states = self.next_states(states, saved)
-        return self.after(state, vector, states, memory, value, gradient, rate)
+            back = self.batch(vector, self.all_rows, state.epoch + 1)
+            states = self.next_states(states, back.saved)
+        at = vector, states, memory, back.value, back.vector, rate
+        return self.after(state, *at, back.right)
 
     def after(self, state: TrainState, *now: Any) -> TrainState:
-        """The state an epoch later; ``now``: vector, states, memory, objective, gradient, rate."""
-        names = ("vector", "states", "memory", "objective", "gradient", "rate")
+        """The state an epoch later; ``now`` are its new values, in the order of ``names``."""
+        names = ("vector", "states", "memory", "objective", "gradient", "rate", "accuracy")
         state = state._replace(**dict(zip(names, now, strict=True)))
         seen = state.rows_seen + self.data.n
         norms = self.norms(state.gradient)
@@ -214,7 +222,7 @@ class Trainer:
         size, n = self.settings.batch_size, self.data.n
         assert size is not None
         vector, memory = self.fresh(state)
-        states, value, mean = state.states, 0.0, np.zeros(len(vector))
+        states, value, right, mean = state.states, 0.0, 0.0, np.zeros(len(vector))
         copy: Any = vector if self.fused is None else vector.astype(np.float32)
         order = self.data.order(state.epoch + 1)
         count = -(-n // size)
@@ -225,17 +233,18 @@ class Trainer:
             if self.fused is not None:
                 noise = self.noise(len(visits), state.epoch + 1, k)
                 rate = float(rates[k])
-                loss, memory = self.fused.step(vector, copy, memory, mean, visits, rate, noise)
-                value += part * loss
+                at = vector, copy, memory, mean
+                loss, share, memory = self.fused.step(*at, visits, rate, noise)
+                value, right = value + part * loss, right + part * share
                 continue
             rows = self.data.take(visits)
-            at = self.looked(vector, memory)
-            loss, g, saved = self.batch(at, rows, state.epoch + 1, k)
-            value += part * loss
+            back = self.batch(self.looked(vector, memory), rows, state.epoch + 1, k)
+            value, right = value + part * back.value, right + part * back.right
+            g = back.vector
             memory = self.moved(vector, g, float(rates[k]), memory, float(rows[2].sum()))
-            states = self.next_states(states, saved)
+            states = self.next_states(states, back.saved)
             daxpy(g, mean, a=part)  # mean += part g, in place
-        return self.after(state, vector, states, memory, value, mean, float(rates[-1]))
+        return self.after(state, vector, states, memory, value, mean, float(rates[-1]), right)
 
     def rates(self, state: TrainState, t: int, count: int) -> Array:
         if self.settings.clock == "rows":
@@ -309,6 +318,8 @@ class Trainer:
     def record(self, state: TrainState) -> dict[str, Any]:
         row: dict[str, Any] = {"objective": state.objective, "learning_rate": state.rate}
         row["gradient_norms"] = state.norms
+        if self.plan.labels is not None:
+            row["accuracy"] = state.accuracy
         if self.score is not None:
             row["score"] = state.score
         if self.validation is not None:
