@@ -15,7 +15,7 @@ import os
 import re
 from pathlib import Path
 
-from tools.website import blocks, labs, names, textbook, topics
+from tools.website import blocks, chapters, labs, names, textbook, topics
 from tools.website.names import ROOT
 from tools.website.template import with_template
 
@@ -53,6 +53,8 @@ def texts() -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
         if page.startswith("algorithms/") and page != "algorithms/index.md":
             text = with_template(page.removesuffix(".md"), text)
+        if page.startswith("course/"):
+            text = chapters.with_further_pages(page[len("course/") : -len(".md")], text)
         found[page] = with_made_parts(page, text)
     return found
 
