@@ -66,3 +66,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
+
+
+def load_late(app, page, template, context, doctree):
+    """Let the pictures of the gallery's first page wait until they are scrolled to."""
+    if page == "gallery/index":
+        context["body"] = context["body"].replace("<img ", '<img loading="lazy" ')
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.connect("html-page-context", load_late)
