@@ -37,12 +37,14 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 autodoc_typehints = "none"
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # "fit", not "LogisticRegression.fit", in the list beside
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Pellucid"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static/scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -64,3 +66,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
+
+
+def load_late(app, page, template, context, doctree):
+    """Let the pictures of the gallery's first page wait until they are scrolled to."""
+    if page == "gallery/index":
+        context["body"] = context["body"].replace("<img ", '<img loading="lazy" ')
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.connect("html-page-context", load_late)

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("PELLUCID_SITE", ROOT / "build/site/html"))
 LASSO = "algorithms/linear/lasso/lasso.html"
 CHAPTER = "course/02-least-squares.html"
-LOOKED_AT = ["index.html", CHAPTER, LASSO, "gallery/index.html", "topics.html"]
+LONG = "algorithms/kernel/sparse_gaussian_process_regressor.html"  # a long title
+LOOKED_AT = ["index.html", CHAPTER, LASSO, LONG, "gallery/index.html", "topics.html"]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="run make site first"),
@@ -117,6 +118,8 @@ def test_light_and_dark_wide_and_narrow(tab, page):
             tab.look(width, scheme)
             tab.open(SITE / page)
             assert tab.js("document.documentElement.scrollWidth") <= width, (page, scheme, width)
+            title = "document.querySelector('h1').scrollWidth"
+            assert tab.js(title) <= width, (page, scheme, width)
             colours[scheme] = tab.js("getComputedStyle(document.body).backgroundColor")
     assert colours["light"] != colours["dark"]
 

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tools.website import blocks, gallery, labs, names, reference, template, textbook, topics
+from tools.website import (
+    blocks,
+    chapters,
+    gallery,
+    labs,
+    names,
+    reference,
+    template,
+    textbook,
+    topics,
+)
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -37,6 +47,14 @@ def test_two_hundred_lectures_lead_to_pages():
 def test_every_algorithm_is_taught_somewhere():
     taught = {page for lecture in topics.lectures() for page in lecture.pages}
     assert {f"algorithms/{name}" for name in names.pages()} - taught == set()
+
+
+def test_every_algorithm_is_reached_from_a_chapter():
+    reached = []
+    for path in sorted((DOCS / "course").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        reached += chapters.LINK.findall(chapters.with_further_pages(path.stem, text))
+    assert names.pages().keys() - set(reached) == set()
 
 
 @pytest.mark.parametrize("page", list(names.pages()))

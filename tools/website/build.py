@@ -49,7 +49,10 @@ def stage(jobs: int) -> list[str]:
         {name for text in texts.values() for name in labs.wanted(text)}, state, static / "lab"
     )
     for path in (ROOT / "docs").rglob("*"):
-        if path.suffix in {".png", ".css", ".py", ".svg", ".txt", ".woff2"} and path.is_file():
+        if (
+            path.suffix in {".png", ".css", ".js", ".py", ".svg", ".txt", ".woff2"}
+            and path.is_file()
+        ):
             copy(path, docs / path.relative_to(ROOT / "docs"))
     linked = staging.stage(pages, SITE, state, SITE / "results")
     for chapter, text in made.items():

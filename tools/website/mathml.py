@@ -25,9 +25,20 @@ def mathml(tex: str, *, block: bool) -> str:
     return BAR.sub(r'\1 lspace="0" rspace="0"\2', text)  # |x| is no relation
 
 
+def keep_stops(app: Any, doctree: nodes.document, page: str) -> None:
+    """Let a full stop or comma belong to the formula before it: no line begins with one."""
+    for node in list(doctree.findall(nodes.math)):
+        at = node.parent.index(node) + 1
+        text = node.parent[at] if at < len(node.parent) else None
+        if isinstance(text, nodes.Text) and text[:1] in set(".,;:"):
+            node["after"] = text[0]
+            node.parent[at] = nodes.Text(text[1:])
+
+
 def visit_inline(self: Any, node: nodes.math) -> None:
     """Write an inline formula."""
-    self.body.append(f'<span class="math">{mathml(node.astext(), block=False)}</span>')
+    after = node.get("after", "")
+    self.body.append(f'<span class="math">{mathml(node.astext(), block=False)}{after}</span>')
     raise nodes.SkipNode
 
 
@@ -44,4 +55,5 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer under the name ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("doctree-resolved", keep_stops)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -110,7 +110,8 @@ def names_of(page: str) -> list[str]:
     """The public names that a page is about: its own, then those in its headings.
 
     A name with a page of its own belongs there. Where neither the file nor a heading names one,
-    those that its text sets as code are meant.
+    those that its text sets as code are meant. A plain word of a heading counts where the text sets
+    it as code too.
     """
     text = pages()[page]
     stem, owners = page.rpartition("/")[2].replace("_", ""), stems()
@@ -128,6 +129,10 @@ def names_of(page: str) -> list[str]:
         and owners.get(name.lower(), page) == page
     ]
     wanted = wanted or [name for name in re.findall(r"`(\w+)[`(]", text) if name in known][:12]
+    words = [
+        name for name in found if name in known and name[0].isupper() and name.lower() not in owners
+    ]
+    wanted += [name for name in words if re.search(rf"`(pellucid\.)?{name}[`(]", text)]
     return list(dict.fromkeys(wanted))
 
 

@@ -1,7 +1,7 @@
 """Copy ``docs/`` to the folder that Sphinx reads, and fill in what is made.
 
-The copy stands in ``build/site/docs`` beside links to ``src``, ``benchmarks`` and the files of the
-root, so that a relative path means the same in both places. On the way a page gets
+The copy stands in ``build/site/docs`` beside links to ``src`` and ``benchmarks`` and copies of the
+files of the root, so that a relative path means the same in both places. On the way a page gets
 
 - the output and the picture of each Python block (``blocks.py``);
 - the frames of the lab (``labs.py``);
@@ -15,7 +15,7 @@ import os
 import re
 from pathlib import Path
 
-from tools.website import blocks, labs, names, textbook, topics
+from tools.website import blocks, chapters, labs, names, textbook, topics
 from tools.website.names import ROOT
 from tools.website.template import with_template
 
@@ -53,6 +53,8 @@ def texts() -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
         if page.startswith("algorithms/") and page != "algorithms/index.md":
             text = with_template(page.removesuffix(".md"), text)
+        if page.startswith("course/"):
+            text = chapters.with_further_pages(page[len("course/") : -len(".md")], text)
         found[page] = with_made_parts(page, text)
     return found
 
@@ -66,9 +68,11 @@ def stage(pages: dict[str, str], target: Path, state: str, results: Path) -> set
         text = with_links(page, text, linked)
         write(target / "docs" / page, text)
     for name in BESIDE:
-        link = target / name
-        if not link.exists():
-            link.symlink_to(ROOT / name)
+        beside = target / name
+        if name.endswith(".md"):  # a link would lead Sphinx, and the links in it, out of its folder
+            write(beside, (ROOT / name).read_text(encoding="utf-8"))
+        elif not beside.exists():
+            beside.symlink_to(ROOT / name)
     return linked
 
 

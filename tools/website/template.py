@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from tools.website import blocks, evidence, labs, machine, names, textbook, topics
+from tools.website import blocks, chapters, evidence, labs, machine, names, textbook, topics
 
 BOOK_LINE = re.compile(r"^In the textbook: .*$", re.MULTILINE)
 BY_HAND = ("The idea", "The mathematics", "Choosing", "Pitfalls")
@@ -42,7 +42,7 @@ def with_template(page: str, text: str) -> str:
         "The machine": machine.part(name, to_root),
         "How sure": evidence.part(name, to_root),
         "Exercises": topics.exercises_part(name),
-        "Where it is taught": topics.taught_part(name, to_root),
+        "Where it is taught": topics.taught_part(name, chapters.link_from(name, to_root), to_root),
     }
     if "References" not in found and not re.search(r"^References?: ", text, re.M):
         made["References"] = machine.references(name)

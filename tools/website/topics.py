@@ -12,6 +12,16 @@ from tools.website.names import ROOT, title_of
 FILE = ROOT / "docs/topics.yml"
 
 
+FILTER = """
+```{{raw}} html
+<p class="lectures"><label for="lecture">Words of the title</label>
+<input id="lecture" type="search" placeholder="support vector machines" autocomplete="off">
+<span role="status"></span></p>
+<script defer src="{up}_static/lectures.js"></script>
+```
+"""  # the script hides the rows without these words
+
+
 class Lecture(NamedTuple):
     """One lecture of a course and the pages that it leads to, the first one first."""
 
@@ -35,7 +45,7 @@ def lectures() -> tuple[Lecture, ...]:
 
 def listing(up: str) -> str:
     """Every course as a table of its lectures."""
-    text: list[str] = []
+    text = [FILTER.format(up=up)]
     course = None
     for lecture in lectures():
         if lecture.course != course:
@@ -55,15 +65,17 @@ def page_title(page: str) -> str:
     return title_of(path.read_text(encoding="utf-8")).split(":")[0]
 
 
-def taught_part(name: str, up: str) -> str:
-    """Where an algorithm is taught: the lectures that lead to its page, by course."""
+def taught_part(name: str, chapter: str, up: str) -> str:
+    """Where an algorithm is taught: its chapter, and the lectures that lead here, by course."""
     found: dict[str, list[str]] = {}
     for lecture in lectures():
         if f"algorithms/{name}" in lecture.pages:
             found.setdefault(lecture.course, []).append(lecture.title)
     rows = [f"- {course}: {'; '.join(titles)}" for course, titles in found.items()]
     words = "All of them" if rows else "No lecture of the five courses is about it"
-    return "\n".join([*rows, "", f"{words}: [lectures]({up}topics.md)."])
+    return "\n".join(
+        [f"- The course: {chapter}", *rows, "", f"{words}: [lectures]({up}topics.md)."]
+    )
 
 
 # chapters of the textbook -> topics of exercises, where the words differ
