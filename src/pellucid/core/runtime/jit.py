@@ -33,16 +33,21 @@ _REASSOCIATE = {"contract", "reassoc", "nsz", "arcp"}
 
 
 def jit(
-    function: Callable[..., Any] | None = None, *, reassociate: bool = False, counted: bool = True
+    function: Callable[..., Any] | None = None,
+    *,
+    reassociate: bool = False,
+    counted: bool = True,
+    inlined: bool = False,
 ) -> Any:
     """Compile ``function`` on first use; ``reassociate`` lets sums vectorise.
 
     ``counted=False`` is for small kernels that are called often from another one: who holds an
     array is then not counted, which takes longer than a few additions. Such a kernel can make no
-    array, nor return one.
+    array, nor return one. ``inlined`` puts it into its callers: where a call hands over records of
+    many arrays, the handing over takes longer than the work.
     """
     if function is None:
-        return lambda f: jit(f, reassociate=reassociate, counted=counted)
+        return lambda f: jit(f, reassociate=reassociate, counted=counted, inlined=inlined)
     if not COMPILED:
         from pellucid.core.runtime.compiling.plain import PlainKernel
 
@@ -53,6 +58,7 @@ def jit(
         "error_model": "numpy",
         "fastmath": _REASSOCIATE if reassociate else False,
         "no_cfunc_wrapper": True,  # nothing calls a kernel from C
+        "forceinline": inlined,
         "_nrt": counted,  # said in any case: a kernel that does not say takes it from its caller
     }
     kernel = _kept(function, options)

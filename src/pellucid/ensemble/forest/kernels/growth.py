@@ -222,7 +222,7 @@ def random_place(table, f, marks, key):
     return place, t
 
 
-@jit
+@jit(counted=False, inlined=True)
 def scan_pairs(task, room, missing, side, w, best, only):
     """(score, bin, next bin) of the best question, where better than ``best``.
 
@@ -354,7 +354,7 @@ def best_question(task, table, bag, s, e, w, key, room):
     return best, column, place, after, to, drawn_at
 
 
-@jit(counted=False)
+@jit(counted=False, inlined=True)
 def try_column(task, table, f, w, key, room, best):
     """(score, bin, next bin, side, threshold, varied?) of column f, where better than ``best``.
 
@@ -433,7 +433,7 @@ def best_packed(task, table, bag, s, e, w, key, room):
     return best, column, place, after, 0
 
 
-@jit(counted=False)
+@jit(counted=False, inlined=True)
 def scan_packed(hist, bins, q, total, t, best, hurdle):
     """(score, bin, next bin, hurdle) of q bins, where better than ``best``; they are cleared."""
     place, after, both_sums = np.int64(-1), np.int64(-1), np.int64(0)
