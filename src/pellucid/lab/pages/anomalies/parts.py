@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid import IsolationForest
+from pellucid.core.arrays.typing import Array
 from pellucid.ensemble.forest.isolation import average_path_length
 from pellucid.lab.drawing import number, short
 from pellucid.lab.scene import (
@@ -33,7 +34,7 @@ def mean_depth(n: int) -> float:
     return float(average_path_length(np.array([n]))[0])
 
 
-def grown(X: Any, size: int, trees: int, seed: int) -> Any:
+def grown(X: Array, size: int, trees: int, seed: int) -> Any:
     return IsolationForest(n_estimators=trees, max_samples=size, random_state=seed).fit(X)
 
 
@@ -45,7 +46,7 @@ def sizes(trees: int) -> list[int]:
 class Wood(NamedTuple):
     """The rows, two of them by name, and the forest."""
 
-    X: Any
+    X: Array
     size: int
     seed: int
     model: Any
@@ -53,7 +54,7 @@ class Wood(NamedTuple):
     box: Any
 
     @classmethod
-    def of(cls, X: Any, size: int, trees: int, seed: int) -> "Wood":
+    def of(cls, X: Array, size: int, trees: int, seed: int) -> "Wood":
         scale = np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0)
         far = (((X - np.median(X, axis=0)) / scale) ** 2).sum(axis=1)
         row = {"A": int(far.argmax()), "B": int(far.argmin())}

@@ -1,11 +1,13 @@
 """Split conformal prediction: residuals of rows that were kept aside, then new rows."""
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
 import numpy as np
 
 from pellucid import ConformalRegressor, KNeighborsRegressor, LinearRegression
+from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.conformal.conformal_scores import rank_of, split_rows
 from pellucid.lab.drawing import heard, number, quietly, short
@@ -32,7 +34,7 @@ model = ConformalRegressor(
 """
 
 
-def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
+def steps(data: LabData, params: dict[str, Any], box: Sequence[float]) -> Shown:
     """The curve, the residuals of the rows kept aside, then the rows held out."""
     X, y = data.train
     if len(y) < 8:
@@ -72,25 +74,25 @@ def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
     return Shown(frames, model, *shown)
 
 
-def base_marks(model: Any, box: Any) -> list[Any]:
+def base_marks(model: ConformalRegressor, box: Sequence[float]) -> list[Any]:
     at = np.linspace(box[0], box[1], 90)
     return [line(at, model.predict(at[:, None]), label="f")]
 
 
-def limits(model: Any, X: Any, m: int) -> Any:
+def limits(model: ConformalRegressor, X: Array, m: int) -> Any:
     """The interval from the first m rows that were kept aside, without its warning."""
     part = copy(model)
     part.scores_ = model.scores_[:m]
     return heard(lambda: part.predict_interval(X))[0]
 
 
-def interval_band(model: Any, m: int, box: Any) -> list[Any]:
+def interval_band(model: ConformalRegressor, m: int, box: Sequence[float]) -> list[Any]:
     at = np.linspace(box[0], box[1], 90)
     found = np.clip(limits(model, at[:, None], m), box[2], box[3])
     return [band(at, found[:, 0], found[:, 1], label="f ± q")]
 
 
-def begin(data: LabData, model: Any, kept: Any, box: Any) -> Frame:
+def begin(data: LabData, model: ConformalRegressor, kept: Any, box: Sequence[float]) -> Frame:
     X, y = data.train
     ring = np.ones(len(kept), bool)
     aside = points(X[kept, 0], y[kept], ring=ring, label="kept aside")
@@ -101,7 +103,7 @@ def begin(data: LabData, model: Any, kept: Any, box: Any) -> Frame:
     return Frame(0, None, None, formula, numbers, {"panels": panels})
 
 
-def score_panel(model: Any, m: int, c: float) -> Any:
+def score_panel(model: ConformalRegressor, m: int, c: float) -> Any:
     """The residuals so far, sorted; the one that is taken."""
     s = np.sort(model.scores_[:m])
     k = rank_of(m, c)
@@ -117,7 +119,13 @@ def score_panel(model: Any, m: int, c: float) -> Any:
 
 
 def calibrated(
-    data: LabData, model: Any, kept: Any, m: int, c: float, box: Any, step: int
+    data: LabData,
+    model: ConformalRegressor,
+    kept: Any,
+    m: int,
+    c: float,
+    box: Sequence[float],
+    step: int,
 ) -> Frame:
     X, y = data.train
     k, rows = rank_of(m, c), kept[:m]
@@ -143,7 +151,9 @@ def calibrated(
     return Frame(step, width, None, formula, numbers, {"panels": panels})
 
 
-def fresh(data: LabData, model: Any, rows: Any, c: float, box: Any, step: int) -> Frame:
+def fresh(
+    data: LabData, model: ConformalRegressor, rows: Any, c: float, box: Sequence[float], step: int
+) -> Frame:
     """New rows: inside or outside."""
     X, y = data.test[0][rows], data.test[1][rows]
     found = limits(model, X, len(model.scores_))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays.typing import Rng
+from pellucid.core.arrays.typing import Array, Rng
 from pellucid.lab.controls import choice, counter, slider
 from pellucid.lab.drawing import rows_code, told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
@@ -58,15 +58,15 @@ def outlier(rng: Rng) -> LabData:
     return data._replace(y=y)
 
 
-def wave(x: Any) -> Any:
+def wave(x: Array) -> Any:
     return np.sin(1.1 * x)
 
 
-def blocks(x: Any) -> Any:
+def blocks(x: Array) -> Any:
     return np.select([x < 1.6, x < 3.4], [0.0, 2.0], 0.8)
 
 
-def fan(x: Any) -> Any:
+def fan(x: Array) -> Any:
     """A noise that grows."""
     return 0.05 + 0.1 * x
 

@@ -1,11 +1,13 @@
 """A regression tree: the leaf whose split helps most is divided, one after the other."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pellucid import DecisionTreeRegressor
+from pellucid.core.arrays.typing import Array
 from pellucid.lab.drawing import number, short
 from pellucid.lab.page import LabData
 from pellucid.lab.pages.curves.parts import Shown
@@ -19,7 +21,7 @@ objective = float(((y - model.predict(X)) ** 2).mean())
 """
 
 
-def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
+def steps(data: LabData, params: dict[str, Any], box: Sequence[float]) -> Shown:
     """Trees of 1, 2, 3, … leaves; each has one split more than the one before."""
     X, y = data.train
     least = params["least"]
@@ -46,16 +48,16 @@ def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
     return Shown(frames, models[-1], *words)
 
 
-def cuts(model: Any) -> list[float]:
+def cuts(model: DecisionTreeRegressor) -> list[float]:
     tree = model.tree_
     return np.sort(tree.threshold[tree.feature >= 0]).tolist()
 
 
-def squares(y: Any) -> float:
+def squares(y: Array) -> float:
     return float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
 
 
-def frame(data: LabData, models: list[Any], i: int, box: Any) -> Frame:
+def frame(data: LabData, models: list[Any], i: int, box: Sequence[float]) -> Frame:
     X, y = data.train
     x, model = X[:, 0], models[i]
     error = float(((y - model.predict(X)) ** 2).mean())
@@ -95,7 +97,7 @@ def frame(data: LabData, models: list[Any], i: int, box: Any) -> Frame:
     return Frame(i, error, None, formula, numbers, {"panels": panels}, held)
 
 
-def gain_panel(x: Any, y: Any, t: float, box: Any) -> Any:
+def gain_panel(x: Array, y: Array, t: float, box: Sequence[float]) -> Any:
     """What every cut of the leaf would leave."""
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
@@ -112,7 +114,7 @@ def gain_panel(x: Any, y: Any, t: float, box: Any) -> Any:
     return plane("cuts", marks, title=title, x="x", y="squares left", box=span, alt=alt)
 
 
-def tree_panel(model: Any, x: Any, new: float | None) -> Any:
+def tree_panel(model: DecisionTreeRegressor, x: Array, new: float | None) -> Any:
     """Questions at their thresholds, leaves in the middle of their rows."""
     tree, edges = model.tree_, []
     nodes: list[dict[str, Any]] = []

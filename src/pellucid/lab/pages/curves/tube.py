@@ -1,11 +1,13 @@
 """Support vector regression: SMO moves two multipliers a step until the tube is where it ends."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pellucid import SVR, LinearRegression
+from pellucid.core.arrays.typing import Array
 from pellucid.kernel import GaussianKernel, LinearKernel
 from pellucid.lab.drawing import number, short
 from pellucid.lab.page import LabData
@@ -23,7 +25,7 @@ objective = float(model.primal_objective_)  # ½|w|² + C Σ slack
 """
 
 
-def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
+def steps(data: LabData, params: dict[str, Any], box: Sequence[float]) -> Shown:
     """From all multipliers at 0 to the optimum, more of the early steps than of the late ones."""
     X, y = data.train
     kernel = LinearKernel() if params["kernel"] == "linear" else GaussianKernel(params["sigma"])
@@ -56,14 +58,16 @@ def steps(data: LabData, params: dict[str, Any], box: Any) -> Shown:
     return Shown(frames, last, *words)
 
 
-def multipliers(model: Any, n: int) -> Any:
+def multipliers(model: SVR, n: int) -> Any:
     """b_i of all rows, 0 where a row does not hold the curve."""
     found = np.zeros(n)
     found[model.support_] = model.dual_coef_[0]
     return found
 
 
-def frame(data: LabData, model: Any, before: Any, at: Any, scale: Any, box: Any) -> Frame:
+def frame(
+    data: LabData, model: SVR, before: Any, at: Any, scale: Any, box: Sequence[float]
+) -> Frame:
     X, y = data.train
     C, top = scale
     b, epsilon, f = multipliers(model, len(y)), float(model.epsilon_), model.predict(X)
@@ -102,12 +106,12 @@ def frame(data: LabData, model: Any, before: Any, at: Any, scale: Any, box: Any)
     )
 
 
-def beyond(y: Any, f: Any, epsilon: float) -> Any:
+def beyond(y: Array, f: Array, epsilon: float) -> Any:
     """Rows that are outside the tube by more than SMO's tolerance."""
     return np.abs(y - f) > epsilon + 1e-3 * max(float(np.ptp(y)), 1e-300)
 
 
-def curve_panel(data: LabData, model: Any, b: Any, box: Any) -> Any:
+def curve_panel(data: LabData, model: SVR, b: Any, box: Sequence[float]) -> Any:
     """The curve, the tube, the rows that hold it, and what is beyond the tube."""
     X, y = data.train
     x, epsilon = X[:, 0], float(model.epsilon_)
@@ -130,7 +134,7 @@ def curve_panel(data: LabData, model: Any, b: Any, box: Any) -> Any:
     return plane("data", marks, box=box)
 
 
-def weight_panel(model: Any, b: Any, C: float, top: float) -> Any:
+def weight_panel(model: SVR, b: Any, C: float, top: float) -> Any:
     colours = [COLOURS[kind] for kind in model.categories_.tolist()]
     marks = [bars(np.arange(1, len(b) + 1), b, colour=colours, label="b")]
     if 1.3 * top >= C:
@@ -141,7 +145,7 @@ def weight_panel(model: Any, b: Any, C: float, top: float) -> Any:
     return plane("multipliers", marks, title=title, x=x, y="b", box=box, alt=alt)
 
 
-def loss_panel(r: Any, epsilon: float, b: Any) -> Any:
+def loss_panel(r: Array, epsilon: float, b: Any) -> Any:
     """max(0, |y - f| - epsilon) and where the rows are on it."""
     far = 1.1 * max(float(np.abs(r).max()), 1.5 * epsilon, 1e-12)
     x = np.array([-far, -epsilon, epsilon, far])

@@ -6,6 +6,7 @@ What breaks it: hills so wide that all rows are alike, or so narrow that none ar
 from typing import Any
 
 from pellucid import KernelPCA
+from pellucid.core.arrays.typing import Rng
 from pellucid.kernel import GaussianKernel
 from pellucid.lab.controls import choice, slider
 from pellucid.lab.drawing import number, row_points, rows_code, told
@@ -73,11 +74,11 @@ CONTROLS = (
 )
 
 
-def two_rings(rng: Any) -> LabData:
+def two_rings(rng: Rng) -> LabData:
     return rings(rng, 90, 0.15)
 
 
-def two_moons(rng: Any) -> LabData:
+def two_moons(rng: Rng) -> LabData:
     return moons(rng, 90, 0.08)
 
 

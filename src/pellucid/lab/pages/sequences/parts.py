@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid import HiddenMarkovModel
+from pellucid.core.arrays.typing import Array
 from pellucid.lab.drawing import number, short, sub
 from pellucid.lab.scene import Panel, graph, line, plane, points, rule
 from pellucid.lab.trace import Frame
@@ -15,9 +17,9 @@ STATES, SEEN = ("rain", "dry"), ("umbrella", "no umbrella")
 class Week(NamedTuple):
     """The days that are known, and what the model says of them."""
 
-    model: Any
+    model: HiddenMarkovModel
     told: list[Any]
-    B: Any  # (T, 2) P(seen | rain), P(seen | dry); ones on a day that nobody wrote down
+    B: Array  # (T, 2) P(seen | rain), P(seen | dry); ones on a day that nobody wrote down
     before: Any  # (T,) P(rain) from the days before
     filtered: Any  # (T, 2)
     smoothed: Any  # (T, 2)
@@ -25,7 +27,7 @@ class Week(NamedTuple):
     share: float  # P(path | all days)
 
     @classmethod
-    def of(cls, model: Any, told: list[Any]) -> "Week":
+    def of(cls, model: HiddenMarkovModel, told: list[Any]) -> "Week":
         """The three answers of the model."""
         B = np.array([[1.0, 1.0] if day is None else like(model, day) for day in told])
         filtered, smoothed = model.filter([told])[0], model.smooth([told])[0]
@@ -38,11 +40,11 @@ class Week(NamedTuple):
         return self.told[t] or "not written down"
 
 
-def like(model: Any, day: str) -> Any:
+def like(model: HiddenMarkovModel, day: str) -> Any:
     return model.probabilities_[:, SEEN.index(day)]
 
 
-def joint(model: Any, B: Any, path: Any) -> float:
+def joint(model: HiddenMarkovModel, B: Array, path: Any) -> float:
     """log P(path, days)."""
     moves = model.transition_[path[:-1], path[1:]]
     parts = (model.initial_[path[0]], *B[np.arange(len(path)), path], *moves)
