@@ -309,8 +309,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
             start_row=False,
             stop=self._watch(plan),
         )
-        for name, value in self._found(run.state).items():
-            setattr(self, name, value)
+        found = self._found(run.state)
+        self.embedding_, self.kl_divergence_ = found["embedding_"], found["kl_divergence_"]
         self._tell(f"KL divergence after {self.n_iter_} iterations: {self.kl_divergence_:f}")
         return self.embedding_
 

@@ -33,7 +33,7 @@ from pellucid.core.algebra.least_squares import (
 )
 from pellucid.core.algebra.linalg import EPS, solve_cholesky, solve_svd
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Moments, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
@@ -228,6 +228,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     array([1.   , 0.543])
     """
 
+    _check_parameters = scores.check_parameters
     _state_shapes = scores.state_shapes
     predict = scores.predict
     transform = scores.transform
@@ -250,14 +251,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         self.copy = copy
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the pairs of directions."""
         return self._fit_memory(X, y, sample_weight)
-
-    def _check_parameters(self) -> None:
-        check.whole(n_components=self.n_components, max_iter=self.max_iter)
-        check.boolean(scale=self.scale, copy=self.copy)
-        check.non_negative(tol=self.tol)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()

@@ -22,7 +22,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS
-from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
@@ -116,6 +115,7 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     array([89.668,  0.316,  0.217])
     """
 
+    _check_parameters = scores.check_parameters
     _state_shapes = scores.state_shapes
     predict = scores.predict
     transform = scores.transform
@@ -141,11 +141,6 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the components one after the other and regress on them."""
         return self._fit_memory(X, y, sample_weight)
-
-    def _check_parameters(self) -> None:
-        check.whole(n_components=self.n_components, max_iter=self.max_iter)
-        check.boolean(scale=self.scale, copy=self.copy)
-        check.non_negative(tol=self.tol)
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()

@@ -9,7 +9,15 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import check_number_target
 from pellucid.core.algebra.linalg import EPS
+from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse parameters that no fit takes."""
+    check.whole(n_components=model.n_components, max_iter=model.max_iter)
+    check.boolean(scale=model.scale, copy=model.copy)
+    check.non_negative(tol=model.tol)
 
 
 def deviations(squares: Array, weight: float, *, scale: bool) -> Array:
