@@ -234,7 +234,7 @@ def _is_storable(cls: type, module: str) -> bool:
 def _is_family_module(module: str) -> bool:
     parts = module.split(".")
     listed = {home.split(".")[0] for home in pellucid._HOME.values() if "." in home}
-    families = {"core", "solvers", *listed}
+    families = {"core", "compiled", "solvers", *listed}
     plain = not any(part.startswith("__") for part in parts)
     return plain and len(parts) > 2 and parts[0] == "pellucid" and parts[1] in families
 

@@ -52,7 +52,7 @@ def estimate_bandwidth(
     >>> from pellucid.cluster import estimate_bandwidth
     >>> X = [[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]]
     >>> float(estimate_bandwidth(X, quantile=0.5).round(2))
-    1.61
+    1.62
     """
     check.non_negative(quantile=quantile)
     if quantile > 1:
