@@ -38,7 +38,9 @@ def check(path, name, block_sizes):
     return [reference, *results]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n == "KMeans" else pytest.mark.slow) for n in NAMES]
+)
 def test_small(name, tmp_path):
     path = tmp_path / "table.parquet"
     run("make", path, 100_000)

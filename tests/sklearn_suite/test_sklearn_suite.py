@@ -55,7 +55,13 @@ def test_sample(module):
     check(module)
 
 
-@pytest.mark.parametrize(("module", "only", "classes"), PARTS)
+FIRST = PARTS[::3]  # the others take another minute: make test-all
+
+
+@pytest.mark.parametrize(
+    ("module", "only", "classes"),
+    [pytest.param(*part, marks=() if part in FIRST else pytest.mark.slow) for part in PARTS],
+)
 def test_part(module, only, classes):
     """Some tests of every class that people ask for: none of them fails without a line."""
     theirs, ours = both_sides(module, only=only or None, quick=True)
