@@ -178,3 +178,17 @@ def test_a_new_row_without_neighbours_is_refused():
     given = Isomap(n_neighbors=3, metric="precomputed")
     with pytest.raises(ValueError, match="3 neighbors are required"):
         given.fit(kneighbors_graph(ROLL, 2, mode="distance"))
+
+
+def test_more_neighbours_than_rows_are_refused_after_the_fit_too():
+    """Set by hand or by a forged file, the number would ask for any amount of memory."""
+    model = Isomap(n_neighbors=5).fit(ROLL[:60])
+    with pytest.raises(ValueError, match="n_neighbors <= n_samples_fit, but n_neighbors = 61"):
+        model.nbrs_.kneighbors(ROLL[:2], 61)
+    with pytest.raises(ValueError, match="NaN"):
+        model.nbrs_.kneighbors([[np.nan, 0.0, 0.0]])
+    model.set_params(n_neighbors=10**9)
+    with pytest.raises(ValueError, match="n_neighbors must be below n_samples = 60"):
+        model.transform(ROLL[:2])
+    with pytest.raises(ValueError, match="n_neighbors must be below n_samples = 60"):
+        model._check_state()

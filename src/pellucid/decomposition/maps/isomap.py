@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.compiled.distances.search import Index, known_distances, without_own
@@ -95,7 +95,11 @@ class Neighbours(NamedTuple):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if k is None:
             raise ValueError("n_neighbors must be given: the fit has a radius instead")
-        return self.search.nearest(np.asarray(X, dtype=np.float64), int(k))
+        check.whole(n_neighbors=k)
+        if k > self.n_samples_fit_:
+            sizes = f"n_neighbors = {k}, n_samples_fit = {self.n_samples_fit_}"
+            raise ValueError(f"Expected n_neighbors <= n_samples_fit, but {sizes}")
+        return self.search.nearest(check_array(X, dtype=np.float64), int(k))
 
 
 class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
@@ -229,9 +233,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self._precomputed and rows.shape[1] != n:
             raise ValueError(f"Precomputed matrix must be square, got shape {rows.shape}")
         rows = self._known(rows) if self._precomputed else rows.copy()
-        if self.n_neighbors is not None and self.n_neighbors >= n:
-            most = f"n_neighbors must be below n_samples = {n}"
-            raise ValueError(f"{most}: a row is no neighbour of its own, got {self.n_neighbors}")
+        self._check_neighbours(n)
         context = FitContext(self, X=X)
         self._rows = np.empty((0, 0)) if self._precomputed else rows
         self.dist_matrix_ = self._geodesics(rows, n, sparse)
@@ -244,6 +246,11 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.embedding_ = np.ascontiguousarray(found.vectors * np.sqrt(found.values))
         context.end()
         return self.embedding_
+
+    def _check_neighbours(self, n: int) -> None:
+        if self.n_neighbors is not None and self.n_neighbors >= n:
+            most = f"n_neighbors must be below n_samples = {n}"
+            raise ValueError(f"{most}: a row is no neighbour of its own, got {self.n_neighbors}")
 
     def _known(self, rows: Any) -> Array:
         """Given distances; a row without enough of them is refused."""
@@ -304,6 +311,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self._precomputed:
             Q = self._known(Q)
         D, values = self.dist_matrix_, self.eigenvalues_
+        self._check_neighbours(len(D))  # the parameter may have been set since the fit
         index = self._index(Q if self._precomputed else self._rows)
         projection = np.zeros_like(self.embedding_)
         np.divide(self.embedding_, values, out=projection, where=values > 0)
@@ -365,6 +373,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
             fits = len(self.eigenvalues_) == self.embedding_.shape[1]
             if not (known and fits) or self.dist_matrix_.shape != (n, n):
                 raise ValueError("embedding_, dist_matrix_, eigenvalues_ and the rows do not fit")
+            self._check_neighbours(n)
 
     def card(self) -> Card:
         """The graph, the spectrum, and how well the map keeps the geodesic distances."""
