@@ -192,3 +192,10 @@ def test_more_neighbours_than_rows_are_refused_after_the_fit_too():
         model.transform(ROLL[:2])
     with pytest.raises(ValueError, match="n_neighbors must be below n_samples = 60"):
         model._check_state()
+    model.set_params(n_neighbors=0)
+    for forged in (model._check_state, lambda: model.transform(ROLL[:2])):
+        with pytest.raises(ValueError, match="n_neighbors must be"):
+            forged()
+    for k in (0, 61):
+        with pytest.raises(ValueError, match="neighbours must be 1 to 60"):
+            model.nbrs_.search.nearest(ROLL[:2], k)

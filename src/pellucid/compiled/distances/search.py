@@ -255,6 +255,8 @@ class Index:
         """Distances and indices of the k nearest rows of every query, nearest first."""
         if self.metric.order is None or issparse(self.rows) or issparse(Q):
             return self._by_matrix(Q, k)
+        if not 0 < k <= self.n_rows:  # compiled code trusts it
+            raise ValueError(f"neighbours must be 1 to {self.n_rows}, the number of rows, got {k}")
         E, zero = self._embed_queries(Q)
         out, index = np.empty((len(E), k)), np.zeros((len(E), k), np.int64)
         if self.method == "kd_tree" and not self._tree_is_lost(E, k):

@@ -248,6 +248,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, Transformer):
         return self.embedding_
 
     def _check_neighbours(self, n: int) -> None:
+        check.whole(**check.given(n_neighbors=self.n_neighbors))
         if self.n_neighbors is not None and self.n_neighbors >= n:
             most = f"n_neighbors must be below n_samples = {n}"
             raise ValueError(f"{most}: a row is no neighbour of its own, got {self.n_neighbors}")
