@@ -302,7 +302,9 @@ def board(record: "StudyRecord", width: int = 100) -> Any:
 
     from pellucid.report.words import fixed, p_value, places_for
 
-    rows, places = [], places_for([row.interval.estimate for row in record.leaderboard])
+    intervals = [row.interval for row in record.leaderboard]
+    ranges = [(i.low, i.high) for i in intervals]
+    rows, places = [], places_for([i.estimate for i in intervals], ranges=ranges)
     for row in record.leaderboard:
         i = row.interval
         cells = (

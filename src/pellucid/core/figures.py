@@ -22,7 +22,7 @@ def figures(
     Numbers from ``whole[0]`` up to ``whole[1]``, and every int below ``whole[1]``, are written to
     the unit, with ``commas`` between thousands from that size on. ``plain`` rounds to ``digits``
     and never writes a power of ten. ``missing`` stands for None and NaN, ``infinite`` for both
-    infinities where it is given.
+    infinities where it is given. A share just short of 1 shows what it lacks: 0.99994, not 1.
 
     >>> figures(3.14159265), figures(None), figures(12), figures(-1e-7, 3, minus="−")
     ('3.14159', '-', '12', '−1e−07')
@@ -30,6 +30,8 @@ def figures(
     ('1.23e+04', '12,346')
     >>> figures(1234567.0, 3, plain=True, commas=1000), figures(1.23e-5, 3, plain=True)
     ('1,230,000', '0.0000123')
+    >>> figures(0.99994, 3), figures(1.00004, 3), figures(1 - 1e-15, 3)
+    ('0.99994', '1', '1')
     """
     if value is None:
         return missing
@@ -40,6 +42,7 @@ def figures(
         return missing
     if size == math.inf and infinite is not None:
         return infinite
+    digits = max(digits, places_short_of_one(size))
     mark = "," if size >= commas else ""
     if isinstance(value, int) and size < whole[1]:
         text = f"{value:{mark}d}"
@@ -53,3 +56,15 @@ def figures(
     else:
         text = f"{value:.{digits}g}"
     return text.replace("-", minus)
+
+
+def places_short_of_one(size: float) -> int:
+    """Places after the point that tell a number below 1 from 1; 0 for numbers far from it.
+
+    A difference of less than 1e-12 is rounding in the sums that made the number.
+
+    >>> places_short_of_one(0.99994), places_short_of_one(0.998), places_short_of_one(0.3)
+    (5, 3, 0)
+    """
+    gap = 1.0 - size
+    return -math.floor(math.log10(gap)) if 1e-12 < gap < 0.1 else 0

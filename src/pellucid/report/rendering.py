@@ -5,11 +5,12 @@
 record, so a page can be made again from its JSON alone.
 """
 
+import re
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pellucid import __version__
 from pellucid.core.visible import visible
@@ -65,6 +66,15 @@ def to_json(record: StudyRecord | dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+def typed(text: str) -> Markup:
+    """A sentence with what stands between backquotes set as code.
+
+    >>> print(typed("use `--drop <b>` & go; 5` long"))
+    use <code>--drop &lt;b&gt;</code> &amp; go; 5` long
+    """
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def render(record: StudyRecord | dict[str, Any]) -> str:
     """The report as one HTML page; ``record`` is a ``StudyRecord`` or the dict of its JSON.
 
@@ -89,6 +99,7 @@ def render(record: StudyRecord | dict[str, Any]) -> str:
         "evidence": evidence_words,
         "sentence": sentence,
         "sides": sides,
+        "typed": typed,
     }
     template = environment.from_string(folder.joinpath("page.html").read_text("utf-8"))
     style = Markup(folder.joinpath("style.css").read_text("utf-8"))

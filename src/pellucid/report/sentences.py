@@ -85,6 +85,7 @@ def words(r: dict[str, Any]) -> dict[str, Any]:
         rows += (
             f" · {split['n_train']:,} to learn from, {split['n_test']:,} kept aside and used once"
         )
+    intervals = [row["interval"] for row in r["leaderboard"]]
     return {
         "title": f"{target}: a study",
         "question": Markup("Can <em>{}</em> be predicted from {}?").format(target, source),
@@ -104,7 +105,9 @@ def words(r: dict[str, Any]) -> dict[str, Any]:
         ],
         "baseline_words": baseline_words(r, metric),
         "board_lead": board_lead(r, metric),
-        "places": places_for([row["interval"]["estimate"] for row in r["leaderboard"]]),
+        "places": places_for(
+            [i["estimate"] for i in intervals], ranges=[(i["low"], i["high"]) for i in intervals]
+        ),
         "settings": [
             (
                 row["name"],
@@ -148,7 +151,7 @@ def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
     if not verdict:
         return []
     i, figures = verdict["interval"], list[tuple[str, ...]]()
-    places = places_for([i["estimate"], i["low"], i["high"]])
+    places = places_for([i["estimate"], i["low"], i["high"]], ranges=[(i["low"], i["high"])])
     figures.append(
         (
             fixed(i["estimate"], places),

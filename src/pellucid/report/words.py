@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from pellucid.core.figures import figures
+from pellucid.core.figures import figures, places_short_of_one
 
 
 def number(value: object, digits: int = 3) -> str:
@@ -33,19 +33,33 @@ def fixed(value: float | None, places: int = 3) -> str:
     return figures(value, whole=(1e3, math.inf), commas=1e4)
 
 
-def places_for(values: Sequence[float | None], digits: int = 3) -> int:
+def places_for(
+    values: Sequence[float | None],
+    digits: int = 3,
+    ranges: Sequence[tuple[float | None, float | None]] = (),
+) -> int:
     """Places after the point that show ``digits`` figures of the largest value.
 
-    A much smaller value still has two figures, with at most two places: 0.95 beside 186.
+    A much smaller value still has two figures, with at most two places: 0.95 beside 186. A share
+    just short of 1 shows what it lacks, and ``ranges`` that have a width show it, in at most six
+    places.
 
     >>> places_for([0.91, 0.4]), places_for([12.3, 45.0]), places_for([1200.0])
     (3, 1, 0)
-    >>> places_for([0.95, 186.0])
-    2
+    >>> places_for([0.95, 186.0]), places_for([0.99994, 0.9])
+    (2, 5)
+    >>> places_for([0.4123], ranges=[(0.41201, 0.41234), (0.5, 0.5)])
+    4
     """
     finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
     least = min((v for v in finite if v > 0), default=1000.0)
-    return max(_places(max(finite, default=1.0), digits), min(2, _places(least, 2)))
+    largest = max(finite, default=1.0)
+    short = min(6, places_short_of_one(largest))
+    places = max(_places(largest, digits), min(2, _places(least, 2)), short)
+    wide = [(low, high) for low, high in ranges if None not in (low, high) and low != high]
+    while places < 6 and any(fixed(low, places) == fixed(high, places) for low, high in wide):
+        places += 1
+    return places
 
 
 def _places(size: float, digits: int) -> int:

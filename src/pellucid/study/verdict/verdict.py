@@ -74,14 +74,26 @@ class Case(NamedTuple):
         return " and ".join(self.task.target)
 
 
-def figure(x: float) -> str:
+def figure(x: float, digits: int = 3) -> str:
     """Three significant digits, thousands with commas.
 
     >>> figure(0.12345), figure(1234567.0), figure(3.0)
     ('0.123', '1,230,000', '3')
     """
     none = "undefined"
-    return figures(float(x) or 0.0, 3, plain=True, commas=1e3, missing=none, infinite=none)
+    return figures(float(x) or 0.0, digits, plain=True, commas=1e3, missing=none, infinite=none)
+
+
+def between(low: float, high: float) -> str:
+    """The ends of an interval, with as many digits as it takes to tell them apart.
+
+    >>> between(0.1, 0.34), between(0.41201, 0.41234), between(2.0, 2.0)
+    ('0.1 to 0.34', '0.412 to 0.4123', '2 to 2')
+    """
+    digits = 3
+    while digits < 9 and low < high and figure(low, digits) == figure(high, digits):
+        digits += 1
+    return f"{figure(low, digits)} to {figure(high, digits)}"
 
 
 def percent(x: float) -> str:
@@ -176,7 +188,7 @@ def amount(case: Case, value: float, *, again: bool = False) -> str:
 def limits(case: Case, low: float, high: float) -> str:
     """The ends of an interval of the measure, finer where they would look equal."""
     if case.task.metric not in SHARES:
-        return f"{figure(low)} to {figure(high)}"
+        return between(low, high)
     ends = [percent(value) for value in (low, high)]
     if ends[0] == ends[1] and low < high:
         ends = [f"{100 * value:.1f}" for value in (low, high)]
