@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -112,6 +113,7 @@ class Result(NamedTuple):
     note: str
     date: str
     rows: list[dict[str, Any]]
+    machine: str
 
 
 def run_case(
@@ -149,7 +151,8 @@ def run_case(
     family = module.rpartition(".")[2]
     absent = [f"No line: {sentence}." for sentence in failed.values()]
     note = " ".join([*([case.note] if case.note else []), *absent])
-    return Result(family, case.name, case.limit, note, time.strftime("%Y-%m-%d"), rows)
+    date = time.strftime("%Y-%m-%d")
+    return Result(family, case.name, case.limit, note, date, rows, machine())
 
 
 def table(result: Result) -> str:
@@ -208,6 +211,7 @@ def write(results: list[Result], path: Path) -> None:
         f"{r.case} ({row['contender']} {row['ratio']:.2f})"
         for r in results for row in r.rows if row["contender"] != OURS and row["ratio"] < 1
     ]  # fmt: skip
+    most = Counter(r.machine for r in results).most_common(1)[0][0] if results else machine()
     head = [
         "# Benchmarks",
         "",
@@ -217,7 +221,7 @@ def write(results: list[Result], path: Path) -> None:
         "place, the libraries that the contender loads included; `of a call`: that of a later call",
         "beyond what the process held before it.",
         "",
-        f"- machine: {machine()}",
+        f"- machine, where a case names no other: {most}",
         f"- {len(results)} cases, {len(rows)} comparisons; behind in {len(behind)}: "
         + ("; ".join(behind) or "none"),
         "",
@@ -225,7 +229,9 @@ def write(results: list[Result], path: Path) -> None:
     text = list(head)
     for family in dict.fromkeys(r.family for r in results):
         mine = [r for r in results if r.family == family]
-        text += [f"## {family} ({mine[-1].date})", "", *(table(r) for r in mine)]
+        text += [f"## {family} ({mine[-1].date})", ""]
+        for r in mine:
+            text += [table(r), *([f"Measured on {r.machine}.", ""] if r.machine != most else [])]
     path.write_text("\n".join(text))
     records = [result._asdict() for result in results]
     path.with_name("results.json").write_text(json.dumps(records, indent=1) + "\n")
