@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+ROUNDING = 1e-12  # of the sums that make a share
+
 
 def figures(
     value: Any,
@@ -61,10 +63,10 @@ def figures(
 def places_short_of_one(size: float) -> int:
     """Places after the point that tell a number below 1 from 1; 0 for numbers far from it.
 
-    A difference of less than 1e-12 is rounding in the sums that made the number.
+    A smaller difference than ``ROUNDING`` came from the sums that made the number.
 
     >>> places_short_of_one(0.99994), places_short_of_one(0.998), places_short_of_one(0.3)
     (5, 3, 0)
     """
     gap = 1.0 - size
-    return -math.floor(math.log10(gap)) if 1e-12 < gap < 0.1 else 0
+    return -math.floor(math.log10(gap)) if ROUNDING < gap < 0.1 else 0
