@@ -18,7 +18,7 @@ from pellucid.kernel import (
     PrecomputedKernel,
     SigmoidKernel,
 )
-from pellucid.kernel.processes import hyperparameters
+from pellucid.kernel.processes import hyperparameters, learned_numbers
 from pellucid.kernel.processes.covariance import covariance, diagonal
 from pellucid.kernel.processes.hyperparameters import theta_of, with_theta
 
@@ -158,6 +158,135 @@ def test_intervals_cover_93_to_97_percent(kernel):
     assert 0.93 <= coverage(kernel + WhiteKernel(0.2), 200, 80, 1) <= 0.97
 
 
+@pytest.mark.parametrize("kind", ["prediction", "mean"])
+def test_intervals_with_known_numbers_are_normal(kind):
+    """Numbers that are given have no uncertainty: the spread of scikit-learn times 1.96."""
+    X, y = table(30, 1)
+    kernel = 1.0 * RBF(1.0) + WhiteKernel(0.2)
+    model = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, y)
+    mean, sd = model.predict(X, return_std=True)
+    spread = y.std()
+    noise = 0.0 if kind == "prediction" else 0.2 * spread**2
+    known = 1e-10 * spread**2 if kind == "prediction" else 0.0
+    half = 1.959963985 * np.sqrt(sd**2 - noise + known)
+    expected = np.column_stack([mean - half, mean + half])
+    np.testing.assert_allclose(model.predict_interval(X, kind=kind), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(("pairs", "error", "short"), [(4, 0.07, 0.04), (500, 0.01, 0.005)])
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_oracle_intervals_average_over_one_number(monkeypatch, seed, pairs, error, short):
+    """One learned width: a fine grid over it; more points come nearer to it."""
+    monkeypatch.setattr(learned_numbers, "PAIRS", pairs)
+    own = np.random.default_rng(seed)
+    X = own.uniform(0, 8, size=(30, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * own.normal(size=30)
+    model = GaussianProcessRegressor(RBF(1.0), alpha=0.09).fit(X, y)
+    centre, new = model.kernel_.theta[0], np.linspace(-1, 9, 40)[:, None]
+    grid = np.linspace(centre - 9, centre + 9, 900)
+    log_p = np.array([model.log_marginal_likelihood([t]) - (t - centre) ** 2 / 18 for t in grid])
+    live = log_p > log_p.max() - 20
+    weight = np.exp(log_p[live] - log_p.max())
+    fixed = [
+        GaussianProcessRegressor(RBF(np.exp(t)), alpha=0.09, optimizer=None).fit(X, y)
+        for t in grid[live]
+    ]
+    mean, sd = np.moveaxis([m.predict(new, return_std=True) for m in fixed], 1, 0)
+    ends = [
+        learned_numbers.mixture_quantile(weight / weight.sum(), mean, np.sqrt(sd**2 + 0.09), p)
+        for p in (0.025, 0.975)
+    ]
+    found, length = model.predict_interval(new), ends[1] - ends[0]
+    assert np.abs(found - np.column_stack(ends)).max() < error * length.max()
+    assert abs((np.diff(found)[:, 0] / length).mean() - 1) < short
+
+
+def test_points_keep_to_the_bounds_and_honour_flat_directions():
+    """No curvature: the weak prior's spread; a number at its bound moves to one side only."""
+    bounds = np.array([[-20.0, 20.0], [0.0, 20.0], [0.0, 0.2]])
+    flat = learned_numbers.plausible(np.zeros_like, np.array([0.0, 0.0, 0.1]), bounds)
+    spread = flat.theta.std(axis=0)
+    assert (spread[:2] > 2.0).all()
+    assert spread[2] < 0.3
+    inside = np.isfinite(flat.log_weight)
+    assert inside[0]
+    assert inside.sum() > 5
+    assert ((flat.theta >= bounds[:, 0]) & (flat.theta <= bounds[:, 1]))[inside].all()
+    steep = learned_numbers.plausible(lambda t: -1e4 * t, np.zeros(3), bounds - 0.1)
+    assert steep.theta.std(axis=0).max() < 0.05
+
+
+def plug_in(model, X, kind="prediction"):
+    kernel = model.kernel_
+    given = GaussianProcessRegressor(kernel, alpha=model.alpha, optimizer=None)
+    return given.fit(model.X_train_, model.y_train_).predict_interval(X, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["prediction", "mean"])
+def test_learned_numbers_widen_the_intervals_of_few_rows(kind):
+    own, new = np.random.default_rng(2), np.linspace(0, 20, 50)[:, None]
+    wider = []
+    for n in (30, 200):
+        X = own.uniform(0, 20, size=(n, 1))
+        y = np.sin(X[:, 0]) + 0.5 * own.normal(size=n)
+        model = GaussianProcessRegressor(1.0 * RBF() + WhiteKernel()).fit(X, y)
+        widths = [
+            np.diff(f).mean()
+            for f in (model.predict_interval(new, kind=kind), plug_in(model, new, kind))
+        ]
+        wider.append(widths[0] / widths[1])
+    assert wider[0] > 1.03
+    assert 0.99 < wider[1] < wider[0]
+
+
+def test_invariant_units_of_the_columns_and_of_y():
+    """Other units, with the kernel's start and bounds in them: the same intervals."""
+    own = np.random.default_rng(3)
+    X, y = own.uniform(0, 10, size=(25, 1)), own.normal(size=25)
+    y += 2 * np.sin(X[:, 0])
+
+    def ends(x_unit, y_unit):
+        level, low = y_unit**2, np.array([1e-5, 1e5])
+        kernel = ConstantKernel(level, low * level) * RBF(x_unit, low * x_unit)
+        kernel += WhiteKernel(level, low * level)
+        model = GaussianProcessRegressor(kernel, alpha=1e-10 * level).fit(X * x_unit, y * y_unit)
+        return model.predict_interval(X * x_unit + 0.3 * x_unit) / y_unit
+
+    np.testing.assert_allclose(ends(1e3, 1e-4), ends(1.0, 1.0), atol=1e-3)  # of the search
+
+
+@pytest.mark.filterwarnings("ignore:The optimal value found", "ignore:lbfgs failed to converge")
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        RBF(1.0, (0.9, 1.1)),
+        1.0 * RBF() + WhiteKernel(1e-3),
+        1.0 * RBF([1.0, 1.0]) + 1.0 * theirs.Matern() + WhiteKernel(),
+        2.0 * GaussianKernel(1.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("target", ["line", "noise", "constant"])
+def test_intervals_are_finite_where_the_evidence_is_flat_or_ends(kernel, target):
+    """Numbers at their bounds, without a maximum, or more of them than the rows can tell."""
+    own = np.random.default_rng(4)
+    X = own.normal(size=(12, 2))
+    y = {"line": X[:, 0], "noise": own.normal(size=12), "constant": np.zeros(12)}[target]
+    model = GaussianProcessRegressor(kernel, alpha=1e-6).fit(X, y)
+    for kind in ("prediction", "mean"):
+        low, high = model.predict_interval(np.vstack([X, 50 + X]), kind=kind).T
+        assert np.isfinite([low, high]).all()
+        assert (low <= high).all()
+
+
+def test_the_card_says_what_is_taken_as_known():
+    X, y = table(20, 1)
+    kernel = 1.0 * RBF() + WhiteKernel()
+    learned = GaussianProcessRegressor(kernel).fit(X, y).card()
+    assert "averages over them" in " ".join(learned.warnings)
+    assert not GaussianProcessRegressor(kernel, optimizer=None).fit(X, y).card().warnings
+
+
 def test_several_targets_and_noise_by_row():
     X, y = table(30, 1)
     noise = np.linspace(0.01, 0.5, 30)
@@ -165,7 +294,9 @@ def test_several_targets_and_noise_by_row():
     other = Theirs(RBF(1.0), alpha=noise, optimizer=None).fit(X, y)
     np.testing.assert_allclose(mine.predict(X), other.predict(X), atol=1e-9)
     both = GaussianProcessRegressor(RBF(1.0), alpha=0.1).fit(X, np.column_stack([y, -y]))
-    assert both.predict_interval(X).shape == (30, 2, 2)
+    ends = both.predict_interval(X)
+    assert ends.shape == (30, 2, 2)
+    np.testing.assert_allclose(ends[:, ::-1, 1], -ends[:, :, 0], atol=1e-9)
     assert both.sample_y(X, 4).shape == (30, 2, 4)
     with pytest.raises(ValueError, match="same number of entries"):
         GaussianProcessRegressor(RBF(), alpha=noise[:5]).fit(X, y)

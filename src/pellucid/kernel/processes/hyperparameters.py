@@ -21,11 +21,12 @@ from pellucid.core.functions import kernels as ours
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
+from pellucid.kernel.processes.learned_numbers import curvature
 from pellucid.solvers.lbfgs import lbfgsb
 
 BOUNDS = (1e-5, 1e5)
 FEW = "intervals rest on many rows: they are too narrow for few"
-KNOWN = "intervals take the kernel's numbers as known: they are too narrow for few rows"
+KNOWN = "return_std takes the learned numbers as known; predict_interval averages over them"
 LEARNED: dict[type, tuple[str, ...]] = {
     ours.GaussianKernel: ("sigma",),
     ours.LaplacianKernel: ("sigma",),
@@ -254,10 +255,7 @@ def numbers_summary(
     if not len(theta):
         why = "the kernel has no numbers to learn"
         return Summary(title=title, names=(), arrays={}, scalars=scalars, valid=False, reason=why)
-    h = np.finfo(np.float64).eps ** 0.25 * np.maximum(1.0, np.abs(theta))
-    steps = np.diag(h)
-    H = np.array([gradient(theta + s) - gradient(theta - s) for s in steps]) / (2 * h[:, None])
-    information = -0.5 * (H + H.T)
+    information = curvature(gradient, theta)
     values = np.linalg.eigvalsh(information)
     inside = ~np.isclose(bounds_of(kernel), theta[:, None]).any(axis=1)
     error = np.full(len(theta), np.nan)
