@@ -28,6 +28,7 @@ HEAD_ROWS = 200
 # An expression of Polars costs as much as thousands of cells: the columns of a table that is wide
 # and short are looked at as one.
 MANY_COLUMNS, FEW_ROWS = 50, 2000
+CELLS = 1 << 20  # that are looked at as one
 
 # what would be lost in a number: leading zeros, the plus of a phone number, more than 18 digits
 CODES = r"^\s*(?:[+-]?0\d|\+\d{8})"
@@ -139,7 +140,8 @@ def strike_out(
         asked = {name: kinds - {"comma", "grouped"} for name, kinds in asked.items()}
     numbers = [name for name, kinds in asked.items() if "float" in kinds]
     codes = _true(frame, numbers, lambda cell: _filled(cell, cell.str.contains(CODES)), "any")
-    rest = [name for name in numbers if name not in set(codes)]
+    coded = set(codes)
+    rest = [name for name in numbers if name not in coded]
     long = _true(frame, rest, lambda cell: _filled(cell, cell.str.contains(LONG)), "any")
     for name in codes:
         asked[name] -= {"int", "float", "comma", "grouped"}
@@ -158,14 +160,24 @@ def _true(
     if not names:
         return []
     if len(names) > MANY_COLUMNS and frame.height < FEW_ROWS:
-        cells = pl.concat(frame.select(names).get_columns(), rechunk=True).alias("cell").to_frame()
-        each = cells.select(test(pl.col("cell"))).to_series().fill_null(of == "all")
-        table = each.to_numpy().reshape(len(names), frame.height)
-        answers: Any = table.any(axis=1) if of == "any" else table.all(axis=1)
+        share = CELLS // max(1, frame.height)
+        parts = (names[i : i + share] for i in range(0, len(names), share))
+        answers: Any = [a for part in parts for a in _stacked(frame, part, test, of)]
     else:
         asked = (getattr(test(pl.col(name)), of)().alias(name) for name in names)
         answers = frame.select(asked).row(0)
     return [name for name, answer in zip(names, answers, strict=True) if answer]
+
+
+def _stacked(
+    frame: pl.DataFrame, names: list[str], test: Callable[[pl.Expr], pl.Expr], of: str
+) -> list[bool]:
+    """The answers of ``_true`` for columns put below each other."""
+    cells = pl.concat(frame.select(names).get_columns(), rechunk=True).alias("cell").to_frame()
+    each = cells.select(test(pl.col("cell"))).to_series().fill_null(of == "all")
+    table = each.to_numpy().reshape(len(names), frame.height)
+    answers: Any = table.any(axis=1) if of == "any" else table.all(axis=1)
+    return [bool(answer) for answer in answers]
 
 
 def _filled(cell: pl.Expr, test: pl.Expr) -> pl.Expr:

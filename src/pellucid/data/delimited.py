@@ -2,9 +2,10 @@ r"""Delimited text: one pass finds the rows and the types, then any range of row
 
 Dialect   delimiter , ; tab or | by the header and the first lines; quotes as in RFC 4180;
           decimal comma when the delimiter is ; ; a byte-order mark is skipped; blank lines too.
-Pass 1    reads the file in pieces of 8 MB: cuts records at newlines outside quotes, compares
-          their number of cells with the header, notes every LEAF_ROWS-th offset (lines.py) and
-          strikes out the kinds that a cell contradicts (cells.py). Memory O(piece).
+Pass 1    reads the file in pieces of 8 MB, or of 1 KB for each column where that is more: cuts
+          records at newlines outside quotes, compares their number of cells with the header,
+          notes every LEAF_ROWS-th offset (lines.py) and strikes out the kinds that a cell
+          contradicts (cells.py). Memory O(piece).
 Reading   parses the bytes of a range with the types of pass 1, so a column that looks whole in
           the first million rows and holds text in the last one is text everywhere.
 
@@ -50,6 +51,7 @@ from pellucid.data.table import File, Schema, Stack, stack
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_BYTES = 1 << 18
 LONGEST_RECORD = 1 << 27
+COLUMN_BYTES = 1 << 10  # of a piece: a look at a column costs as much as hundreds of its cells
 LOOSE_ROWS = 1 << 16
 _BORDER = np.isin(np.arange(256), list(b',;\t|\n\r"'))
 _SIGN = np.isin(np.arange(256), list(b"+-"))
@@ -175,7 +177,8 @@ def pieces(file: File, dialect: Dialect) -> Iterator[Piece]:
     delimiter = ord(dialect.delimiter)
     with open(file.path, "rb") as stream:
         line = stream.read(dialect.body).count(b"\n") + 1
-        offset, rest, want = dialect.body, b"", CHUNK_BYTES
+        least = min(max(CHUNK_BYTES, COLUMN_BYTES * len(dialect.names)), LONGEST_RECORD)
+        offset, rest, want = dialect.body, b"", CHUNK_BYTES  # a few rows strike out most kinds
         while True:
             chunk = stream.read(want)
             data = rest + chunk
@@ -197,7 +200,7 @@ def pieces(file: File, dialect: Dialect) -> Iterator[Piece]:
                 raise ValueError(
                     f"{file.name}: line {line} opens a quoted cell that is never closed"
                 )
-            want = max(CHUNK_BYTES, len(rest))  # a long record doubles the piece
+            want = max(least, len(rest))  # a long record doubles the piece
 
 
 def quote_opens_cell(rest: bytes, delimiter: int) -> bool:

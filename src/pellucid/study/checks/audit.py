@@ -174,8 +174,9 @@ def read_sheet(columns: dict[str, Column], task: Task, plan: Plan, n_rows: int) 
     copies = Copies(list(columns.values()))
     sheet = Sheet(columns, inputs, copies, n_rows, dropped=tuple(plan.drop))
     names = tuple(identifiers(sheet))
-    rest = [column for name, column in columns.items() if name not in names]
-    if set(inputs) - set(names) and names:
+    named = set(names)
+    if set(inputs) - named and named:
+        rest = [columns[name] for name in columns if name not in named]
         copies = without_names(copies, rest)
     return sheet._replace(copies=copies, identifiers=names)
 
@@ -191,8 +192,8 @@ def target_findings(
         first = some[0] if len(some) == 1 else None
         found += check_target(columns[name], first, task, sheet.n_rows, rows)
         targets += some
-    usable = [n for n in sheet.inputs if n not in left.why]
-    usable = [n for n in usable if n not in sheet.identifiers]
+    aside = {*left.why, *sheet.identifiers}
+    usable = [n for n in sheet.inputs if n not in aside]
     asked = [columns[n] for n in usable if columns[n].distinct > 0]
     with single_threaded_blas():
         found += _leaks(asked, targets, left)

@@ -26,7 +26,7 @@ columns are taken greedily until nothing is left, then each is dropped that is n
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -38,6 +38,7 @@ from pellucid.core.algebra.linalg import triangle
 from pellucid.core.algebra.relations import Relation
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.core.runtime.splitmix import GOLDEN
+from pellucid.study.checks.column_rows import blocks_at, columns_at, gaps, level_codes
 from pellucid.study.checks.data import ENOUGH_ROWS, spaced
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.target import Target
@@ -56,6 +57,8 @@ LEAST_FILLED = 10  # rows that are filled, or empty, or hold a word
 PURE, COVERED, COMMON = 0.99, 0.1, 0.9  # shares: of one class, of that class, of it in all rows
 LUCK = 1e-6  # chance of a pattern that counts
 STEPS = 0.999  # of the squares between levels
+
+Telling = tuple[str, float]  # how a column gives the target away, and how well
 
 
 # --- one column alone
@@ -91,13 +94,13 @@ def _for_classes(columns: Sequence[Column], rows: IntArray, y: IntArray) -> dict
         return {}
     fold = folds_of(columns, rows, y)
     found, loose = {}, {}
-    for column in columns:
-        cell = cells_of(column, rows)
+    for column in columns_at(columns, rows):
+        cell = cells_of(column)
         score = 0.0 if cell is None else coded_auc(cell, fold, y)
         near = score > 0.9 or len(y) < 5_000  # 64 intervals lose little of an AUC near 1
         if len(counts) == 2 and column.numbers is not None and score < AUC and near:
-            score = max(score, plain_auc(column.numbers[rows], y == 1))
-        if score >= SECOND and not is_tight(column, rows, y):
+            score = max(score, plain_auc(column.numbers, y == 1))
+        if score >= SECOND and not is_tight(column, y):
             loose[column.name] = score
         if score >= AUC:
             found[column.name] = score
@@ -105,11 +108,11 @@ def _for_classes(columns: Sequence[Column], rows: IntArray, y: IntArray) -> dict
     return {n: s for n, s in found.items() if n not in loose or len(loose) == 1}
 
 
-def is_tight(column: Column, rows: IntArray, y: IntArray) -> bool:
+def is_tight(column: Column, y: IntArray) -> bool:
     """Not a measurement, or one with hardly any spread within the classes, as a copy has."""
     if column.kind != "number" or column.numbers is None:
         return True
-    x = column.numbers[rows]
+    x = column.numbers
     seen = np.isfinite(x)
     x, k = x[seen] - x[seen].mean(), y[seen]
     mean = np.bincount(k, x) / np.maximum(np.bincount(k), 1)
@@ -123,12 +126,12 @@ def folds_of(columns: Sequence[Column], rows: IntArray, y: Any) -> IntArray:
     rows that are equal in everything are dealt out in turn.
     """
     total = _mixed(np.asarray(y, dtype=np.float64), 0)
-    for column in columns:
+    for column in columns_at(columns, rows):
         seed = crc32(column.name.encode())  # equal columns differ by name
         if column.numbers is not None:
-            total += _mixed(column.numbers[rows], seed)
+            total += _mixed(column.numbers, seed)
         elif column.cells.dtype == pl.String:
-            total += column.cells.gather(rows).hash(seed=seed).to_numpy()
+            total += column.cells.hash(seed=seed).to_numpy()
     mixed = pl.DataFrame({"row": total}).select(
         (pl.col("row").hash(seed=1) % FOLDS).cast(pl.Int64) + pl.int_range(pl.len()).over("row")
     )
@@ -142,10 +145,10 @@ def _mixed(x: Array, seed: int) -> Any:
     return bits ^ (bits >> np.uint64(29))
 
 
-def cells_of(column: Column, rows: IntArray) -> IntArray | None:
+def cells_of(column: Column) -> IntArray | None:
     """The number of each row's level or interval; missing is one of them."""
     if column.numbers is not None:
-        x = column.numbers[rows]
+        x = column.numbers
         gap = np.isnan(x)
         filled = x[~gap] if gap.any() else x
         if not len(filled):
@@ -158,7 +161,7 @@ def cells_of(column: Column, rows: IntArray) -> IntArray | None:
         return np.where(gap, len(cut) + 1, cell) if gap.any() else cell
     if column.kind != "category" or column.distinct > MOST_LEVELS:
         return None
-    return column.cells.gather(rows).rank("dense").fill_null(0).to_numpy().astype(np.intp)
+    return level_codes(column.cells)
 
 
 def interval_starts(s: Array, k: int) -> Array:
@@ -234,11 +237,11 @@ def _for_numbers(columns: Sequence[Column], rows: IntArray, y: Array) -> dict[st
     fold = folds_of(columns, rows, y)
     found = {}
     ranks = average_ranks(y)
-    for column in columns:
+    for column in columns_at(columns, rows):
         if column.numbers is not None:
-            x = column.numbers[rows]
+            x = column.numbers
         elif column.kind == "category" and column.distinct <= MOST_LEVELS:
-            x = coded_means(cells_of(column, rows), fold, y)  # type: ignore[arg-type]
+            x = coded_means(cells_of(column), fold, y)  # type: ignore[arg-type]
         else:
             continue
         seen = ~np.isnan(x)
@@ -284,26 +287,31 @@ def single_finding(
 # --- other ways to know the answer
 
 
-def telling_columns(columns: Sequence[Column], target: Target) -> dict[str, tuple[str, float]]:
+def telling_columns(columns: Sequence[Column], target: Target) -> dict[str, Telling]:
     """PEL301: how a column gives the target away (missing, bins, text), and how well."""
     pick = spaced(len(target.rows), SAMPLE)
     rows = target.rows if pick is None else target.rows[pick]
     if len(rows) < LEAST:
         return {}
-    found = {}
-    for column in columns:
-        one: tuple[str, float] | None
+    y: Any = target.values if target.codes is None else target.codes
+    y = y if pick is None else y[pick]
+    found = dict[str, Telling]()
+    for block in blocks_at(columns, rows):
+        prose = [column for column in block if _is_prose(column)]
         if target.codes is not None:
-            y = target.codes if pick is None else target.codes[pick]
-            one = _telling_gaps(column, rows, y, len(columns)) or _telling_words(
-                column, rows, y, target.classes
-            )
+            found |= _telling_words(prose, y, target.classes)
+            found |= _each(block, lambda column: _telling_gaps(column, y, len(columns)))
         else:
-            values: Array = target.values if pick is None else target.values[pick]  # type: ignore
-            one = _telling_steps(column, rows, values) or _telling_numbers(column, rows, values)
-        if one is not None:
-            found[column.name] = one
-    return found
+            found |= _telling_numbers(prose, y)
+            found |= _each(block, lambda column: _telling_steps(column, y))
+    return {column.name: found[column.name] for column in columns if column.name in found}
+
+
+def _each(
+    columns: Sequence[Column], test: Callable[[Column], Telling | None]
+) -> dict[str, Telling]:
+    tested = ((column.name, test(column)) for column in columns)
+    return {name: telling for name, telling in tested if telling is not None}
 
 
 def _one_class(state: BoolArray, y: IntArray, p: int) -> bool:
@@ -319,10 +327,10 @@ def _one_class(state: BoolArray, y: IntArray, p: int) -> bool:
     return bool(whole and share <= COMMON and luck < np.log(LUCK))
 
 
-def _telling_gaps(column: Column, rows: IntArray, y: IntArray, p: int) -> tuple[str, float] | None:
+def _telling_gaps(column: Column, y: IntArray, p: int) -> Telling | None:
     if not column.missing:
         return None
-    gap = column.cells.gather(rows).is_null().to_numpy()
+    gap = gaps(column)
     for state in (~gap, gap):
         if _one_class(state, y, p):
             return "missing", _state_auc(state, y)
@@ -335,48 +343,77 @@ def _state_auc(state: BoolArray, y: IntArray) -> float:
     return float((1 + state[positive].mean() - state[~positive].mean()) / 2)
 
 
+def _stacked(columns: Sequence[Column], y: Any) -> pl.DataFrame:
+    """The cells of columns below each other, each with the number of its column and its target."""
+    return pl.DataFrame(
+        {
+            "column": np.repeat(np.arange(len(columns)), len(y)),
+            "cell": pl.concat([column.cells.alias("cell") for column in columns]),
+            "y": np.tile(y, len(columns)),
+        }
+    )
+
+
 def _telling_words(
-    column: Column, rows: IntArray, y: IntArray, classes: tuple[Any, ...]
-) -> tuple[str, float] | None:
+    columns: Sequence[Column], y: IntArray, classes: tuple[Any, ...]
+) -> dict[str, Telling]:
     """A word for every class, or a label in the texts of its own class only."""
     k = int(y.max()) + 1
-    if not _is_prose(column, len(rows)) or not 2 <= k <= MOST_CLASSES:
-        return None
-    cells = column.cells.gather(rows).str.to_lowercase()
-    words = pl.DataFrame({"word": cells.str.extract_all(r"[\p{L}\d]+").list.unique(), "y": y})
-    words = words.explode("word", empty_as_null=True, keep_nulls=True).drop_nulls("word")
-    counts = words.group_by("word").agg(
+    if not columns or not 2 <= k <= MOST_CLASSES:
+        return {}
+    texts = _stacked(columns, y).with_columns(pl.col("cell").str.to_lowercase())
+    found = _labels_said(columns, texts["cell"], y, classes[:k])
+    size = np.bincount(y, minlength=k)
+    if size.min() > 0:
+        found |= _words_of_classes(columns, texts, size)
+    return found
+
+
+def _words_of_classes(
+    columns: Sequence[Column], texts: pl.DataFrame, size: IntArray
+) -> dict[str, Telling]:
+    k, n = len(size), int(size.sum())
+    words = texts.with_columns(pl.col("cell").str.extract_all(r"[\p{L}\d]+").list.unique())
+    words = words.explode("cell", empty_as_null=True, keep_nulls=True).drop_nulls("cell")
+    counts = words.group_by("column", "cell").agg(
         pl.len().alias("n"), *((pl.col("y") == j).sum().alias(str(j)) for j in range(k))
     )
-    counts = counts.filter(pl.col("n") >= LEAST_FILLED)
-    size = np.bincount(y, minlength=k)
-    if counts.height and size.min() > 0:
-        N = counts.select(str(j) for j in range(k)).to_numpy().astype(np.float64)
-        rate = N / size
-        other = (N.sum(axis=1, keepdims=True) - N) / (len(y) - size)
-        auc = float(((1 + np.abs(rate - other)) / 2).max(axis=0).mean())
-        if auc >= AUC:
-            return "text", auc
-    for j, label in enumerate(classes[:k]):
+    counts = counts.filter(pl.col("n") >= LEAST_FILLED).sort("column")
+    N = counts.select(str(j) for j in range(k)).to_numpy().astype(np.float64)
+    other = (N.sum(axis=1, keepdims=True) - N) / (n - size)
+    each = (1 + np.abs(N / size - other)) / 2  # AUC of every word for every class
+    owner, start = np.unique(counts["column"].to_numpy(), return_index=True)
+    best = np.maximum.reduceat(each, start, axis=0) if len(start) else each
+    auc = zip(owner.tolist(), best.mean(axis=1).tolist(), strict=True)
+    return {columns[j].name: ("text", a) for j, a in auc if a >= AUC}
+
+
+def _labels_said(
+    columns: Sequence[Column], cells: pl.Series, y: IntArray, classes: tuple[Any, ...]
+) -> dict[str, Telling]:
+    """The columns whose texts hold the label of a class in rows of that class only."""
+    found = dict[str, Telling]()
+    for j, label in enumerate(classes):
         name = str(label).lower()
         if len(name) < 2 or name.replace(".", "").isdigit():
             continue
-        at = cells.str.contains(rf"\b{re.escape(name)}\b").fill_null(False).to_numpy()
-        if at.any() and np.bincount(y[at]).argmax() == j and _one_class(at, y, 1):
-            return "text", _state_auc(at, y)
-    return None
+        held = cells.str.contains(rf"\b{re.escape(name)}\b").fill_null(False).to_numpy()
+        for column, at in zip(columns, held.reshape(len(columns), len(y)), strict=True):
+            if at.any() and np.bincount(y[at]).argmax() == j and _one_class(at, y, 1):
+                found.setdefault(column.name, ("text", _state_auc(at, y)))
+    return found
 
 
-def _is_prose(column: Column, n: int) -> bool:
+def _is_prose(column: Column) -> bool:
+    n = len(column.cells)
     return column.kind == "text" or (column.kind == "category" and column.distinct > n / 5)
 
 
-def _telling_steps(column: Column, rows: IntArray, y: Array) -> tuple[str, float] | None:
+def _telling_steps(column: Column, y: Array) -> Telling | None:
     """Levels that cut the target into intervals, each of several rows."""
     if column.kind not in (*NUMBERS, "truth", "category") or column.distinct > len(y) / 5:
         return None
-    cell = column.cells.gather(rows).rank("dense").fill_null(0).to_numpy().astype(np.intp)
-    level = np.unique(cell, return_inverse=True)[1]
+    level = np.unique(level_codes(column.cells), return_inverse=True)[1]
     size = np.bincount(level)
     if len(size) < 2 or size.max() > len(y) - LEAST_FILLED:
         return None
@@ -399,22 +436,28 @@ def _cuts_a_continuum(y: Array, level: IntArray, order: IntArray) -> bool:
     return bool(np.median([low - high for high, low in edges]) <= 0.25 * between)
 
 
-def _telling_numbers(column: Column, rows: IntArray, y: Array) -> tuple[str, float] | None:
+def _telling_numbers(columns: Sequence[Column], y: Array) -> dict[str, Telling]:
     """Texts that hold the number itself, in far more rows than the next row's number."""
-    if not _is_prose(column, len(rows)) or len(np.unique(y)) < LEAST:
-        return None
-    cells = column.cells.gather(rows).str.replace_all(r"(\d)[,'](\d{3})", "$1$2")
+    if not columns or len(np.unique(y)) < LEAST:
+        return {}
+    cells = pl.col("cell").str.replace_all(r"(\d)[,'](\d{3})", "$1$2")
     said = cells.str.extract_all(r"-?\d+(?:\.\d+)?").cast(pl.List(pl.Float64))
-    pairs = pl.DataFrame({"said": said, "y": y, "other": np.roll(y, 1)})
+    other = np.tile(np.roll(y, 1), len(columns))
+    pairs = _stacked(columns, y).with_columns(said.alias("said"), pl.Series("other", other))
     rowwise = pairs.with_row_index().explode("said", empty_as_null=True, keep_nulls=True)
     held = rowwise.group_by("index").agg(
+        pl.col("column").first(),
         *(
             ((pl.col("said") - pl.col(name)).abs() <= 1e-3 * pl.col(name).abs()).any().alias(name)
             for name in ("y", "other")
-        )
+        ),
     )
-    own, luck = (float(held[name].fill_null(False).mean()) for name in ("y", "other"))  # type: ignore
-    return ("text", own) if own >= 0.5 and own - luck >= 0.4 else None
+    share = held.group_by("column").agg(pl.col("y", "other").fill_null(False).mean())
+    return {
+        columns[j].name: ("text", own)
+        for j, own, luck in share.iter_rows()
+        if own >= 0.5 and own - luck >= 0.4
+    }
 
 
 # --- an exact sum

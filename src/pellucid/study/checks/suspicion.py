@@ -202,7 +202,7 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
     if (
         classes
         and more
-        and not any(is_tight(c, np.arange(len(y)), _codes(y)) for c in (one, *more))
+        and not any(is_tight(c, _codes(y)) for c in (one, *more))
         and not any(_switch(c, y) for c in (one, *more))
     ):
         return None  # several measurements that tell easy classes, none of them a copy
@@ -223,7 +223,7 @@ def _screened(column: Column, folds: IntArray, y: Any, bench: Bench) -> float:
         return 0.0
     if column.kind == "date":
         return 1.0
-    cell = cells_of(column, np.arange(len(y)))
+    cell = cells_of(column)
     if cell is None:
         return 0.0
     if bench.shop.scorer.task.kind != "regression":

@@ -172,9 +172,7 @@ def as_float(series: pl.Series) -> Array:
         series = series.to_physical()
     if series.dtype != pl.Float64:
         series = series.cast(pl.Float64)
-    if series.null_count():
-        series = series.fill_null(float("nan"))
-    return np.asarray(series.rechunk().to_numpy())
+    return np.asarray(series.rechunk().to_numpy())  # null is NaN there
 
 
 def _numbers(series: pl.Series, strays: Strays | None = None) -> Column:
@@ -364,6 +362,8 @@ def _truths(counts: pl.DataFrame) -> set[int]:
 
 
 def _read_dates(series: pl.Series, dates: Dates) -> Column:
+    if dates.cells.null_count() == series.null_count():
+        return _dates(dates.cells, dates.form)
     left = series.filter(dates.cells.is_null() & series.is_not_null())
     lost = left.rename("cell").value_counts(name="count")
     share = 1 - len(left) / max(1, len(series) - series.null_count())
