@@ -635,7 +635,8 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (w < 0).any():
         row = int(np.argmax(w < 0))
-        raise ValueError(f"sample_weight must be >= 0, got {w[row]!r} in row {row}")
+        what = "Negative values in data passed to `sample_weight`"
+        raise ValueError(f"{what}: got {w[row]:g} in row {row}; weights must be >= 0")
     if not w.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive")
     return w

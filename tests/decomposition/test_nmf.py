@@ -109,7 +109,7 @@ def test_refusals():
         NMF(20, init="nndsvd").fit(X)
     with pytest.raises(ValueError, match="X contains zeros"):
         NMF(2, solver="mu", beta_loss=0).fit(np.eye(3))
-    with pytest.raises(ValueError, match="wrong shape passed to NMF"):
+    with pytest.raises(ValueError, match="wrong first dimension passed to NMF"):
         NMF(2, init="custom").fit(X, W=np.ones((60, 2)), H=np.ones((3, 12)))
     with pytest.warns(RuntimeWarning, match="are ignored"):
         NMF(2, random_state=0, tol=0.1).fit(X, W=np.ones((60, 2)))

@@ -4,6 +4,7 @@ The inner estimator validates its own data, so X reaches it as a frame, a sparse
 whenever it came as one; here only names, widths and lengths are looked at.
 """
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
-from sklearn.utils.validation import _check_method_params, has_fit_parameter, validate_data
+from sklearn.utils.validation import _check_method_params, validate_data
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
@@ -100,10 +101,16 @@ def route(
         return dict(process_routing(owner, method, **params).estimator[method])
     if sample_weight is None:
         return dict(params)
-    if not has_fit_parameter(owner.estimator, "sample_weight"):
+    if not takes_weights(owner.estimator):
         name = type(owner.estimator).__name__
         raise ValueError(f"{name}, the underlying estimator, does not support sample weights")
     return {**params, "sample_weight": sample_weight}
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether ``fit`` has ``sample_weight``, by name or among open keywords (``**kwargs``)."""
+    given = signature(estimator.fit).parameters.values()
+    return any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in given)
 
 
 def rows_of(params: dict[str, Any], X: Any, indices: Any) -> dict[str, Any]:

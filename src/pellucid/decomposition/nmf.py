@@ -276,8 +276,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, Transformer):
             k = H.shape[0] if self.n_components in ("auto", None) and H.ndim else self.n_components
             for A, shape, name in ((H, (k, p), "H"), (W, (n, k), "W")):
                 if A.shape != shape:
+                    side = "shape"
+                    if A.ndim == 2:
+                        side = f"{'first' if A.shape[0] != shape[0] else 'second'} dimension"
                     raise ValueError(
-                        f"Array with wrong shape passed to NMF (input {name}). Expected {shape}, "
+                        f"Array with wrong {side} passed to NMF (input {name}). Expected {shape}, "
                         f"but got {A.shape}"
                     )
                 if not (A >= 0).all():

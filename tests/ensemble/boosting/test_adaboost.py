@@ -194,6 +194,17 @@ def test_a_member_no_better_than_chance_is_dropped_with_a_warning():
         scripted(range(5)).fit(X, y)
 
 
+@pytest.mark.parametrize("rate", [23.0, 200.0])
+def test_a_large_learning_rate_leaves_numbers(rate):
+    """Factors exp(-749) of the rows that were right leave no 0 / 0 when all have underflowed."""
+    y = np.arange(150) // 50
+    X = y[:, None] + np.random.default_rng(0).normal(size=(150, 4))
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=rate).fit(X, y)
+    assert np.isfinite(model.estimator_weights_).all()
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 1 / 3
+
+
 def test_constant_columns_are_chance():
     with pytest.raises(ValueError, match="no better than chance"):
         AdaBoostClassifier().fit(np.ones((4, 2)), [0, 1, 0, 1])

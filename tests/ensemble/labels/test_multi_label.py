@@ -65,7 +65,7 @@ def test_multi_output_partial_fit():
         ours.partial_fit(X[part], Y[part], classes=classes)
         theirs.partial_fit(X[part], Y[part], classes=classes)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    with pytest.raises(ValueError, match="classes must list"):
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
         MultiOutputClassifier(GaussianNB()).partial_fit(X, Y)
 
 

@@ -120,7 +120,7 @@ def test_select_k_best_equals_scikit_learn(k):
 
 def test_select_k_best_refuses_and_warns(tmp_path):
     X, y, _ = table()
-    with pytest.warns(UserWarning, match="all are kept"):
+    with pytest.warns(UserWarning, match="All the features will be returned"):
         assert SelectKBest(f_regression, k=10).fit(X, y).get_support().all()
     with pytest.raises(ValueError, match="6 scores"):
         SelectKBest(lambda X, y: np.ones(2), k=1).fit(X, y)

@@ -129,10 +129,13 @@ def test_files_and_bytes(tmp_path):
         ({"min_df": 2}, ["aa", "bb"], "pruning"),
         ({"vocabulary": ["a", "a"]}, ["a"], "Duplicate"),
         ({"vocabulary": []}, ["a"], "empty vocabulary"),
-        ({"vocabulary": {"a": 0, "b": 2}}, ["a"], "each used once"),
+        ({"vocabulary": {"a": 0, "b": 2}}, ["a"], "doesn't contain index 1"),
         ({"ngram_range": (2, 1)}, ["a"], "ngram_range"),
         ({"max_df": 1.5}, ["aa"], "max_df"),
-        ({"token_pattern": r"(a)(b)"}, ["ab"], "one group"),
+        ({"token_pattern": r"(a)(b)"}, ["ab"], "More than 1 capturing group"),
+        ({"vocabulary": {"a": 0, "b": 0}}, ["a"], "repeated indices"),
+        ({"ngram_range": (0, 1)}, ["a"], "1 <= low <= high"),
+        ({}, [3.5], "of type float"),
     ],
 )
 def test_refusals(params, texts, words):

@@ -88,7 +88,7 @@ def test_too_few_steps_warn():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"n_subsamples": 1}, "Invalid parameter since n_subsamples must be between 2 and 30"),
+        ({"n_subsamples": 1}, r"Invalid parameter since n_features\+1 > n_subsamples \(2 > 1\)"),
         ({"n_subsamples": 31}, "Invalid parameter"),
         ({"max_subpopulation": 0.5}, "max_subpopulation must be >= 1"),
         ({"tol": -1.0}, "tol must be >= 0"),

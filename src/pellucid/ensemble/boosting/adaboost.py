@@ -72,6 +72,7 @@ class Rounds:
     def __init__(self, learner: Learner, codes: IntArray, c: Array, K: int, rate: float) -> None:
         self.learner, self.codes, self.c, self.K, self.rate = learner, codes, c, K, rate
         self.whole = bool((c == np.floor(c)).all() and c.sum() <= EXACT)
+        self.log_f = np.zeros(len(c))  # a large rate underflows the products themselves
         self.f = np.ones(len(c))
         self.V = np.zeros((len(c), K))  # votes
         self.rows = np.arange(len(c))
@@ -108,8 +109,9 @@ class Rounds:
         else:
             weight = self.rate * (math.log((1 - error) / error) + math.log(K - 1))
             log_z = math.log((1 - error) * math.exp(-weight) + error) + weight / K
-            self.f[~self.wrong] *= math.exp(-weight)
-            self.f /= self.f.max()
+            self.log_f[~self.wrong] -= weight
+            self.log_f -= self.log_f.max()
+            self.f = np.exp(self.log_f)
         self.log_objective += log_z
         self.V[self.rows, self.next.codes] += weight
         missed = self.V.argmax(axis=1) != self.codes
@@ -292,7 +294,7 @@ class AdaBoostClassifier(Classifier):
         if rounds.ending:
             what = f"{type(self.estimator_).__name__} has the weighted error {rounds.error:.4g}"
             chance = f"no better than chance among {self.n_classes_} classes"
-            raise ValueError(f"the first {what}, {chance}: there is nothing to boost")
+            raise ValueError(f"the first {what}, {chance} or worse than random: nothing to boost")
         last, data = self.n_estimators, {"X": X, "y": y, "sample_weight": sample_weight}
         context = FitContext(self, **data, max_steps=last, attributes=Rounds.attributes)
         self._run(rounds, context)

@@ -99,8 +99,10 @@ class MultiOutputClassifier(MetaClassifier):
         Y = open_label_matrix(self, y, n)
         known = self.classes_ if classes is None and not first else classes
         if known is None or len(known) != Y.shape[1]:
-            what = f"the classes of each of {Y.shape[1]} labels on the first call of partial_fit"
-            raise ValueError(f"classes must list {what}, got {known}")
+            if known is None:
+                need = f"those of each of {Y.shape[1]} labels"
+                raise ValueError(f"classes must be passed on the first call to partial_fit: {need}")
+            raise ValueError(f"classes must list those of {Y.shape[1]} labels, got {known}")
         self.n_rows_ = n + (0 if first else self.n_rows_)
         before = [clone(self.estimator) for _ in known] if first else self.estimators_
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(

@@ -50,7 +50,8 @@ class SelectKBest(ScoreFilter):
         else:
             check.whole(at_least=0, k=self.k)
             if p is not None and self.k > p:
-                warn(f"k={self.k} but there are {p} columns: all are kept")
+                what = f"k={self.k} is greater than n_features={p}"
+                warn(f"{what}. All the features will be returned.")
 
     def _best(self, scores: Array) -> Any:
         p = len(scores)

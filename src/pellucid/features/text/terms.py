@@ -160,6 +160,6 @@ def tokenizer(pattern: str) -> Callable[[str], list[str]]:
     """All matches of a pattern; with one group in it, that group."""
     compiled = re.compile(pattern)
     if compiled.groups > 1:
-        got = f"{compiled.groups} in {pattern!r}"
-        raise ValueError(f"token_pattern must have at most one group, got {got}")
+        what = "More than 1 capturing group in token pattern"
+        raise ValueError(f"{what}: {compiled.groups} in {pattern!r}; (?:...) does not capture")
     return compiled.findall

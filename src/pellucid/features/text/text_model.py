@@ -4,6 +4,7 @@ A leaf says what becomes of the terms: columns of a vocabulary (``vocabulary.py`
 hashing (``hashing_vectorizer.py``). The cutting itself is in ``terms.py``.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -51,9 +52,10 @@ class TextModel(Estimator):
         if isinstance(doc, bytes):
             doc = doc.decode(self.encoding, self.decode_error)
         if not isinstance(doc, str):
-            got = f"{doc!r} of type {type(doc).__name__}"
-            hint = "np.nan is no text: fill missing texts first"
-            raise ValueError(f"a text is needed, got {got}; {hint}")
+            if isinstance(doc, float) and math.isnan(doc):
+                need = "expected byte or unicode string. Fill missing texts first"
+                raise ValueError(f"np.nan is an invalid document, {need}")
+            raise ValueError(f"a text is needed, got {doc!r} of type {type(doc).__name__}")
         return doc
 
     def build_preprocessor(self) -> Callable[[str], str]:
@@ -123,8 +125,10 @@ class TextModel(Estimator):
         self._check_words()
         low, high = self.ngram_range
         if not 1 <= low <= high:
-            need = "(low, high) with 1 <= low <= high"
-            raise ValueError(f"ngram_range must be {need}, got {low, high}")
+            given = f"Invalid value for ngram_range={low, high}"
+            if 1 <= high < low:
+                raise ValueError(f"{given} lower boundary larger than the upper boundary.")
+            raise ValueError(f"{given}: it must be (low, high) with 1 <= low <= high")
 
     def _check_words(self) -> None:
         if not callable(self.strip_accents) and self.strip_accents is not None:

@@ -145,9 +145,14 @@ class VocabularyModel(TextModel):
 def given_vocabulary(vocabulary: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
     """Term to column from a mapping or an iterable of terms."""
     if isinstance(vocabulary, Mapping):
-        columns = sorted(vocabulary.values())
-        if columns != list(range(len(columns))):
-            raise ValueError("the vocabulary must map terms to columns 0, 1, ..., each used once")
+        columns = set(vocabulary.values())
+        need = f"terms have the columns 0 to {len(vocabulary) - 1}, each once"
+        if len(columns) < len(vocabulary):
+            raise ValueError(f"Vocabulary contains repeated indices: {need}")
+        for j in range(len(vocabulary)):
+            if j not in columns:
+                size = f"of size {len(vocabulary)}"
+                raise ValueError(f"Vocabulary {size} doesn't contain index {j}: {need}")
         found = {str(term): int(j) for term, j in vocabulary.items()}
     else:
         terms = sorted(vocabulary) if isinstance(vocabulary, set) else list(vocabulary)

@@ -181,9 +181,13 @@ class GraphicalLassoCV(GraphicalModel):
     def _grid(self, S: Array) -> tuple[Array, bool]:
         """The first alphas, from large to small, and whether they were given."""
         if np.ndim(self.alphas):
-            alphas = np.asarray(self.alphas, dtype=np.float64)
+            alphas = np.asarray(self.alphas)
+            if alphas.dtype.kind not in "iuf":
+                got = f"got {self.alphas!r}"
+                raise TypeError(f"each of alphas must be an instance of float or int, {got}")
             if alphas.ndim != 1 or not len(alphas) or not (alphas > 0).all():
-                raise ValueError(f"alphas must be numbers > 0, got {self.alphas!r}")
+                raise ValueError(f"alphas must be > 0, one number or more, got {self.alphas!r}")
+            alphas = alphas.astype(np.float64)
             return alphas, True
         count: Any = self.alphas
         check.whole(alphas=count)

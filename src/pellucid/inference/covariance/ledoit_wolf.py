@@ -172,7 +172,10 @@ class LedoitWolf(CovarianceModel):
 
     def _set(self, found: FourthMoments) -> None:
         if found.weight <= 1:
-            warn("Only one sample available: a covariance needs at least two rows")
+            warn(
+                "Only one sample available. You may want to reshape your data array: a covariance "
+                "needs at least two rows"
+            )
         self._moments: tuple[Any, ...] = tuple(found)
         centred = self.assume_centered
         found = about(found, np.zeros(len(found.mean))) if centred else found

@@ -199,4 +199,5 @@ def refuse_targets(family: Family, y: Array) -> None:
     if bad.any():
         row, sign = int(np.argmax(bad)), ">" if family.strict else ">="
         range_ = f"the {family.name} family needs y {sign} {family.lowest:g}"
-        raise ValueError(f"{range_}, got {y[row]:g}: out of the valid range of the loss")
+        out = "Some value(s) of y are out of the valid range of the loss"
+        raise ValueError(f"{out}: {range_}, got {y[row]:g}")

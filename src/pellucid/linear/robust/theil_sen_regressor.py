@@ -239,11 +239,13 @@ class TheilSenRegressor(Regressor):
         if self.n_subsamples is None:
             return least
         size = int(self.n_subsamples)
-        if not least <= size <= n:
-            what = f"n_subsamples must be between {least} and {n}"
-            raise ValueError(
-                f"Invalid parameter since {what} for {n} rows and {p} columns, got {size}"
-            )
+        if size > n:
+            raise ValueError(f"Invalid parameter since n_subsamples > n_samples ({size} > {n}).")
+        if size < least:
+            width = "n_features+1" if self.fit_intercept else "n_features"
+            width = width if least < n else f"min({width}, n_samples)"
+            what = f"{width} > n_subsamples ({least} > {size})"
+            raise ValueError(f"Invalid parameter since {what}.")
         return size
 
     def predict(self, X: ArrayLike) -> Array:
