@@ -175,3 +175,39 @@ def test_counts_of_what_happened_at_least_once():
     rng = np.random.default_rng(6)
     table = {"x": rng.normal(size=17), "n": [1] * 9 + [2, 2, 2, 3, 4, 6, 9, 37]}
     assert learn(table, "n", effort="quick").task.nature == "counts"
+
+
+def normal(n, p, seed):
+    X = np.random.default_rng(seed).normal(size=(n, p)).round(3)
+    return X, {f"x{i}": X[:, i] for i in range(p)}
+
+
+def test_a_leak_left_out_is_told_with_both_scores_and_what_keeps_it():
+    X, cells = normal(200, 4, 0)
+    verdict = learn(
+        pl.DataFrame(cells | {"y": 3 * X[:, 0] + 2}), target="y", effort="quick"
+    ).verdict
+    told = next(one for one in verdict.text if one.startswith("x0 was left out"))
+    assert float(told.split("With it, the model misses by ")[1].split(";")[0]) < 0.01
+    assert "--keep x0" in " ".join(verdict.text)
+
+
+@pytest.mark.parametrize("p", [1, 3])
+def test_columns_that_give_the_target_away_are_kept_and_doubted_where_nothing_else_is_left(p):
+    X, cells = normal(200, p, 1)
+    y = (X @ np.array([3.0, 2.0, -1.0])[:p] + 2).round(1)
+    table = pl.DataFrame(cells | {"y": y})
+    verdict = learn(table, target="y", effort="quick").verdict
+    assert verdict.kind == "suspect"
+    assert all(name in verdict.text[0] for name in cells)
+    plan = Plan(effort="quick", keep=tuple(cells))
+    assert p == 3 or learn(table, target="y", plan=plan).verdict.kind == "shown"
+
+
+def test_few_rows_do_not_say_that_nothing_is_there():
+    """A wave in 30 rows that no model could learn; "No" would be a claim about the table."""
+    X, cells = normal(30, 6, 3)
+    y = np.sin(3 * X[:, 0]) + np.random.default_rng(4).normal(size=30)
+    verdict = learn(pl.DataFrame(cells | {"y": y.round(3)}), target="y", effort="quick").verdict
+    assert verdict.kind != "excluded"
+    assert "will not change that" not in " ".join(verdict.text)

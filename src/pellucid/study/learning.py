@@ -568,6 +568,7 @@ class Study:
                 self.plan.useful is not None,
                 (*self._sample_note(), *self._notes()),
                 self._done["choice"].why,
+                found.evaluation.final.with_left_out,
             )
         )
 

@@ -308,6 +308,7 @@ class Gain(NamedTuple):
     total: int = 0  # of them in the table
     folds: tuple[float, ...] = ()  # gain in every fold
     held: float = 1.0  # p-value of the learning rows held out in the folds, for all models tried
+    least: int = 0  # units among the test rows from which on a useful gain could be shown
 
     def folds_agree(self) -> bool:
         """Whether the folds see a gain too: on average and in most of them."""
@@ -318,7 +319,7 @@ class Gain(NamedTuple):
         """Shown, excluded or not shown; see ``study.judging.gain``."""
         if (self.low > 0 and self.folds_agree()) or (self.held < 0.025 and self.estimate > 0):
             return "shown"
-        return "excluded" if self.high < self.useful else "not_shown"
+        return "excluded" if self.high < self.useful and self.n >= self.least else "not_shown"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -166,3 +166,13 @@ def test_the_leaderboard_and_the_table_of_pairs_have_the_same_p_values():
             assert np.isnan(row.p_value)
         elif not row.best:
             assert row.p_value == pytest.approx(pairs.adjusted[one, pairs.names.index(row.name)])
+
+
+def test_the_best_mean_of_a_model_that_guessing_beats_in_most_folds_is_not_taken():
+    found = [
+        outcome(np.full(5, 0.5), 0, "guess"),
+        outcome(np.array([0.49, 0.49, 0.49, 0.99, 0.99]), 2, "tree"),
+        outcome(np.full(5, 0.6) + SPREAD[:5] / 10, 4, "forest"),
+    ]
+    taken = choose_outcome(shop_of(BINARY), found, 0.05)
+    assert (taken.best, taken.chosen, taken.why) == (1, 2, "steady")

@@ -57,6 +57,29 @@ def test_shown():
     assert "random forest cannot be told apart" in verdict.text[2]
 
 
+def test_a_short_interval_of_few_rows_excludes_nothing():
+    """A model drawn almost to guessing has a short interval, whatever the rows hold."""
+    few = case(score=(0.45, 0.3, 0.6), gain=(0.0, -0.01, 0.01), folds=(0.0,), n=6)
+    assert reach_verdict(few).kind == "excluded"
+    few = few._replace(gain=few.gain._replace(least=77))
+    verdict = reach_verdict(few)
+    assert verdict.kind == "not_shown"
+    assert "6 rows are too few to show a useful gain" in verdict.text[2]
+    assert reach_verdict(few._replace(gain=few.gain._replace(n=77))).kind == "excluded"
+
+
+def test_a_model_that_says_what_guessing_says_is_not_judged():
+    same = case(score=(0.44, 0.3, 0.6), gain=(0.0, 0.0, 0.0), folds=(0.0,), n=12)
+    text = reach_verdict(same._replace(gain=same.gain._replace(least=77))).text
+    assert text[0].startswith("Not shown.")
+    assert "says the same as guessing" in text[1]
+
+
+def test_the_best_mean_of_an_unsteady_model_is_told():
+    rows = (row("decision tree", 2, best=True), row("boosting", 4, chosen=True), row("guess", 0))
+    assert "a steadier model is taken" in reach_verdict(case(rows=rows, taken="steady")).text[2]
+
+
 def test_many_rows_give_a_finer_interval():
     first, second = reach_verdict(case(score=(0.711, 0.7066, 0.7143), n=40_000)).text[:2]
     assert "71.1 times in 100 (95 % interval 70.7 to 71.4)" in first
@@ -191,7 +214,19 @@ def test_the_gravest_finding_is_next():
 def test_leaks_are_said():
     found = (finding("PEL301", "copy", severity="warning"),)
     text = reach_verdict(case(findings=found)).text
-    assert text[-1] == "copy was left out: it gives the target away."
+    assert text[-1] == (
+        "copy was left out: it gives the target away (`--keep copy` if it is known before the "
+        "target)."
+    )
+
+
+def test_leaks_are_said_with_both_scores_before_any_note_can_crowd_them_out():
+    found = (finding("PEL301", "copy", severity="warning"),)
+    beside = {"columns": ["copy"], "with": {"estimate": 1.0}, "without": {"estimate": 0.9}}
+    notes = ("One.", "Two.", "Three.")
+    text = reach_verdict(case(findings=found, beside=beside, notes=notes)).text
+    assert text[3].startswith("copy was left out: it gives the target away. With it, the model is")
+    assert "100 times in 100; without, it is right" in text[3]
 
 
 def test_figures():

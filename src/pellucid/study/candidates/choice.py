@@ -47,7 +47,7 @@ class Choice(NamedTuple):
     p_worse: Array  # against the best, Holm over all pairs of models; nan for it, and for guessing
     signal: bool  # is any model better than guessing in the folds?
     challenger: int  # the model whose gain over the yardstick is tested; the chosen one if any
-    why: str = "best"  # best, level, probabilities, simple or explainable
+    why: str = "best"  # best, level, probabilities, simple, explainable or steady
 
 
 class Race(NamedTuple):
@@ -92,6 +92,8 @@ def choose_outcome(
         chosen, why = _not_shown_worse(race, better, best, p_worse, alpha)
     else:
         chosen, why = _strong(shop, outcomes, race, better, prefer == "explainable")
+    if why == "best" and chosen != best:
+        why = "steady"  # the best mean is of one that guessing beats in half of the folds
     return Choice(best, chosen, p_worse, True, chosen, why)
 
 

@@ -196,7 +196,15 @@ def target_findings(
     usable = [n for n in sheet.inputs if n not in aside]
     asked = [columns[n] for n in usable if columns[n].distinct > 0]
     with single_threaded_blas():
-        found += _leaks(asked, targets, left)
+        leaks = _leaks(asked, targets, left)
+    if usable and all(n in left.why for n in usable) and not left.bare:
+        for name in usable:  # without them nothing is left: kept, and doubted (``suspicion``)
+            del left.why[name]
+        leaks = [
+            one._replace(severity="error", evidence=one.evidence | {"nothing_else": True})
+            for one in leaks
+        ]
+    found += leaks
     if len(targets) == 1:
         inputs = [columns[n] for n in usable if n not in left.why]
         found += contradictions(inputs, targets[0])

@@ -9,8 +9,9 @@ that the yardstick had. The verdict follows from it:
 
     shown       the interval lies above 0, and the folds agree; or the test rows are better and the
                 learning rows, each judged in its fold, prove it by themselves (``held_p_value``)
-    excluded    the interval lies below a useful gain
-    not shown   it holds both 0 and a useful gain; ``needed`` rows would settle it
+    excluded    the interval lies below a useful gain, and the test rows are as many as a model
+                with a useful gain needs to be told from the yardstick (``least_units``)
+    not shown   anything else; ``needed`` rows would settle it
 
 Learning rows judged in their folds also chose the model, and the folds teach one another: with
 B_ij what fold j teaches about i, T = sum B_ij and B_ij = B_ji the variance of T is 2 sum Var B_ij,
@@ -43,6 +44,7 @@ from pellucid.study.judging.measure import BOUNDS, Scorer, mean_f1, mean_gain
 from pellucid.study.records import Gain
 
 USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
+Z2 = 1.96**2
 NO_BOUNDS = (-math.inf, math.inf)
 EXTREME = ("max_error",)  # one row says it all, and the next may say more
 ORDER = ("median_ae", *EXTREME)  # of which no row has a share
@@ -154,6 +156,26 @@ def useful_gain(scorer: Scorer, yardstick: float, asked: float | None) -> float:
     if asked is not None:
         return asked
     return USEFUL_POINTS if scorer.metric.greater_is_better else USEFUL_SHARE * abs(yardstick)
+
+
+def least_units(useful: float, yardstick: float, *, errors: bool) -> int:
+    """From how many rows on a useful gain has an interval above 0.
+
+    The interval of a model drawn almost to guessing is short whatever the rows hold; it says
+    something of the table only where a useful model would have been seen. Of squared errors with
+    the share r explained, the gain in units of the variance is r and a row's part of it has the
+    variance 4 r (1 - r) + 2 r^2; of shares, u of the rows change from wrong to right:
+
+        m = z^2 (4 (1 - r)/r + 2),   r = 1 - (1 - u)^2        or   m = z^2 / u
+
+    >>> least_units(1.0, 10.0, errors=True), least_units(0.05, 0.6, errors=False)
+    (74, 77)
+    """
+    u = useful / abs(yardstick) if errors and yardstick else useful
+    if not u > 0:
+        return 0
+    r = 1 - (1 - min(u, 1.0)) ** 2
+    return math.ceil(Z2 * (4 * (1 - r) / r + 2 if errors else 1 / u))
 
 
 def find_gain(

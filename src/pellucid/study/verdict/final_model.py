@@ -49,6 +49,7 @@ from pellucid.study.judging.gain import (
     Judged,
     find_gain,
     held_p_value,
+    least_units,
     score_interval,
     told_by,
 )
@@ -98,6 +99,11 @@ class Ground(NamedTuple):
     @property
     def chosen(self) -> Outcome:
         return self.trained.outcomes[self.choice.chosen]
+
+    @property
+    def challenger(self) -> Outcome:
+        """The model whose gain is tested: the chosen one, unless that is guessing."""
+        return self.trained.outcomes[self.choice.challenger]
 
     def late(self, needed: float = 0.0) -> bool:
         """Whether the time is over, or will be after so many seconds."""
@@ -271,7 +277,7 @@ def _with_gain(
     query = None if shop.query is None else shop.query[split.test]
     blocks = make_blocks(len(split.test), units, ordered=ordered)
     rows = Judged(found.y, blocks, query, units is None and not ordered)
-    X, challenger = shop.frame[split.test], ground.trained.outcomes[ground.choice.challenger]
+    X, challenger = shop.frame[split.test], ground.challenger
     if challenger is not ground.chosen:
         params = usual_parameters(challenger.params)
         model = build_model(shop, challenger, split.train, params, _costs(ground, challenger, None))
@@ -289,10 +295,14 @@ def _with_gain(
         known = metric_of(scorer, model, X, found.y, query)
     score = score_interval(scorer, rows, told, known, gain.baseline)
     every = np.concatenate([split.train, split.test])
+    n = len(split.test) if units is None else len(np.unique(units))
+    least = least_units(gain.useful, gain.baseline, errors=scorer.sign < 0)
     gain = gain._replace(
+        least=least,
+        needed=max(gain.needed, least / n),
         yardstick=yardstick.name,
         units="rows" if units is None else str(owner),
-        n=len(split.test) if units is None else len(np.unique(units)),
+        n=n,
         total=len(every) if shop.groups is None else len(np.unique(shop.groups[every])),
         folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
         held=_held(ground, challenger, yardstick) if challenger is ground.chosen else 1.0,
@@ -434,7 +444,7 @@ def _explain(
         warnings.simplefilter("ignore")
         health = residual_record(shop)
     beside = None
-    if ground.hidden and chosen.complexity > 0:
+    if ground.hidden and ground.challenger.complexity > 0:
         if ground.late():
             skipped.append("the score with the columns that were left out")
         else:
@@ -462,12 +472,11 @@ def _explain(
 
 
 def _with_hidden(ground: Ground) -> dict[str, Any]:
-    """The score of the chosen model with the columns that were left out as leaks or names."""
-    chosen, shop = ground.chosen, ground.wider()
+    """The score of the model that was judged with the columns left out as leaks or names."""
+    chosen, shop = ground.challenger, ground.wider()
     metric = shop.scorer.task.metric
-    space = {name: [value] for name, value in usual_parameters(chosen.params).items()}
-    tried = chosen.tried._replace(candidate=chosen.tried.candidate._replace(space=space))
-    outcome = run_candidate(shop, tried, deadline=None, step=lambda fold: None)
+    tried = chosen.tried  # with its own parameters: those found without the columns need not suit
+    outcome = run_candidate(shop, tried, deadline=ground.deadline, step=lambda fold: None)
     n = sum(len(judge) for _, judge in shop.folds)
     one = fold_interval(outcome.scores, shop.ratio(), metric, n)
     return {

@@ -68,6 +68,7 @@ class Case(NamedTuple):
     asked: bool = False  # was a useful gain named?
     notes: tuple[str, ...] = ()  # what the model needs, and which question it answers
     taken: str = "simple"  # why the chosen model is not the best in the folds
+    beside: Any = None  # the scores with and without the columns that were left out
 
     @property
     def target(self) -> str:
@@ -109,7 +110,8 @@ def percent(x: float) -> str:
 
 def kind_of(case: Case) -> str:
     """The kind of verdict, the first that holds."""
-    if case.suspicion is not None and case.gain.verdict() == "shown":
+    doubted = case.suspicion is not None or kept_leaks(case)
+    if doubted and case.gain.verdict() == "shown":
         return "suspect"
     return case.gain.verdict()
 
@@ -124,10 +126,10 @@ def reach_verdict(case: Case) -> Verdict:
         "not_shown": _not_shown,
         "excluded": _excluded,
     }[kind](case)
+    sentences += leaks(case, kind) if kind != "suspect" else []
     sentences += case.notes
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
-        sentences += leaks(case)
         sentences += next_step(case, kind)
     return Verdict(
         kind,
@@ -284,6 +286,13 @@ def _not_shown(case: Case) -> list[str]:
     if math.isfinite(g.needed) and g.needed > 1:
         settle = needed_words(case)
     can = f"the gain lies between {points(case, g.low).split(' ')[0]} and {points(case, g.high)}"
+    if g.low == g.high:
+        return [f"{head}.", "It says the same as guessing, so these rows do not judge it.", settle]
+    if g.n < g.least:
+        settle = (
+            f"{rows_words(case)} are too few to show a useful gain ({points(case, g.useful)}): a "
+            f"model that has one would not be told from guessing. {settle}"
+        )
     if -g.low > BEYOND * abs(g.baseline):  # of a handful of rows: a number nobody can use
         can = f"the gain is at most {points(case, g.high)}"
     return [f"{head}.", f"What these rows can say: {can} (95 %).", settle]
@@ -323,11 +332,14 @@ def _excluded(case: Case) -> list[str]:
 
 def _suspect(case: Case) -> list[str]:
     s = case.suspicion
+    if s is None:
+        return _only_leaks(case)
     drop = ",".join(shlex.quote(name) for name in s.columns)
     them = "it" if len(s.columns) == 1 else "them"
+    wide = f" (95 % interval {limits(case, s.without.low, s.without.high)})"
     without = (
-        f"Without {them} the model {amount(case, s.without.estimate, again=True)} (95 % interval "
-        f"{limits(case, s.without.low, s.without.high)}); with {them} it "
+        f"Without {them} the model {amount(case, s.without.estimate, again=True)}"
+        f"{wide if s.without.low < s.without.high else ''}; with {them} it "
         f"{amount(case, s.with_columns.estimate, again=True)} "
         f"({limits(case, s.with_columns.low, s.with_columns.high)}) on the same folds; guessing "
         f"{amount(case, s.guessing, again=True)}."
@@ -341,6 +353,19 @@ def _suspect(case: Case) -> list[str]:
         f"Too good to be true. {achievement(case)[:-1]}, and {s.sentence}.",
         without,
         remedy,
+    ]
+
+
+def _only_leaks(case: Case) -> list[str]:
+    """Columns that give the target away, kept since no other is left to learn from."""
+    names = kept_leaks(case)
+    one = len(names) == 1
+    it, verb = ("it", "gives") if one else ("them", "give")
+    return [
+        f"Too good to be true. {achievement(case)[:-1]}, and {_listed(names)} {verb} it away.",
+        f"No other column is left to learn from, so {'it was' if one else 'they were'} kept.",
+        f"If you will not know {it} when you predict, this model is of no use; if you will, "
+        f"`{_keep(names)}` says so.",
     ]
 
 
@@ -391,6 +416,7 @@ TAKEN = {  # why another model than the best in the folds is taken
     "probabilities": "but the difference is within one standard error, and the probabilities of "
     "the model taken are better",
     "explainable": "but a model that a person can read was asked for",
+    "steady": "but guessing is as good in half of the folds or more, so a steadier model is taken",
 }
 
 
@@ -404,13 +430,30 @@ def leaked(case: Case) -> list[str]:
     return [n for f in case.findings if f.code in LEAKS and f.severity != "error" for n in f.where]
 
 
-def leaks(case: Case) -> list[str]:
-    """Columns that give the target away, once they are left out."""
+def kept_leaks(case: Case) -> list[str]:
+    """Columns that give the target away, in the model because nothing else is left."""
+    return [n for f in case.findings if f.evidence.get("nothing_else") for n in f.where]
+
+
+def leaks(case: Case, kind: str) -> list[str]:
+    """Columns that give the target away, once they are left out, and what they would have done."""
     names = leaked(case)
     if not names:
         return []
     verb = "was left out: it gives" if len(names) == 1 else "were left out: they give"
-    return [f"{_listed(names)} {verb} the target away."]
+    text = f"{_listed(names)} {verb} the target away"
+    it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
+    if case.beside:
+        scores = (case.beside[which]["estimate"] for which in ("with", "without"))
+        told = "; without, it ".join(amount(case, score, again=True) for score in scores)
+        text += f". With {them}, the model {told}, on the folds"
+    if kind == "shown":  # other verdicts have it as what to do next
+        text += f" (`{_keep(names)}` if {it} known before the target)"
+    return [f"{text}."]
+
+
+def _keep(names: list[str]) -> str:
+    return " ".join(f"--keep {shlex.quote(name)}" for name in names[:3])
 
 
 def next_step(case: Case, kind: str) -> list[str]:
@@ -418,8 +461,10 @@ def next_step(case: Case, kind: str) -> list[str]:
     rank = {"error": 0, "warning": 1, "info": 2}
     if kind != "shown" and (names := leaked(case)):
         it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-        keep = " ".join(f"--keep {shlex.quote(name)}" for name in names[:3])
-        return [f"Next, if {it} known before the target, learn again and keep {them} ({keep})."]
+        return [
+            f"Next, if {it} known before the target, learn again and keep {them} "
+            f"(`{_keep(names)}`)."
+        ]
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
     if not open_ or kind == "excluded":
         return []
