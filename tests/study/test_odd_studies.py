@@ -200,8 +200,9 @@ def test_columns_that_give_the_target_away_are_kept_and_doubted_where_nothing_el
     verdict = learn(table, target="y", effort="quick").verdict
     assert verdict.kind == "suspect"
     assert all(name in verdict.text[0] for name in cells)
-    plan = Plan(effort="quick", keep=tuple(cells))
-    assert p == 3 or learn(table, target="y", plan=plan).verdict.kind == "shown"
+    if p == 1:  # the user says that it is known
+        kept = learn(table, target="y", effort="quick", plan=Plan(keep=("x0",)))
+        assert kept.verdict.kind == "shown"
 
 
 def test_few_rows_do_not_say_that_nothing_is_there():
