@@ -160,7 +160,7 @@ def test_nothing_predicts_it_names_the_column_left_out(inside, tmp_path):
     assert done.code == Code.DONE
     said = " ".join(done.out.split())
     assert "a was left out: it gives the target away." in said
-    assert "learn again and keep it (--keep a)." in said
+    assert "learn again and keep it (`--keep a`)." in said
 
 
 def test_a_warning_is_one_line_without_code(inside, tmp_path, recwarn):
