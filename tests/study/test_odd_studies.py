@@ -108,6 +108,14 @@ def many_classes(rng, n=2000, k=200):
     return pl.DataFrame({**{f"x{j}": X[:, j] for j in range(8)}, "y": [f"c{v}" for v in code]})
 
 
+def test_many_classes_have_no_table_of_coefficients():
+    """A table of classes times columns is not read by anyone, and its fit took minutes."""
+    table = many_classes(np.random.default_rng(0), n=800, k=80)
+    record = learn(table, "y", plan=Plan(candidates=("lda",)), effort="quick")
+    assert record.insight.coefficients["rows"] == []
+    assert "632 coefficients are too many for a table" in record.insight.coefficients["reason"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [genes, many_classes])
 @pytest.mark.parametrize("limit", [None, 20.0])

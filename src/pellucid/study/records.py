@@ -342,6 +342,7 @@ class Suspicion(NamedTuple):
     without: Interval  # refitted without the columns, or with the rows kept together
     guessing: float  # on the same folds
     metric: str  # of all three
+    perfect: bool = True  # the score is near perfect; else strong, and this is a remark
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

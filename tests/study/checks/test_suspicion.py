@@ -133,6 +133,45 @@ def test_error_left():
     assert bench.left(bench.guess / 4) == pytest.approx(0.5)
 
 
+def carried(rng, n=400):
+    """Tables in which a column says nearly all, not quite: not known, or merely strong?"""
+    X = rng.normal(size=(n, 4))
+    base = {f"x{j}": X[:, j] for j in range(4)}
+    y = X @ [1, 0.5, 0, 0] + rng.normal(size=n)
+    yes = y > 0
+    filled = rng.random(n) < np.where(yes, 0.92, 0.03)
+    day = pl.Series(np.datetime64("2024-01-01") + rng.integers(0, 300, n)).set(~pl.Series(filled), None)
+    label = np.where(yes, "yes", "no")
+    yield "paid", base | {"paid": day, "y": label}
+    yield "copy", base | {"copy": y + 0.2 * y.std() * rng.normal(size=n), "y": y}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_strong_column_is_remarked_upon(which):
+    """The verdict stands; a sentence names the column, and what is left without it is true."""
+    name, table = list(carried(np.random.default_rng(which)))[which]
+    made = study(pl.DataFrame(table), "y")
+    record = made.run()
+    assert record.verdict.kind == "shown"
+    assert [f.where for f in record.findings if f.code == "PEL309"] == [(name,)]
+    assert f"Nearly all of it comes from {name}: without it the model" in str(record.verdict)
+    assert f"`--drop {name}`" in str(record.verdict)
+    rest = study(pl.DataFrame(table).drop(name), "y").run()
+    alike = next(row for row in rest.leaderboard if row.name == record.verdict.chosen)
+    assert record.suspicion.without.estimate == pytest.approx(alike.interval.estimate, rel=0.1)
+    kept = study(pl.DataFrame(table), "y", keep=(name,)).run()
+    assert "PEL309" not in {f.code for f in kept.findings}
+
+
+def test_products_of_numbers_of_either_sign():
+    rng = np.random.default_rng(5)
+    a, b, c = rng.normal(size=(3, 200))
+    columns = list(read_columns(pl.DataFrame({"a": a, "b": b, "c": c})).values())
+    for y, clause in ((a * b, "product"), (-a * b, "product"), (a / b, "ratio")):
+        assert _combination(columns, y).sentence.endswith(f"a and b, whose {clause} it is")
+    assert _combination(columns, np.abs(a * b)) is None
+
+
 @pytest.mark.parametrize("name", SOME)
 def test_no_false_alarm(name):
     made = study(*CLEAN[name]())

@@ -2,8 +2,9 @@
 
 Separation is looked at only where the fit points to it: no row is wrong (then the rule at hand is
 the proof), or the steps do not shrink as they do near a minimum, or the curvature has become
-singular. For rows in memory a linear programme has the last word; for files the late movement of
-the parameters is tried as the direction in which the likelihood rises for ever.
+singular. For rows in memory a linear programme has the last word, unless rows times classes make
+it too large; there, and for files, the late movement of the parameters is tried as the direction
+in which the likelihood rises for ever.
 """
 
 from functools import partial
@@ -26,6 +27,7 @@ from pellucid.linear.perceptron.separability import separate
 
 SLOW = 0.2  # ratio of the last gaps; near a minimum the gap is squared
 FAR = 12.0  # log-odds that a separated fit has reached by then
+LARGE = 200_000_000  # numbers in a programme that would take minutes
 WITNESS = 1e-6  # margin, relative to the largest, that rounding may leave below 0
 
 
@@ -173,8 +175,9 @@ def separation_status(problem: Problem, outcome: Outcome) -> str:
         return "none"
     if largest_score(problem, outcome.theta) < FAR and outcome.converged:
         return "none"
-    if isinstance(problem.source, Rows):
-        rows = problem.source
+    rows = problem.source
+    margins = problem.n_classes * outcome.theta.size  # numbers per row of the programme
+    if isinstance(rows, Rows) and len(rows.y) * margins <= LARGE:
         live = np.asarray(rows.w > 0)
         if problem.class_weight is not None:
             live &= problem.class_weight[rows.y] > 0

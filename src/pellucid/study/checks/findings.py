@@ -287,6 +287,14 @@ FINDINGS: dict[str, Rule] = {
         "If new rows will be of the same groups, say groups='none' in the plan, or keep the "
         "column.",
     ),
+    "PEL309": Rule(
+        "warning",
+        "A column carries the score",
+        "The score in the folds is strong (a quarter of guessing's errors, R^2 >= 0.94, AUC >= "
+        "0.95), a few columns say nearly all of it by themselves, and without them it falls apart.",
+        "If they are not known when predictions are made, the model is worth what is left.",
+        "Check when they become known. Drop them if late, or name them under keep.",
+    ),
     "PEL401": Rule(
         "warning",
         "Underfit",

@@ -56,6 +56,7 @@ MOST_CLASSES = 100
 LEAST_FILLED = 10  # rows that are filled, or empty, or hold a word
 PURE, COVERED, COMMON = 0.99, 0.1, 0.9  # shares: of one class, of that class, of it in all rows
 LUCK = 1e-6  # chance of a pattern that counts
+ROUNDED = 0.03  # standard deviations by which a number told in a text may differ
 STEPS = 0.999  # of the squares between levels
 
 Telling = tuple[str, float]  # how a column gives the target away, and how well
@@ -440,6 +441,7 @@ def _telling_numbers(columns: Sequence[Column], y: Array) -> dict[str, Telling]:
     """Texts that hold the number itself, in far more rows than the next row's number."""
     if not columns or len(np.unique(y)) < LEAST:
         return {}
+    near = ROUNDED * float(y.std())
     cells = pl.col("cell").str.replace_all(r"(\d)[,'](\d{3})", "$1$2")
     said = cells.str.extract_all(r"-?\d+(?:\.\d+)?").cast(pl.List(pl.Float64))
     other = np.tile(np.roll(y, 1), len(columns))
@@ -448,7 +450,9 @@ def _telling_numbers(columns: Sequence[Column], y: Array) -> dict[str, Telling]:
     held = rowwise.group_by("index").agg(
         pl.col("column").first(),
         *(
-            ((pl.col("said") - pl.col(name)).abs() <= 1e-3 * pl.col(name).abs()).any().alias(name)
+            ((pl.col("said") - pl.col(name)).abs() <= (pl.col(name).abs() * 1e-3).clip(near))
+            .any()
+            .alias(name)
             for name in ("y", "other")
         ),
     )

@@ -16,6 +16,9 @@ from many columns. So a reason must be short, and two things must hold of it:
     groups          a column whose levels hold one target each, which is asked by folds of whole
                     levels
 
+A strong score that is not near perfect (e <= 0.25, 0.1 for an AUC) is asked the same about columns;
+there the answer is a remark beside the verdict, since one honest column may say so much.
+
 A table whose columns each predict well (iris, digits) loses little by any of them. Rows that
 repeat others, exactly or nearly, are kept on one side by the split itself.
 """
@@ -45,6 +48,7 @@ from pellucid.study.splits.owners import Owner, one_target_each
 from pellucid.study.wording import listed
 
 NEAR_CLASS, NEAR_AUC, NEAR_NUMBER = 0.1, 0.02, 0.02**0.5  # of guessing's error
+STRONG, STRONG_AUC = 0.25, 0.1  # the same, of scores whose reason is remarked upon
 SLACK = 1.25  # times these for a reason by itself
 APART, GAP = 3.0, 0.2  # times the error, and shares of guessing's error
 SCREEN = 0.9  # out-of-fold R^2 or AUC from which a single column is asked
@@ -80,6 +84,11 @@ class Bench:
         if self.metric in SQUARED:
             return NEAR_NUMBER
         return NEAR_AUC if self.metric == "roc_auc" else NEAR_CLASS
+
+    @property
+    def strong(self) -> float:
+        """The share below which a score is strong."""
+        return STRONG_AUC if self.metric == "roc_auc" else STRONG
 
     def left(self, score: float) -> float:
         """The share of guessing's error that a score leaves."""
@@ -136,28 +145,29 @@ def find_suspicion(
     if chosen.complexity == 0 or task.kind not in ("binary", "multiclass", "regression"):
         return None
     bench = Bench(shop, chosen, guess)
-    if min(bench.left(float(one.scores.mean())) for one in (chosen, best)) > bench.limit:
+    least = min(bench.left(float(one.scores.mean())) for one in (chosen, best))
+    if least > bench.strong:
         return None
-    whole = bench.interval(chosen.scores)
+    whole, perfect = bench.interval(chosen.scores), least <= bench.limit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for reason, rest in _reasons(bench, table, rows, plan):
+        for reason, rest in _reasons(bench, table, rows, plan, perfect=perfect):
             if deadline is not None and time.monotonic() > deadline:
                 return None
             if rest is not None and bench.falls_apart(whole, rest):
-                return Suspicion(*reason, whole, rest, bench.guess, bench.metric)
+                return Suspicion(*reason, whole, rest, bench.guess, bench.metric, perfect)
     return None
 
 
 def suspicion_finding(found: Suspicion) -> Finding:
-    """PEL307, with both scores."""
+    """PEL307, or PEL309 where the score is strong only, with both scores."""
     evidence = found.to_dict()
-    del evidence["columns"]
-    return finding("PEL307", found.columns, **evidence)
+    del evidence["columns"], evidence["perfect"]
+    return finding("PEL307" if found.perfect else "PEL309", found.columns, **evidence)
 
 
 def _reasons(
-    bench: Bench, table: pl.DataFrame, rows: IntArray, plan: Plan
+    bench: Bench, table: pl.DataFrame, rows: IntArray, plan: Plan, *, perfect: bool
 ) -> Iterator[tuple[Reason, Interval | None]]:
     """Every reason that explains the score, with what is left without it."""
     shop, task = bench.shop, bench.shop.scorer.task
@@ -173,7 +183,8 @@ def _reasons(
             yield parts, bench.refit([n for n in names if n not in parts.columns])
         if some := _singles(bench, asked, y, len(names)):
             yield some, bench.refit([n for n in names if n not in some.columns])
-    if shop.kind in ("random", "stratified") and not (plan.groups or plan.known_groups):
+    apart = plan.groups or plan.known_groups
+    if perfect and shop.kind in ("random", "stratified") and not apart:
         aside = {*task.target, *plan.drop, *plan.keep}
         others = read_columns(table[at].select(n for n in table.columns if n not in aside))
         if owner := one_target_each(others, y, task):
@@ -190,10 +201,10 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
     folds = folds_of(columns, n, coded)
     scores = {c.name: _screened(c, folds, coded, bench) for c in columns}
     asked = sorted((n for n in scores if scores[n] >= SCREEN), key=lambda n: -scores[n])
-    found = []
+    found, enough = [], max(bench.limit, bench.left(float(bench.chosen.scores.mean())))
     for name in asked[:MOST_SINGLES]:
         alone = bench.refit([name])
-        if alone is not None and bench.left(alone.estimate) <= SLACK * bench.limit:
+        if alone is not None and bench.left(alone.estimate) <= SLACK * enough:
             found.append(name)
     if not found or len(found) > max(1, p // 3):
         return None
@@ -210,7 +221,8 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
     how, clause = _how(one, y, target, classes=classes)
     if len(found) > 1:
         clause = f"each of which gives {target} away by itself"
-    return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}, {clause}")
+    clause = f", {clause}" if enough <= bench.limit else ""
+    return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}{clause}")
 
 
 def _screened(column: Column, folds: IntArray, y: Any, bench: Bench) -> float:
@@ -295,10 +307,12 @@ def _combination(columns: list[Column], y: Array) -> Reason | None:
     if len(y) < 20 + X.shape[1] or np.ptp(y) == 0:
         return None
     clause, chosen = _sum_clause(X, y)
-    positive = (X > 0).all(axis=0)
-    if not clause and (y > 0).all() and positive.sum() > 1:
-        clause, some = _product_clause(np.log(X[:, positive]), np.log(y))
-        chosen = [int(np.flatnonzero(positive)[j]) for j in some]
+    if not clause and (y != 0).all():
+        some = np.flatnonzero((X != 0).all(axis=0))
+        clause, own = _product_clause(np.log(np.abs(X[:, some])), np.log(np.abs(y)))
+        chosen = [int(some[j]) for j in own]
+        if clause and not _same_signs(X[:, chosen], y):
+            clause = ""
     if not clause:
         return None
     names = tuple(usable[j].name for j in sorted(chosen))
@@ -356,6 +370,12 @@ def _product_clause(X: Array, y: Array) -> tuple[str, list[int]]:
     if (np.abs(np.abs(c) - 1) > EQUAL).any():
         return "", []
     return f"whose {'product' if (c > 0).all() else 'ratio'} it is", chosen
+
+
+def _same_signs(X: Array, y: Array) -> bool:
+    """Is the sign of y that of the product, or its opposite, in every row?"""
+    agree = np.sign(X).prod(axis=1) == np.sign(y)
+    return bool(agree.all() or not agree.any())
 
 
 def _unit(y: Array) -> float:

@@ -33,7 +33,7 @@ REPEATS, MANY_COLUMNS, SAMPLE = 3, 100, 5000
 STRONGEST, SHOWN_CLASSES, GRID, BACKGROUND = 4, 3, 15, 100
 FOLDS = 5  # at most so many for curves
 SIZES = (0.1, 0.25, 0.5, 0.75, 1.0)
-WIDE_SUMMARY = 200  # more features than this are not shown as a table
+WIDE_SUMMARY = 200  # more coefficients than this, over all classes, are not shown as a table
 
 
 def explain(
@@ -299,10 +299,11 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
     features = shop.make_features({"reference": True, "lags": lags})
     Z = features.fit_transform(shop.frame[learn], shop.y[learn])
     n, p = Z.shape
-    if p > WIDE_SUMMARY or n <= p + 1:
+    count = p * max(1, len(task.classes or ()) - 1)
+    if count > WIDE_SUMMARY or n <= p + 1:
         why = f"{p} features for {n} rows: without a penalty the coefficients are not determined"
         if n > p + 1:
-            why = f"{p} coefficients are too many for a table; see the importance of the columns"
+            why = f"{count} coefficients are too many for a table; see the importance of the columns"
         return {"rows": [], "valid": False, "reason": why, "notes": []}
     names = features.get_feature_names_out()
     Z = full_rank(Z, names)

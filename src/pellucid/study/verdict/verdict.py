@@ -39,7 +39,7 @@ MISSES = ("rmse", "mae", "median_ae")
 # statements about the choice, and what the study has seen to itself: nothing to mend
 LEAVES_NEXT = tuple(
     f"PEL{n}"
-    for n in (102, 103, 104, 105, 301, 302, 303, 403, 404, 405, 414, 415, 416, 417, 501, 503)
+    for n in (102, 103, 104, 105, 301, 302, 303, 309, 403, 404, 405, 414, 415, 416, 417, 501, 503)
 )
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
@@ -110,7 +110,7 @@ def percent(x: float) -> str:
 
 def kind_of(case: Case) -> str:
     """The kind of verdict, the first that holds."""
-    doubted = case.suspicion is not None or kept_leaks(case)
+    doubted = (case.suspicion is not None and case.suspicion.perfect) or kept_leaks(case)
     if doubted and case.gain.verdict() == "shown":
         return "suspect"
     return case.gain.verdict()
@@ -127,6 +127,7 @@ def reach_verdict(case: Case) -> Verdict:
         "excluded": _excluded,
     }[kind](case)
     sentences += leaks(case, kind) if kind != "suspect" else []
+    sentences += [remark(case)] if kind == "shown" and case.suspicion is not None else []
     sentences += case.notes
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
@@ -332,7 +333,7 @@ def _excluded(case: Case) -> list[str]:
 
 def _suspect(case: Case) -> list[str]:
     s = case.suspicion
-    if s is None:
+    if s is None or not s.perfect:
         return _only_leaks(case)
     drop = ",".join(shlex.quote(name) for name in s.columns)
     them = "it" if len(s.columns) == 1 else "them"
@@ -354,6 +355,18 @@ def _suspect(case: Case) -> list[str]:
         without,
         remedy,
     ]
+
+
+def remark(case: Case) -> str:
+    """A few columns carry a strong score: what is left without them, and what to check."""
+    s = case.suspicion
+    them, are = ("it", "it is") if len(s.columns) == 1 else ("them", "they are")
+    drop = ",".join(shlex.quote(name) for name in s.columns)
+    return (
+        f"{s.sentence[0].upper()}{s.sentence[1:]}: without {them} the model "
+        f"{amount(case, s.without.estimate, again=True)} on the folds. Check that {are} known "
+        f"before {case.target} is; if not, use `--drop {drop}`."
+    )
 
 
 def _only_leaks(case: Case) -> list[str]:
@@ -443,8 +456,9 @@ def leaks(case: Case, kind: str) -> list[str]:
     verb = "was left out: it gives" if len(names) == 1 else "were left out: they give"
     text = f"{_listed(names)} {verb} the target away"
     it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    if case.beside:
-        scores = (case.beside[which]["estimate"] for which in ("with", "without"))
+    scores = [case.beside[which]["estimate"] for which in ("with", "without")] if case.beside else []
+    sign = 1 if case.task.greater_is_better else -1
+    if scores and sign * (scores[0] - scores[1]) > 0:
         told = "; without, it ".join(amount(case, score, again=True) for score in scores)
         text += f". With {them}, the model {told}, on the folds"
     if kind == "shown":  # other verdicts have it as what to do next
