@@ -140,7 +140,9 @@ def carried(rng, n=400):
     y = X @ [1, 0.5, 0, 0] + rng.normal(size=n)
     yes = y > 0
     filled = rng.random(n) < np.where(yes, 0.92, 0.03)
-    day = pl.Series(np.datetime64("2024-01-01") + rng.integers(0, 300, n)).set(~pl.Series(filled), None)
+    day = pl.Series(np.datetime64("2024-01-01") + rng.integers(0, 300, n)).set(
+        ~pl.Series(filled), None
+    )
     label = np.where(yes, "yes", "no")
     yield "paid", base | {"paid": day, "y": label}
     yield "copy", base | {"copy": y + 0.2 * y.std() * rng.normal(size=n), "y": y}

@@ -21,6 +21,7 @@ KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty"
 FEW_CELLS = 4_000  # texts so few are numbered in Python: starting anything bigger costs more
 ITEMS = ";"  # what separates the items of a list in a cell
 WORDS_OF_TEXT = 4.0  # cells of so many words on average are texts, if most of them differ
+AMOUNT = r"^[-+(]?\s*(?:[€$£¥₹]\s*)?[\d.,' ]+(?:\s*[€$£¥₹])?\s*\)?$"  # money, or a bare number
 
 
 def label(value: object) -> str | None:
@@ -138,12 +139,29 @@ def _read_numbers(series: pl.Series, name: str, form: str) -> Array:
                 "numbers without a mark between the thousands, as 1234.5"
             )
         read = max(read, truth, own, key=lambda one: one.count())
+    if least < read.null_count() < len(read) and form in ("", PLAIN):
+        read = _with_amounts(read, cells)
     if cells.count() > 1 and read.count() == 0:
         raise ValueError(
             f"column {name!r} was numbers in training and now holds {cells.drop_nulls()[0]!r}; "
             "numbers or missing cells are accepted"
         )
     return np.asarray(read.fill_null(np.nan).to_numpy())
+
+
+def _with_amounts(read: pl.Series, cells: pl.Series) -> pl.Series:
+    """A few amounts of money among plain numbers, read as those are written: 1,234.50 is 1234.5.
+
+    >>> cells = pl.Series(["25000", "€30,000", "12%", "5 kg"])
+    >>> _with_amounts(pl.Series([25000.0, None, None, None]), cells).to_list()
+    [25000.0, 30000.0, None, None]
+    """
+    money = cells.str.contains(AMOUNT)  # another unit may be another quantity
+    found = find_form(_distinct(cells.filter(read.is_null() & money)), decimal=".")
+    if found is None or found.doubt:
+        return read
+    amounts = read_amounts(cells, found.form).set(~money.fill_null(False), None)
+    return read.zip_with(read.is_not_null(), amounts)
 
 
 def dates(column: np.ndarray, name: str, form: str = "") -> Any:

@@ -303,7 +303,9 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
     if count > WIDE_SUMMARY or n <= p + 1:
         why = f"{p} features for {n} rows: without a penalty the coefficients are not determined"
         if n > p + 1:
-            why = f"{count} coefficients are too many for a table; see the importance of the columns"
+            why = (
+                f"{count} coefficients are too many for a table; see the importance of the columns"
+            )
         return {"rows": [], "valid": False, "reason": why, "notes": []}
     names = features.get_feature_names_out()
     Z = full_rank(Z, names)

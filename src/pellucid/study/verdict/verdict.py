@@ -456,7 +456,9 @@ def leaks(case: Case, kind: str) -> list[str]:
     verb = "was left out: it gives" if len(names) == 1 else "were left out: they give"
     text = f"{_listed(names)} {verb} the target away"
     it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    scores = [case.beside[which]["estimate"] for which in ("with", "without")] if case.beside else []
+    scores = (
+        [case.beside[which]["estimate"] for which in ("with", "without")] if case.beside else []
+    )
     sign = 1 if case.task.greater_is_better else -1
     if scores and sign * (scores[0] - scores[1]) > 0:
         told = "; without, it ".join(amount(case, score, again=True) for score in scores)
