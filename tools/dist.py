@@ -5,6 +5,7 @@
 Every Python from 3.11 to 3.14 that can be found (on the PATH, or among pyenv's) gets a clean
 environment outside the repository with the wheel and pytest in it, no source; there
 ``pellucid doctor --self-test`` and a sample of the tests run. A Python that is not there is named.
+The first is tried once more with the lowest version of everything that pyproject.toml admits.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +26,7 @@ SAMPLE = (  # small, and they need no extra
     "tests/tree/test_splits.py",
     "tests/naive_bayes/test_gaussian.py",
 )
+READING = ("tests/data/test_damaged_files.py", "tests/study/reading")  # what hangs on the frames
 
 
 def find_python(version: str) -> str | None:
@@ -67,16 +71,27 @@ def run(command: list[str], **options: object) -> None:
     subprocess.run(command, check=True, **options)  # type: ignore[call-overload]
 
 
-def try_wheel(python: str, wheel: Path) -> None:
+def lowest() -> list[str]:
+    """The requirements of the package, each at the lowest version it admits."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    excel = project["optional-dependencies"]["excel"]
+    return [one.replace(">=", "==") for one in [*project["dependencies"], *excel]]
+
+
+def try_wheel(
+    python: str, wheel: Path, versions: Sequence[str] = (), more: Sequence[str] = ()
+) -> None:
     """Install, look, and run the sample of the tests away from the source."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        inside = environment(python, folder / "env", [str(wheel), "pytest", "hypothesis", "pandas"])
+        packages = [str(wheel), "pytest", "hypothesis", "pandas", *versions]
+        inside = environment(python, folder / "env", packages)
         script = Path(inside).parent / "pellucid"
         clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         run([str(script), "doctor", "--self-test"], cwd=folder, env=clean)
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("deep"))
-        present = [one for one in SAMPLE if (folder / one).exists()]
+        present = [one for one in (*SAMPLE, *more) if (folder / one).exists()]
         tests = [inside, "-m", "pytest", "-q", "-x", "-m", "not slow", *present]
         config = "[pytest]\npythonpath = tests/helpers\nmarkers = slow\npython_files = test_*.py\n"
         (folder / "pytest.ini").write_text(config)
@@ -96,6 +111,9 @@ def main() -> None:
     for python in found.values():
         if python is not None:
             try_wheel(python, wheel)
+    first = next((python for python in found.values() if python is not None), None)
+    if first is not None:
+        try_wheel(first, wheel, lowest(), READING)
     tried = [v for v, python in found.items() if python is not None]
     gone = [v for v, python in found.items() if python is None]
     print(f"{wheel.name}: Python {', '.join(tried)} in order", end="")
