@@ -55,7 +55,7 @@ from pellucid.study.judging.gain import (
 )
 from pellucid.study.judging.jackknife import make_blocks
 from pellucid.study.judging.measure import fold_interval
-from pellucid.study.judging.reach import Reach, find_reach
+from pellucid.study.judging.reach import Reach, find_reach, scores_ahead
 from pellucid.study.judging.threshold_choice import Cut, find_cut
 from pellucid.study.judging.yardstick import (
     Yardstick,
@@ -159,6 +159,11 @@ def conclude(ground: Ground) -> Conclusion:
             ground.tell("fitting the chosen model on all rows")
             model = fit(rows=every, trust=trust.beta, far=far)
     about = _about(ground, tested, found, cut)
+    if about["lags"] and about["calibration"] is not None:
+        order = np.concatenate([split.train, split.test])
+        steps = None if reach is None else reach.steps
+        wider = scores_ahead(shop, tested, order, split.test, steps)
+        about["calibration"] |= {} if wider is None else {"ahead": wider}
     tested.study_ = about | _of_rows(ground, split.train)
     if model is not tested:
         model.study_ = about | _of_rows(ground, every)
