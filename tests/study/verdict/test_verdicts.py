@@ -205,10 +205,14 @@ def test_an_undefined_gain_claims_nothing():
 
 
 def test_the_gravest_finding_is_next():
-    found = (finding("PEL101", "x"), finding("PEL504", "m"), finding("PEL506", "b"))
-    text = reach_verdict(case(findings=found)).text
+    found = (finding("PEL101", "x"), finding("PEL112", "x", severity="warning"))
+    late = (finding("PEL504", "m"), finding("PEL402", "m"))
+    text = reach_verdict(case(findings=(*found, *late, finding("PEL506", "b")))).text
     assert len(text) <= 6
-    assert text[-1].startswith("Next, scores vary from fold to fold")
+    assert text[-1].startswith("Next, a class is mostly missed (b): find inputs that mark it")
+    text = reach_verdict(case(findings=(*found, *late))).text
+    assert text[-1].startswith("Next, outliers or sentinels (x): replace codes by missing cells")
+    assert reach_verdict(case(findings=late)).text[-1].startswith("Next, scores vary")
 
 
 def test_leaks_are_said():

@@ -90,6 +90,9 @@ def measured(scorer: Scorer, y: Any, told: Told, query: ArrayLike | None = None)
     return metric.score(y, told.said, labels=labels, positive=positive)
 
 
+DIFFERENT = "different rows"  # what is counted where some are copies
+
+
 class Judged(NamedTuple):
     """Rows that judge, and how they hang together."""
 
