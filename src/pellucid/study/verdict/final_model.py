@@ -317,7 +317,7 @@ def _with_gain(
         least=least,
         needed=max(gain.needed, least / n),
         yardstick=yardstick.name,
-        units="rows" if units is None else str(owner or DIFFERENT),
+        units="rows" if units is None else str(owner or (DIFFERENT if n < len(units) else "rows")),
         n=n,
         total=len(every) if shop.groups is None else len(np.unique(shop.groups[every])),
         folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
