@@ -144,6 +144,7 @@ def test_messy_house_prices_are_those_of_the_clean_table(tmp_path):
     assert other.task.kind == one.task.kind == "regression"
     rmse = [record.final.table["rmse"].estimate for record in (one, other)]
     assert rmse[1] == pytest.approx(rmse[0], rel=0.01)
+    assert "within $" in str(other.verdict)
     assert {c.name: c.kind for c in other.audit.columns}.keys() == set(clean.columns)
     assert not set(dict(other.features.left_out)) - set(dict(one.features.left_out))
     pellucid.save(other.model, tmp_path / "m.pellucid")

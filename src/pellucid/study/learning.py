@@ -45,6 +45,7 @@ from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.amounts import spread_growth
+from pellucid.study.reading.number_forms import marks_of
 from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
 from pellucid.study.reading.refusals import (
     extreme_cell,
@@ -72,7 +73,7 @@ from pellucid.study.records import (
     Task,
 )
 from pellucid.study.splits.owners import find_owner, named_groups
-from pellucid.study.splits.split import group_codes, make_split
+from pellucid.study.splits.split import copied_rows, group_codes, make_split
 from pellucid.study.verdict.final_model import Ground, conclude
 from pellucid.study.verdict.notes import Facts, notes
 from pellucid.study.verdict.verdict import Case, reach_verdict
@@ -308,6 +309,10 @@ class Study:
         y[known] = some
         codes = lambda n: None if n is None else group_codes(self._done["columns"][n])  # noqa: E731
         query = codes(self.plan.query)
+        groups = query if query is not None else codes(split.groups)
+        if split.copies:
+            rows = np.flatnonzero(known)
+            groups = copied_rows(self._done["columns"], task, self.plan, rows)
         inputs, lags = frame.select(list(kinds)), self._lags(kinds)
         if lags is not None:
             before = table_lags(lags, frame, y, np.concatenate([split.train, split.test]))
@@ -321,7 +326,7 @@ class Study:
             kinds=kinds,
             forms={n: c.form for n, c in self._done["columns"].items() if c.form},
             scorer=self._scorer(),
-            groups=query if query is not None else codes(split.groups),
+            groups=groups,
             query=query,
             effort=self.effort,
             seed=self.random_state,
@@ -571,8 +576,14 @@ class Study:
                 (*self._sample_note(), *self._notes()),
                 self._done["choice"].why,
                 found.evaluation.final.with_left_out,
+                self._unit(),
             )
         )
+
+    def _unit(self) -> str:
+        """The unit in which the cells of the target are written."""
+        form = self._done["columns"][self._targets[0]].form if len(self._targets) == 1 else ""
+        return marks_of(form).unit if form else ""
 
     def _known_groups(self) -> str | None:
         """The groups of which new rows are other rows: named in the plan, or found though the plan
@@ -610,6 +621,7 @@ class Study:
                 found.model[-1] if kept else None,
                 found.evaluation.final,
                 self._known_groups(),
+                self._unit(),
             )
         )
 

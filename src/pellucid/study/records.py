@@ -194,6 +194,7 @@ class SplitRecord(NamedTuple):
     reason: str  # why the rows are divided so
     time: str | None = None  # the column that orders the rows
     groups: str | None = None  # the column whose rows stay together, named or found
+    copies: int = 0  # rows of a random split that stay beside the row they repeat
 
     def to_dict(self) -> dict[str, Any]:
         """Sizes and rows; the folds by their judging rows alone."""
@@ -303,7 +304,7 @@ class Gain(NamedTuple):
     baseline: float  # the yardstick's score
     needed: float  # that many times the rows would settle it
     yardstick: str = "guessing"  # what the model is measured against
-    units: str = "rows"  # what is counted: rows, or the groups of a column
+    units: str = "rows"  # what is counted: rows, different rows, or the groups of a column
     n: int = 0  # of them among the test rows
     total: int = 0  # of them in the table
     folds: tuple[float, ...] = ()  # gain in every fold

@@ -161,6 +161,15 @@ def test_missing_above_half_is_a_warning():
     assert found.evidence["share"] == {"a": 2 / 3}
 
 
+def test_gaps_of_a_column_that_no_model_sees_are_not_told():
+    table = clean() | {"a": [None] * 50 + [1.5] * 250}
+    filled = [None if label == table["y"][0] else "2024-01-01" for label in table["y"]]
+    frame = pl.DataFrame(table | {"paid": filled})
+    found = audit_table(frame, detect_task(frame["y"]), Plan())[0].findings
+    assert {f.where for f in found if f.code == "PEL301"} == {("paid",)}
+    assert {f.where for f in found if f.code == "PEL101"} == {("a",)}
+
+
 def test_one_value_and_gaps_is_not_constant():
     table = clean() | {"flag": [1 if i % 3 else None for i in range(N)]}
     assert "PEL102" not in codes(table, "y")
@@ -201,6 +210,7 @@ def test_equal_rows_of_coarse_values_are_chance():
     (found,) = (f for f in audit(table, "y").findings if f.code == "PEL104")
     assert found.severity == "info"
     assert found.evidence["by_chance"]
+    assert "kept on one side" not in found.fix
 
 
 def test_sentinels_are_named_with_their_count():

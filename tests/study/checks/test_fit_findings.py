@@ -1,6 +1,7 @@
 """Findings that come from what the fits say, and what the time limit leaves out."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from pellucid import (
 )
 from pellucid.study import Plan, Study
 from pellucid.study.candidates.products import ProductClassifier, ProductRegressor
+from pellucid.study.checks.fit import _classes, _constant
 from pellucid.study.verdict.insights import explain
 
 
@@ -282,3 +284,18 @@ def test_no_gain_is_said_of_the_yardstick():
     found = codes(record)["PEL405"]
     assert "guessing" not in f"{found.title} {found.why} {found.fix}"
     assert record.comparison is None or "guessing" not in record.comparison.names
+
+
+def test_constant_predictions_say_why():
+    """Drawn to the shares of the classes, or simply so; the classes never said are not told too."""
+    said = SimpleNamespace(prediction=np.array(["no"] * 5))
+    row = SimpleNamespace(name="a tree", chosen=True, complexity=2)
+    by_class = [{"label": "yes", "n": 2, "recall": 0.0}, {"label": "no", "n": 3, "recall": 1.0}]
+    evaluation = SimpleNamespace(said=said, final=SimpleNamespace(by_class=by_class, n=5))
+    choice = SimpleNamespace(signal=True)
+    facts = SimpleNamespace(rows=[row], evaluation=evaluation, choice=choice, trust=0.02)
+    (found,) = _constant(facts)
+    assert "drawn to 0.02 of the way from the shares of the classes" in found.why
+    facts.trust = 1.0
+    assert "drawn" not in _constant(facts)[0].why
+    assert _classes(facts) == []

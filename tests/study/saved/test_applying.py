@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import pellucid
+from pellucid.data import DataWarning
 from pellucid.study import Plan
 from pellucid.study.judging.conformal import calibration_scores, label_sets, limits
 from pellucid.study.records import Task
@@ -122,3 +123,54 @@ class TwoLabels:
 def test_probabilities_of_several_labels():
     """A label that training never had holds with probability 0."""
     np.testing.assert_allclose(probabilities(TwoLabels(), None), [[0.7, 0.0]])
+
+
+def wandering(n, rng):
+    """A series in days whose next value is near the last."""
+    y = np.zeros(n)
+    for t in range(1, n):
+        y[t] = 0.95 * y[t - 1] + rng.normal()
+    day = np.datetime64("2020-01-01") + np.arange(n)
+    return pl.DataFrame({"day": day, "x": rng.normal(size=n), "y": y})
+
+
+def told_ahead(record, later, path, **asked):
+    """What the saved model says of the rows after its own, without their target."""
+    pellucid.save(record.model, path)
+    with pytest.warns(DataWarning) as told:
+        said = Application(pellucid.load(path), Asked(**asked)).answer(later.drop("y"))
+    assert "predicted without the y of the moment before" in str(told[0].message)
+    return said
+
+
+def test_intervals_of_a_series_widen_with_the_steps_ahead(tmp_path):
+    """Each number of steps has the errors of the tested model that far ahead, on its test rows."""
+    table = wandering(460, np.random.default_rng(0))
+    record = pellucid.learn(table[:400], "y", effort="quick")
+    known = record.tested.study_["calibration"]
+    steps = known["ahead"]["steps"]
+    assert steps[:2] == [2, 3]
+    said = told_ahead(record, table[400:], tmp_path / "m.pellucid", interval=0.9)
+    half = (said["high"] - said["low"]).to_numpy() / 2
+    near = half[: steps[-1]]  # beyond the reach another model answers
+    assert (np.diff(near) >= 0).all()
+    assert near[1] > 1.2 * near[0]
+    assert near[0] == pytest.approx(limits(known, 0.9)[0])
+    first = known["ahead"]["scores"][0]
+    assert near[1] == pytest.approx(np.sort(first)[int(np.ceil(0.9 * (len(first) + 1))) - 1])
+
+
+def test_sets_of_a_series_widen_with_the_steps_ahead(tmp_path):
+    table = wandering(500, np.random.default_rng(1))
+    words = np.array(["low", "mid", "top"])[np.digitize(table["y"], [-1.5, 1.5])]
+    table = table.with_columns(y=pl.Series(words))
+    record = pellucid.learn(table[:440], "y", effort="quick")
+    known = record.tested.study_["calibration"]
+    steps = known["ahead"]["steps"]
+    said = told_ahead(record, table[440:], tmp_path / "m.pellucid", sets=0.8, proba=True)
+    names = record.model.classes_.tolist()
+    P = said.select(f"probability_{c}" for c in names).to_numpy()
+    q = np.maximum.accumulate([limits({"scores": s}, 0.8)[0] for s in known["ahead"]["scores"]])
+    for h, limit in zip(steps, q, strict=True):
+        inside = label_sets(P[h - 1 : h], max(limit, limits(known, 0.8)[0]))[0]
+        assert said["set"][h - 1] == ";".join(np.array(names)[inside])

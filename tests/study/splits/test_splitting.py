@@ -1,5 +1,7 @@
 """Which rows teach and which rows judge (STU-04)."""
 
+from datetime import timedelta
+
 import numpy as np
 import polars as pl
 import pytest
@@ -181,6 +183,11 @@ def test_rows_in_the_order_of_their_date_are_a_sequence():
     text = frame.with_columns(day=pl.col("day").dt.strftime("%d.%m.%Y"))
     assert split(text, "y").kind == "sequential"
     assert split(frame, "y", groups="g").kind == "groups"
+    later = [day + timedelta(days=k % 9) for k, day in enumerate(days)]
+    gaps = [None if k % 3 else day for k, day in enumerate(days)]
+    both = frame.with_columns(left=pl.Series(later), back=pl.Series(gaps))
+    assert split(both, "y").time == "day"  # the only one whose order the rows have
+    assert split(both.with_columns(paid=days), "y").kind == "stratified"
 
 
 def test_rows_without_target_are_in_neither_part():

@@ -57,6 +57,24 @@ def test_shown():
     assert "random forest cannot be told apart" in verdict.text[2]
 
 
+def test_misses_carry_the_unit_of_the_target():
+    found = case(RMSE, (8200.0, 7000.0, 9500.0), (9000.0, 8000.0, 9900.0), 17000.0, unit="$")
+    text = reach_verdict(found).text
+    assert text[0] == (
+        "Yes. Logistic regression predicts price within $8,200 (95 % interval 7,000 to 9,500); "
+        "guessing misses by $17,000."
+    )
+    explained = found._replace(task=RMSE._replace(metric="r2", greater_is_better=True))
+    assert "$" not in reach_verdict(explained).text[0]
+
+
+def test_copies_are_counted_as_different_rows():
+    few = case(gain=(0.05, -0.1, 0.2), units="different rows", n=31, needed=4.0)
+    text = reach_verdict(few).text
+    assert "with 31 different rows set aside" in text[0]
+    assert "About 620 different rows would settle it." in text[2]
+
+
 def test_a_short_interval_of_few_rows_excludes_nothing():
     """A model drawn almost to guessing has a short interval, whatever the rows hold."""
     few = case(score=(0.45, 0.3, 0.6), gain=(0.0, -0.01, 0.01), folds=(0.0,), n=6)
@@ -205,10 +223,14 @@ def test_an_undefined_gain_claims_nothing():
 
 
 def test_the_gravest_finding_is_next():
-    found = (finding("PEL101", "x"), finding("PEL504", "m"), finding("PEL506", "b"))
-    text = reach_verdict(case(findings=found)).text
+    found = (finding("PEL101", "x"), finding("PEL112", "x", severity="warning"))
+    late = (finding("PEL504", "m"), finding("PEL402", "m"))
+    text = reach_verdict(case(findings=(*found, *late, finding("PEL506", "b")))).text
     assert len(text) <= 6
-    assert text[-1].startswith("Next, scores vary from fold to fold")
+    assert text[-1].startswith("Next, a class is mostly missed (b): find inputs that mark it")
+    text = reach_verdict(case(findings=(*found, *late))).text
+    assert text[-1].startswith("Next, outliers or sentinels (x): replace codes by missing cells")
+    assert reach_verdict(case(findings=late)).text[-1].startswith("Next, scores vary")
 
 
 def test_leaks_are_said():

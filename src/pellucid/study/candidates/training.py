@@ -97,7 +97,8 @@ class Workshop:
         self.lags, self.cells = lags, cells  # columns only some candidates see; the whole table
         self.frame, self.y, self.kinds, self.forms = frame, y, kinds, forms or {}
         self.folds = [(np.asarray(a), np.asarray(b)) for a, b in folds]
-        self.kind, self.scorer, self.groups, self.query = kind, scorer, groups, query
+        self.kind, self.scorer, self.query = kind, scorer, query
+        self.groups = groups  # rows that belong together; of a random split those that are copies
         self.growth: Growth | None = None  # how the spread of a positive target goes with its size
         self.effort, self.seed, self.prefer = effort, seed, prefer
         self._parts: dict[Any, Part] = {}
@@ -169,13 +170,20 @@ class Workshop:
 
     def inner_folds(self, rows: IntArray) -> list[Fold]:
         """Folds of these rows of the same kind as the outer ones; at most TUNING_ROWS rows."""
-        k = INNER[self.effort]
         if len(rows) > TUNING_ROWS:
             rng = np.random.default_rng(self.seed)
             kept = np.sort(rng.choice(len(rows), TUNING_ROWS, replace=False))
             rows = rows[kept]
-        y = self.y[rows]
         groups = None if self.groups is None else self.groups[rows]
+        if groups is None or self.kind not in ("random", "stratified"):
+            return self._folds_of(rows, groups)
+        first, place = np.unique(groups, return_index=True, return_inverse=True)[1:]
+        original = rows[first][place]  # of every row; copies go where it goes
+        folds = self._folds_of(rows[first], None)
+        return [(rows[np.isin(original, a)], rows[np.isin(original, b)]) for a, b in folds]
+
+    def _folds_of(self, rows: IntArray, groups: Any) -> list[Fold]:
+        k, y = INNER[self.effort], self.y[rows]
         splitter: Any
         if self.kind == "sequential":
             splitter = TimeSeriesSplit(k)

@@ -141,13 +141,26 @@ def audit_table(
         if getattr(plan, role):
             roles[getattr(plan, role)] = role
     record = Audit(
-        sorted_findings(found, ignored),
+        sorted_findings(_without(found, left.why), ignored),
         profiles(columns.values(), roles, left.why),
         frame.height,
         frame.width,
         digest(columns.values()),
     )
     return record, tuple(left.why.items())
+
+
+def _without(found: list[Finding], gone: dict[str, str]) -> list[Finding]:
+    """The findings without the gaps (PEL101) of columns that no model sees."""
+    kept = []
+    for one in found:
+        where = tuple(name for name in one.where if name not in gone)
+        if one.code != "PEL101" or where == one.where:
+            kept.append(one)
+        elif where:
+            share = {name: one.evidence["share"][name] for name in where}
+            kept.append(one._replace(where=where, evidence=one.evidence | {"share": share}))
+    return kept
 
 
 class Left:

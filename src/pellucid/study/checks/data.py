@@ -29,6 +29,16 @@ MOST_RELATIONS = 20
 MANY_ROWS = 50_000  # rows that settle a correlation
 
 
+HALF = (
+    "Ask why more than half is missing, or drop the column. Until then a gap is filled with the "
+    "median and marked, or becomes a level of its own."
+)
+
+
+COARSE_ROWS = "Where columns have few values, different rows agree by chance."
+ALONE = "Nothing: each counts as a row of its own. Remove them if they are an accident after all."
+
+
 class Sheet(NamedTuple):
     """The table as the checks see it."""
 
@@ -67,7 +77,8 @@ def missing(sheet: Sheet) -> list[Finding]:
         if some:
             some = dict(sorted(some.items(), key=lambda pair: -pair[1]))
             cells = sum(sheet.columns[name].missing for name in some)
-            found.append(finding("PEL101", some, severity=severity, share=some, cells=cells))
+            one = finding("PEL101", some, severity=severity, share=some, cells=cells)
+            found.append(one._replace(fix=HALF) if severity == "warning" else one)
     return found
 
 
@@ -103,17 +114,16 @@ def repeated(sheet: Sheet) -> list[Finding]:
     share = copies.surplus / sheet.n_rows
     grave = share >= 0.01 and not copies.by_chance
     first = np.flatnonzero(copies.first != np.arange(sheet.n_rows))[:5]
-    return [
-        finding(
-            "PEL104",
-            severity="warning" if grave else "info",
-            rows=copies.surplus,
-            share=share,
-            expected_by_chance=copies.expected,
-            by_chance=copies.by_chance,
-            examples=[[int(copies.first[row]), int(row)] for row in first],
-        )
-    ]
+    found = finding(
+        "PEL104",
+        severity="warning" if grave else "info",
+        rows=copies.surplus,
+        share=share,
+        expected_by_chance=copies.expected,
+        by_chance=copies.by_chance,
+        examples=[[int(copies.first[row]), int(row)] for row in first],
+    )
+    return [found._replace(why=COARSE_ROWS, fix=ALONE) if copies.by_chance else found]
 
 
 def identifiers(sheet: Sheet) -> list[str]:

@@ -143,8 +143,8 @@ FINDINGS: dict[str, Rule] = {
         "A column holds dates or times (or years, or seconds since 1970, that rise from row to "
         "row).",
         "If the future is to be predicted, learning must not see it: a random split lets it.",
-        "When the rows are in its order the split is sequential. Otherwise name the column as "
-        "time if new rows will be later than these.",
+        "When it is the only one whose order the rows have, the split is sequential. Otherwise "
+        "name the column as time if new rows will be later than these.",
     ),
     "PEL115": Rule(
         "info",
@@ -204,7 +204,8 @@ FINDINGS: dict[str, Rule] = {
         "Skewed target",
         "The skewness of the target is above 2 in size.",
         "A few large values dominate the squared error.",
-        "Predict the logarithm if all targets are positive, or judge by the absolute error.",
+        "Judge by the absolute error (--metric mae) if one large miss is no worse than several "
+        "small ones; predict the logarithm if all targets are positive.",
     ),
     "PEL207": Rule(
         "info",
@@ -284,8 +285,8 @@ FINDINGS: dict[str, Rule] = {
         "level has one row per occasion. Nobody named it, and the split keeps its rows together.",
         "Rows of one person or machine are alike; judged by its other rows, a model only knows "
         "it again.",
-        "If new rows will be of the same groups, say groups='none' in the plan, or keep the "
-        "column.",
+        "If new rows will be of the same groups, name the column as known_groups in the plan "
+        "(--known-groups).",
     ),
     "PEL309": Rule(
         "warning",
@@ -308,7 +309,8 @@ FINDINGS: dict[str, Rule] = {
         "The training score is significantly, and by more than a tenth of the gain over guessing, "
         "above the held-out score.",
         "The model has learned part of the noise.",
-        "Regularise, use fewer features, or collect more rows.",
+        "Its settings were tuned on rows held out already; fewer columns or more rows would close "
+        "the gap.",
     ),
     "PEL403": Rule(
         "info",
@@ -335,8 +337,8 @@ FINDINGS: dict[str, Rule] = {
         "warning",
         "Constant predictions",
         "A model predicts the same for every row.",
-        "A network with dead units, or a diverged fit, has stopped listening to its inputs.",
-        "Lower the learning rate, scale the inputs, change the start.",
+        "What it has learned from the inputs does not reach its answers.",
+        "Look for inputs that say more about the target, or collect more rows.",
     ),
     "PEL407": Rule(
         "warning",
@@ -378,8 +380,9 @@ FINDINGS: dict[str, Rule] = {
         "warning",
         "A class is never predicted",
         "A class occurs in the truth but not in the predictions.",
-        "It is masked by its neighbours, or too rare.",
-        "Use a richer boundary, class weights or another threshold.",
+        "It is masked by its neighbours, or too rare: another class is likelier in every row.",
+        "Read its probabilities, or learn with --metric balanced_accuracy, which counts every "
+        "class alike.",
     ),
     "PEL413": Rule(
         "warning",
@@ -462,7 +465,8 @@ FINDINGS: dict[str, Rule] = {
         "A class is mostly missed",
         "The recall of a class is below 0.5.",
         "More of its rows are missed than found.",
-        "Weight the class, move the threshold, or find inputs that mark it.",
+        "Find inputs that mark it, or learn with --metric balanced_accuracy, which counts every "
+        "class alike.",
     ),
     "PEL507": Rule(
         "warning",

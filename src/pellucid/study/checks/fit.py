@@ -12,7 +12,7 @@ from pellucid.study.checks.dispersion import LEVEL, learned_dispersion
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import selection_finding
 from pellucid.study.judging.final_score import Evaluation
-from pellucid.study.judging.measure import SHARES
+from pellucid.study.judging.measure import BALANCED, SHARES
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Task
@@ -22,7 +22,12 @@ OVER_TIME = (
     "Each fold is a later stretch of time: look at how the scores change from one to the next."
 )
 OVER_GROUPS = "Each fold holds other groups: more groups tell more than more rows of the same."
-SPREAD, ECE, RECALL, DELTA = 0.1, 0.05, 0.5, 0.05
+DRAWN = (
+    "The folds hardly bear out what it says, so its probabilities are drawn to {:.2g} of the way "
+    "from the shares of the classes"
+)
+WEIGHED = "Find inputs that mark it: what a mistake costs is in the labels already."
+SPREAD, ECE, RECALL, DELTA, DOUBT = 0.1, 0.05, 0.5, 0.05, 0.8
 
 
 class Facts(NamedTuple):
@@ -40,6 +45,7 @@ class Facts(NamedTuple):
     n_judged: int
     alpha: float
     shop: Workshop
+    trust: float = 1.0  # in the probabilities of the tested model
 
 
 def fit_findings(facts: Facts) -> list[Finding]:
@@ -124,7 +130,10 @@ def _constant(facts: Facts) -> list[Finding]:
     constant = len(said) > 1 and (said == said[0]).all()
     if not constant or _chosen(facts).complexity == 0:
         return []
-    return [finding("PEL406", _chosen(facts).name, value=str(said[0]))]
+    found = finding("PEL406", _chosen(facts).name, value=str(said[0]))
+    if facts.trust < DOUBT:
+        found = found._replace(why=f"{DRAWN.format(facts.trust)}, and one class is always ahead.")
+    return [found]
 
 
 def _unconverged(facts: Facts) -> list[Finding]:
@@ -183,6 +192,8 @@ def _classes(facts: Facts) -> list[Finding]:
     if by_class is None or not facts.choice.signal:
         return []
     said = {str(value) for value in np.unique(facts.evaluation.said.prediction).tolist()}
+    if len(said) < 2:
+        return []  # constant predictions: PEL406
     never = [str(one["label"]) for one in by_class if str(one["label"]) not in said and one["n"]]
     found = [finding("PEL412", never, test_rows=facts.evaluation.final.n)] if never else []
     missed = {
@@ -190,7 +201,10 @@ def _classes(facts: Facts) -> list[Finding]:
         for one in by_class
         if one["n"] and one["recall"] < RECALL and str(one["label"]) not in never
     }
-    return found + ([finding("PEL506", list(missed), recall=missed)] if missed else [])
+    found += [finding("PEL506", list(missed), recall=missed)] if missed else []
+    if facts.task.metric in BALANCED or facts.shop.scorer.cost_matrix is not None:
+        return [one._replace(fix=WEIGHED) for one in found]
+    return found
 
 
 def _zero_counts(facts: Facts) -> list[Finding]:
@@ -281,7 +295,7 @@ def _spread(facts: Facts) -> list[Finding]:
     )
     if facts.shop.kind == "sequential":
         return [found._replace(fix=OVER_TIME)]
-    return [found if facts.shop.groups is None else found._replace(fix=OVER_GROUPS)]
+    return [found._replace(fix=OVER_GROUPS) if facts.shop.kind == "groups" else found]
 
 
 def _outside(facts: Facts) -> list[Finding]:

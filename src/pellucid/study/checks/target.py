@@ -145,7 +145,8 @@ def _skew(target: Target) -> list[Finding]:
     if abs(skewness) <= SKEWED:
         return []
     positive = bool(y.min() > 0)  # type: ignore[union-attr]
-    return [finding("PEL206", target.name, skewness=skewness, all_positive=positive)]
+    found = finding("PEL206", target.name, skewness=skewness, all_positive=positive)
+    return [found if positive else found._replace(fix=f"{found.fix.split(';')[0]}.")]
 
 
 def contradictions(columns: Sequence[Column], target: Target) -> list[Finding]:

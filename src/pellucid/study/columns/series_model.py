@@ -48,14 +48,15 @@ class SeriesModel(Pipeline):
             self.far_: Any = clone(self.far).fit(X, y)
         return self
 
-    def placed(self, X: Any) -> tuple[Any, BoolArray]:
-        """The rows with their lags, and which of them are beyond the reach; says how many."""
+    def placed(self, X: Any) -> tuple[Any, BoolArray, Array]:
+        """The rows with their lags, which of them are beyond the reach, and the steps they are
+        ahead of the last target known; says how many."""
         if not is_frame(X):
-            return X, np.zeros(len(X), dtype=bool)
+            return X, np.zeros(len(X), dtype=bool), np.ones(len(X))
         frame, ahead = self.steps[0][1].placed(load(X))
         beyond = (ahead > self.reach) & (self.far is not None)
         self._tell(int(((ahead > 1) & ~beyond).sum()), int(beyond.sum()))
-        return frame, beyond
+        return frame, beyond, ahead
 
     def _tell(self, guessed: int, left: int) -> None:
         target = self.steps[0][1].lags.target
@@ -79,13 +80,13 @@ class SeriesModel(Pipeline):
 
     def predict(self, X: Any, **params: Any) -> Any:
         """What the steps say, and ``far_`` of the rows beyond the reach."""
-        frame, beyond = self.placed(X)
+        frame, beyond, _ = self.placed(X)
         return self._joined(super().predict(frame, **params), frame, beyond, "predict")
 
     @available_if(lambda self: hasattr(self.steps[-1][1], "predict_proba"))
     def predict_proba(self, X: Any, **params: Any) -> Array:
         """The probabilities of both, row by row as in ``predict``."""
-        frame, beyond = self.placed(X)
+        frame, beyond, _ = self.placed(X)
         return self._joined(super().predict_proba(frame, **params), frame, beyond, "predict_proba")
 
     def _joined(self, near: Any, frame: pl.DataFrame, beyond: BoolArray, method: str) -> Any:

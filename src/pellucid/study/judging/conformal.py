@@ -11,6 +11,10 @@ rows (exchangeable). Rows in time or in groups are so only as far as the world s
 model refitted on all rows keeps these scores: it has no rows left to be calibrated on, so for it
 the promise holds as far as it errs no more than the tested one.
 
+A model with lags errs more the further a row is ahead of the last target known. Where it was also
+judged on the test rows with the target known until h steps before, for several h, its ``ahead``
+has those scores too, and a row takes the q of its own number of steps, never less than of fewer.
+
 References: Vovk, Gammerman & Shafer (2005); Lei et al. (2018); Sadinle, Lei & Wasserman (2019).
 """
 
@@ -79,10 +83,28 @@ def limits(calibration: dict[str, Any], confidence: float) -> Array:
     return np.array([conformal_quantile(column, confidence) for column in table.T])
 
 
-def label_sets(P: Array, limit: float) -> BoolArray:
-    """The labels of every row that cannot be excluded.
+def limits_ahead(calibration: dict[str, Any], confidence: float, ahead: Array) -> Array:
+    """q of rows so many steps ahead; beyond the last number tried it is that of the last.
+
+    >>> scores = np.arange(1.0, 10.0)
+    >>> known = {"scores": scores, "ahead": {"steps": [2, 5], "scores": [3 * scores, 2 * scores]}}
+    >>> limits_ahead(known, 0.8, np.array([1.0, 2.0, 4.0, np.inf]))
+    array([ 8., 24., 24., 24.])
+    """
+    tried = calibration["ahead"]
+    rows = [limits(calibration, confidence)[0]]
+    rows += [limits({"scores": np.asarray(one)}, confidence)[0] for one in tried["scores"]]
+    grown = np.maximum.accumulate(rows)
+    place = np.searchsorted(np.array([1, *tried["steps"]]), ahead)
+    return np.asarray(grown[np.minimum(place, len(rows) - 1)])
+
+
+def label_sets(P: Array, limit: float | Array) -> BoolArray:
+    """The labels of every row that cannot be excluded; ``limit`` is one, or that of each row.
 
     >>> label_sets(np.array([[0.9, 0.1], [0.6, 0.4]]), 0.65).tolist()
+    [[True, False], [True, True]]
+    >>> label_sets(np.array([[0.6, 0.4], [0.6, 0.4]]), np.array([[0.5], [0.65]])).tolist()
     [[True, False], [True, True]]
     """
     inside = limit >= 1.0 - P

@@ -38,9 +38,10 @@ from pellucid.study.judging.jackknife import (
     jackknife,
     scale_of,
     scaled_interval,
+    tame_limit,
     unseen_share,
 )
-from pellucid.study.judging.measure import BOUNDS, Scorer, mean_f1, mean_gain
+from pellucid.study.judging.measure import BOUNDS, DEVIANCES, Scorer, mean_f1, mean_gain
 from pellucid.study.records import Gain
 
 USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
@@ -48,6 +49,7 @@ Z2 = 1.96**2
 NO_BOUNDS = (-math.inf, math.inf)
 EXTREME = ("max_error",)  # one row says it all, and the next may say more
 ORDER = ("median_ae", *EXTREME)  # of which no row has a share
+MEAN_LOSSES = ("rmse", "mse", "mae", "log_loss", "brier", *DEVIANCES)  # no row can lower them
 PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
 
 
@@ -88,6 +90,9 @@ def measured(scorer: Scorer, y: Any, told: Told, query: ArrayLike | None = None)
         labels = np.asarray(task.classes) if task.kind == "binary" else None
     positive = task.positive if task.kind == "binary" else None
     return metric.score(y, told.said, labels=labels, positive=positive)
+
+
+DIFFERENT = "different rows"  # what is counted where some are copies
 
 
 class Judged(NamedTuple):
@@ -284,6 +289,9 @@ def score_interval(
         return known
     bounds = BOUNDS.get(metric.name, NO_BOUNDS)
     found = scaled_interval(lambda at: rows.value(scorer, told, at), rows.blocks, bounds)
+    if found is not None and metric.name in MEAN_LOSSES:
+        tame = tame_limit(lambda at: rows.value(scorer, told, at), rows.blocks, bounds)
+        return found._replace(low=max(found.low, tame))
     if found is not None:
         return found
     if (rows.apart and known.low < known.high) or math.isnan(known.low):

@@ -17,6 +17,8 @@ from pellucid.core.arrays.typing import IntArray
 from pellucid.study.candidates.choice import choose_outcome
 from pellucid.study.candidates.training import Outcome, Workshop
 from pellucid.study.columns.lags import table_lags
+from pellucid.study.judging.conformal import calibration_scores
+from pellucid.study.judging.final_score import say
 
 
 class Reach(NamedTuple):
@@ -58,6 +60,29 @@ def horizons(most: int) -> list[int]:
     while found[-1] < most:
         found.append(found[-1] + found[-2])
     return [h for h in found if h < most]
+
+
+def scores_ahead(
+    shop: Workshop, tested: Any, rows: IntArray, test: IntArray, most: int | None
+) -> dict[str, Any] | None:
+    """What ``calibration_scores`` says of the test rows with the target known until h steps before.
+
+    ``rows`` are all rows in order of time, ``most`` the steps beyond which another model answers.
+    """
+    if shop.lags is None or shop.cells is None:
+        return None
+    task, y = shop.scorer.task, shop.y[test]
+    steps = horizons(len(test) if most is None else most + 1)
+    scores = []
+    for h in steps:
+        lags = table_lags(shop.lags, shop.cells, shop.y, rows, ahead=h)
+        said = say(tested, shop.frame.with_columns(lags)[test], task)
+        classes = getattr(tested, "classes_", None)
+        found = calibration_scores(task, classes, said.prediction, said.probability, y, "")
+        if found is None:
+            return None
+        scores.append(found["scores"])
+    return {"steps": steps, "scores": scores} if steps else None
 
 
 def _ahead(shop: Workshop, chosen: Outcome, rows: IntArray, h: int) -> float:

@@ -31,6 +31,8 @@ from pellucid.study.reading.profiles import read_column
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import SplitRecord
 
+MOMENTS = ("moment", "second", "minute", "hour", "day", "week", "month", "quarter", "year")
+
 
 class Yardstick(NamedTuple):
     """What is said of every row of the table, and its name."""
@@ -55,12 +57,21 @@ def time_yardsticks(y: Any, rows: IntArray, times: pl.Series) -> list[Yardstick]
         found = [Yardstick("the last value", _before(y, rows, 1))]
         found += [Yardstick(name, _before(y, rows, lag)) for lag, name in seasons(column, rows)]
     else:
-        what, when = "mean" if numbers else "commonest class", times.name or "moment"
+        what = "mean" if numbers else "commonest class"
         said = _moment_before(y, rows, column.numbers[rows], classes=not numbers)
-        found = [Yardstick(f"the {what} of the {when} before", said)]
+        found = [Yardstick(f"the {what} of {_moment(times.name)}", said)]
     if numbers:
         return found
     return [one._replace(sources=np.unique(one.said, return_inverse=True)[1]) for one in found]
+
+
+def _moment(name: str) -> str:
+    """
+    >>> _moment("week"), _moment("admitted")
+    ('the week before', 'the moment before (admitted)')
+    """
+    word = name.lower().removesuffix("s") or "moment"
+    return f"the {word} before" if word in MOMENTS else f"the moment before ({name})"
 
 
 def _before(y: Any, rows: IntArray, lag: int) -> Any:

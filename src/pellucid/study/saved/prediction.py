@@ -23,7 +23,7 @@ from pellucid.data.delimited import commas_as_text
 from pellucid.study.columns.lagged_features import LaggedFeatures
 from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import Drift, TableFeatures
-from pellucid.study.judging.conformal import label_sets, limits
+from pellucid.study.judging.conformal import label_sets, limits, limits_ahead
 
 BLOCK_ROWS = 65536
 JOINT = ";"  # between the labels of a set
@@ -206,15 +206,15 @@ class Application:
         """One row of answers for every row of X, which has the needed columns in their order."""
         if not isinstance(self.model, SeriesModel):
             return self._answer(X)
-        X, beyond = self.model.placed(X)
-        near = self._answer(X)
+        X, beyond, ahead = self.model.placed(X)
+        near = self._answer(X, ahead)
         if not beyond.any():
             return near
         far = Application(self.model.far_, self.asked).answer(X.filter(pl.Series(beyond)))
         place = np.argsort(np.concatenate([np.flatnonzero(~beyond), np.flatnonzero(beyond)]))
         return pl.concat([near.filter(pl.Series(~beyond)), far])[place]
 
-    def _answer(self, X: pl.DataFrame) -> pl.DataFrame:
+    def _answer(self, X: pl.DataFrame, ahead: Array | None = None) -> pl.DataFrame:
         Z = self.parts.numbers(self._rows(X))
         last, asked = self.parts.last, self.asked
         wants = asked.proba or asked.threshold is not None or asked.sets is not None
@@ -227,9 +227,9 @@ class Application:
         if asked.proba and P is not None:
             out |= {f"probability_{c}": P[:, j] for j, c in enumerate(self._class_names())}
         if asked.interval is not None:
-            out |= self._interval(Z, said, asked.interval)
+            out |= self._interval(Z, said, self._limits(asked.interval, ahead), asked.interval)
         if asked.sets is not None:
-            out["set"] = self._sets(Z, P, asked.sets)
+            out["set"] = self._sets(Z, P, self._limits(asked.sets, ahead), asked.sets)
         return pl.DataFrame(out)
 
     def _rows(self, X: pl.DataFrame) -> Any:
@@ -267,8 +267,16 @@ class Application:
         named = names if len(names) == said.shape[1] else range(said.shape[1])
         return {f"prediction_{name}": said[:, j] for j, name in enumerate(named)}
 
-    def _interval(self, Z: Array, said: Array, confidence: float) -> dict[str, Any]:
-        if self.limits is None:
+    def _limits(self, confidence: float, ahead: Array | None) -> Array | None:
+        """q of every output, (outputs,), or of every row of a series, (n, 1); None: no scores."""
+        if self.limits is None or ahead is None or "ahead" not in self.about["calibration"]:
+            return self.limits
+        return limits_ahead(self.about["calibration"], confidence, ahead)[:, None]
+
+    def _interval(
+        self, Z: Array, said: Array, q: Array | None, confidence: float
+    ) -> dict[str, Any]:
+        if q is None or self.is_classifier:  # of a classifier q is for sets
             try:
                 own = decider(self.parts.last).predict_interval(Z, confidence=confidence)
             except ValueError as error:
@@ -278,20 +286,20 @@ class Application:
             both = np.asarray(own)
             return {"low": both[:, 0], "high": both[:, 1]}
         if np.ndim(said) == 1:
-            low = said - self.limits[0]
+            low, high = said - q[..., 0], said + q[..., 0]
             if self.about.get("nature") == "counts":
                 low = np.maximum(low, 0.0)
-            return {"low": low, "high": said + self.limits[0]}
+            return {"low": low, "high": high}
         out = {}
         for j, name in enumerate(self._predictions(np.asarray(said))):
             target = name.removeprefix("prediction_")
-            out[f"low_{target}"] = said[:, j] - self.limits[j]
-            out[f"high_{target}"] = said[:, j] + self.limits[j]
+            out[f"low_{target}"] = said[:, j] - q[j]
+            out[f"high_{target}"] = said[:, j] + q[j]
         return out
 
-    def _sets(self, Z: Array, P: Array | None, confidence: float) -> Any:
-        if self.limits is not None and P is not None:
-            inside = label_sets(P, float(self.limits[0]))
+    def _sets(self, Z: Array, P: Array | None, q: Array | None, confidence: float) -> Any:
+        if q is not None and P is not None:
+            inside = label_sets(P, q)
         else:
             inside = np.asarray(self.parts.last.predict_set(Z, confidence))
         return joined(inside, self._class_names())

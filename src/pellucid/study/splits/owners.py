@@ -33,6 +33,7 @@ Reference: J. von Neumann (1941), Distribution of the ratio of the mean square s
 difference to the variance.
 """
 
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -102,8 +103,7 @@ class Owner(NamedTuple):
         """Why the rows were divided so, and how to overrule it."""
         return (
             f"{self.name} was found, not named: {self.why()}. If new rows will come from the same "
-            f"{self.name}, say --groups none (groups='none' in the plan), or keep {self.name} as "
-            "a column like any other."
+            f"{self.name}, say --known-groups {shlex.quote(self.name)} or --groups none."
         )
 
 

@@ -100,6 +100,21 @@ def make_split(
     return _at_random(rows, units, y, plan, rng, seed)
 
 
+def copied_rows(
+    columns: dict[str, Column], task: Task, plan: Plan, rows: IntArray
+) -> IntArray | None:
+    """A number for every row of the table, the same for copies; None where no row has one."""
+    copies = _copies(columns, task, plan)
+    if copies.real:
+        return copies.first
+    first, place = np.unique(
+        near_copies(columns, task, plan, rows), return_index=True, return_inverse=True
+    )[1:]
+    codes = np.arange(len(copies.first))
+    codes[rows] = rows[first[place]]
+    return None if len(first) == len(rows) else codes
+
+
 def labelled_rows(columns: dict[str, Column], task: Task) -> IntArray:
     """Rows whose every target is known."""
     first = next(iter(columns.values()))
@@ -113,14 +128,13 @@ def labelled_rows(columns: dict[str, Column], task: Task) -> IntArray:
 
 
 def _implied_time(columns: dict[str, Column], task: Task, plan: Plan) -> str | None:
-    """The only column of times, if the rows are in its order and nothing else is planned."""
+    """The only column of times whose order the rows have, if nothing else is planned."""
     if plan.groups or plan.query or not task.target:
         return None
     times = [n for n, c in columns.items() if n not in task.target and time_form(c)]
     times = [n for n in times if n not in plan.drop and columns[n].distinct > 1]
-    if len(times) == 1 and not columns[times[0]].missing and in_row_order(columns[times[0]]):
-        return times[0]
-    return None
+    times = [n for n in times if not columns[n].missing and in_row_order(columns[n])]
+    return times[0] if len(times) == 1 else None
 
 
 def _copies(columns: dict[str, Column], task: Task, plan: Plan) -> Copies:
@@ -290,7 +304,7 @@ def _by_groups(
     folds, said = _group_folds(train, np.unique(units[~inside], return_inverse=True)[1], rest)
     reason = (
         f"Rows with the same {owner} belong together ({m} groups): whole groups judge, so that "
-        f"the score holds for new ones. {said}"
+        f"the score holds for new ones. {said.replace('Rows belong', 'The other rows belong', 1)}"
     )
     return SplitRecord("groups", train, test, tuple(folds), reason)
 
@@ -381,18 +395,18 @@ def _at_random(
     kind = "random" if y is None else "stratified"
     what = "at random" if y is None else "at random within each class"
     reason = (
-        f"No column of times or groups was found: {len(test):,} of {len(rows):,} judge, "
-        f"drawn {what}."
+        f"No column was found that orders or groups the rows: {len(test):,} of {len(rows):,} "
+        f"judge, drawn {what}."
     )
-    if m < len(rows):
-        more = len(rows) - m
+    more = len(rows) - m
+    if more:
         copies = (
             "1 copy of a row, exact or near, stays"
             if more == 1
             else (f"{more:,} copies of rows, exact or near, stay")
         )
         reason += f" {copies} beside {'its' if more == 1 else 'their'} original."
-    return SplitRecord(kind, train, test, tuple(folds), f"{reason} {said}")
+    return SplitRecord(kind, train, test, tuple(folds), f"{reason} {said}", copies=more)
 
 
 def _expanded(a: IntArray, b: IntArray, place: IntArray, train: IntArray) -> Any:

@@ -33,7 +33,8 @@ from pellucid.study.candidates.training import (
 )
 from pellucid.study.checks.fit import Facts, fit_findings
 from pellucid.study.checks.residuals import residual_record
-from pellucid.study.judging.calibration import Trust, calibration
+from pellucid.study.judging.blocked_table import blocked_intervals, blocked_recall
+from pellucid.study.judging.calibration import Trust, calibration, trusted
 from pellucid.study.judging.conformal import calibration_scores
 from pellucid.study.judging.decision_rule import balancing_costs, threshold_costs
 from pellucid.study.judging.final_score import (
@@ -46,6 +47,7 @@ from pellucid.study.judging.final_score import (
     with_metric,
 )
 from pellucid.study.judging.gain import (
+    DIFFERENT,
     Judged,
     find_gain,
     held_p_value,
@@ -55,7 +57,7 @@ from pellucid.study.judging.gain import (
 )
 from pellucid.study.judging.jackknife import make_blocks
 from pellucid.study.judging.measure import fold_interval
-from pellucid.study.judging.reach import Reach, find_reach
+from pellucid.study.judging.reach import Reach, find_reach, scores_ahead
 from pellucid.study.judging.threshold_choice import Cut, find_cut
 from pellucid.study.judging.yardstick import (
     Yardstick,
@@ -68,7 +70,15 @@ from pellucid.study.judging.yardstick import (
 )
 from pellucid.study.reading.profiles import read_column
 from pellucid.study.reading.target_arrays import CLASSES
-from pellucid.study.records import Final, Finding, Insight, LeaderboardRow, Plan, SplitRecord
+from pellucid.study.records import (
+    Final,
+    Finding,
+    Insight,
+    LeaderboardRow,
+    Plan,
+    SplitRecord,
+    Task,
+)
 from pellucid.study.saved.drift import sketch_columns
 from pellucid.study.saved.learned_rows import row_marks, sketch_rows
 from pellucid.study.splits.split import group_codes
@@ -159,6 +169,11 @@ def conclude(ground: Ground) -> Conclusion:
             ground.tell("fitting the chosen model on all rows")
             model = fit(rows=every, trust=trust.beta, far=far)
     about = _about(ground, tested, found, cut)
+    if about["lags"] and about["calibration"] is not None:
+        order = np.concatenate([split.train, split.test])
+        steps = None if reach is None else reach.steps
+        wider = scores_ahead(shop, tested, order, split.test, steps)
+        about["calibration"] |= {} if wider is None else {"ahead": wider}
     tested.study_ = about | _of_rows(ground, split.train)
     if model is not tested:
         model.study_ = about | _of_rows(ground, every)
@@ -278,6 +293,7 @@ def _with_gain(
     blocks = make_blocks(len(split.test), units, ordered=ordered)
     rows = Judged(found.y, blocks, query, units is None and not ordered)
     X, challenger = shop.frame[split.test], ground.challenger
+    final = found.final if rows.apart else _in_blocks(scorer.task, rows, found, model, X)
     if challenger is not ground.chosen:
         params = usual_parameters(challenger.params)
         model = build_model(shop, challenger, split.train, params, _costs(ground, challenger, None))
@@ -301,16 +317,30 @@ def _with_gain(
         least=least,
         needed=max(gain.needed, least / n),
         yardstick=yardstick.name,
-        units="rows" if units is None else str(owner),
+        units="rows" if units is None else str(owner or (DIFFERENT if n < len(units) else "rows")),
         n=n,
         total=len(every) if shop.groups is None else len(np.unique(shop.groups[every])),
         folds=tuple((scorer.sign * (challenger.scores - folds)).tolist()),
         held=_held(ground, challenger, yardstick) if challenger is ground.chosen else 1.0,
     )
-    final = found.final._replace(gain=gain)
+    final = final._replace(gain=gain)
     if challenger is ground.chosen:
         final = final._replace(table=with_metric(final.table, name, score))
     return final, score
+
+
+def _in_blocks(task: Task, rows: Judged, found: Evaluation, model: Any, X: Any) -> Final:
+    """The measures beside the study's own, where test rows hang together."""
+    final = found.final
+    if task.kind not in (*CLASSES, "regression"):
+        return final
+    table = final.table
+    for name, interval in blocked_intervals(task, rows, table, model, X).items():
+        table = with_metric(table, name, interval)
+    by_class = final.by_class
+    if by_class:
+        by_class = blocked_recall(by_class, found.said.prediction, found.y, rows.blocks)
+    return final._replace(table=table, by_class=by_class)
 
 
 def _held(ground: Ground, challenger: Outcome, yardstick: Yardstick) -> float:
@@ -465,6 +495,7 @@ def _explain(
         n,
         ground.plan.alpha,
         shop,
+        getattr(trusted(found.tested[-1]), "beta", 1.0),
     )
     return found._replace(
         evaluation=evaluation, insight=insight, findings=fit_findings(facts), skipped=tuple(skipped)

@@ -8,7 +8,7 @@ from pellucid.study.judging.calibration import trusted
 from pellucid.study.judging.final_score import STEPS
 from pellucid.study.judging.measure import BALANCED
 from pellucid.study.records import Final, SplitRecord, Task
-from pellucid.study.verdict.verdict import figure
+from pellucid.study.verdict.verdict import figure, in_words
 
 TOLD = 0.8  # a trust above this is not worth a sentence
 
@@ -22,6 +22,7 @@ class Facts(NamedTuple):
     last: Any  # that model, fitted; None where another one is kept
     final: Final
     known: str | None  # groups that new rows belong to too
+    unit: str = ""  # of the target, as its cells are written
 
 
 def notes(facts: Facts) -> tuple[str, ...]:
@@ -42,10 +43,10 @@ def _lags(facts: Facts) -> str:
     if beyond is None:
         return f"{text} Further ahead the last {facts.lags.target} known stands for it."
     steps = "1 step" if beyond["steps"] == 1 else f"{beyond['steps']} steps"
-    measure = facts.task.metric.replace("_", " ")
+    score = in_words(facts.task.metric, beyond["score"]["estimate"], facts.unit, again=True)
     return (
         f"{text} Rows more than {steps} ahead are predicted by {beyond['name']}, which does not "
-        f"need it ({measure} {figure(beyond['score']['estimate'])} on the rows set aside)."
+        f"need it and {score} on the rows set aside."
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval
+from pellucid.study.judging.gain import DIFFERENT
 from pellucid.study.records import Finding, Gain, LeaderboardRow, Task, Verdict
 
 SHARES = ("accuracy", "subset_accuracy")
@@ -36,11 +37,11 @@ NAMED = {
     "tweedie_deviance": "Tweedie deviance",
 }
 MISSES = ("rmse", "mae", "median_ae")
+CURRENCIES = "$€£¥₹"
 # statements about the choice, and what the study has seen to itself: nothing to mend
-LEAVES_NEXT = tuple(
-    f"PEL{n}"
-    for n in (102, 103, 104, 105, 301, 302, 303, 309, 403, 404, 405, 414, 415, 416, 417, 501, 503)
-)
+DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 402, 403, 404, 405, 414, 415, 416, 417)
+LEAVES_NEXT = tuple(f"PEL{n}" for n in (*DONE, 501, 503))
+LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would change the verdict
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
@@ -69,6 +70,7 @@ class Case(NamedTuple):
     notes: tuple[str, ...] = ()  # what the model needs, and which question it answers
     taken: str = "simple"  # why the chosen model is not the best in the folds
     beside: Any = None  # the scores with and without the columns that were left out
+    unit: str = ""  # of the target, as its cells are written
 
     @property
     def target(self) -> str:
@@ -173,19 +175,41 @@ def article(name: str) -> str:
     return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
 
 
-def amount(case: Case, value: float, *, again: bool = False) -> str:
-    """A score in words: "misses by 4.9", "is right 81 times in 100".
+def in_unit(text: str, unit: str) -> str:
+    """A number with the unit of its column: a currency stands before it.
 
-    A measure that needs a word of explanation gets it once, not ``again``.
+    >>> in_unit("1,430", "$"), in_unit("4.7", "%"), in_unit("6.3", "kg"), in_unit("5", "")
+    ('$1,430', '4.7%', '6.3 kg', '5')
     """
-    metric = case.task.metric
+    if unit in CURRENCIES:
+        return f"{unit}{text}"
+    return text + unit if unit in ("", "%") else f"{text} {unit}"
+
+
+def sized(case: Case, value: float) -> str:
+    """An amount of the target; of squares and shares of it the bare number."""
+    return in_unit(figure(value), case.unit if case.task.metric in MISSES else "")
+
+
+def amount(case: Case, value: float, *, again: bool = False) -> str:
+    """A score in words; a measure that needs a word of explanation gets it once, not ``again``."""
+    return in_words(case.task.metric, value, case.unit, again=again)
+
+
+def in_words(
+    metric: str, value: float, unit: str = "", *, again: bool = False, digits: int = 3
+) -> str:
+    """
+    >>> in_words("rmse", 4.9, "kg"), in_words("accuracy", 0.81), in_words("f1", 0.7)
+    ('misses by 4.9 kg', 'is right 81 times in 100', 'has F1 0.7')
+    """
     if metric in SHARES:
         what = "gets all labels right" if metric == "subset_accuracy" else "is right"
         return f"{what} {percent(value)} times in 100"
     if metric in MISSES:
-        return f"misses by {figure(value)}"
+        return f"misses by {in_unit(figure(value, digits), unit)}"
     name = NAMED.get(metric, metric.replace("_", " "))
-    return f"has {name.split(' (')[0].split(',')[0] if again else name} {figure(value)}"
+    return f"has {name.split(' (')[0].split(',')[0] if again else name} {figure(value, digits)}"
 
 
 def limits(case: Case, low: float, high: float) -> str:
@@ -213,7 +237,8 @@ def achievement(case: Case) -> str:
     if metric in MISSES:
         said = "" if metric == "rmse" else f"{metric}; "
         return (
-            f"{name} predicts {case.target} within {figure(s.estimate)} ({said}{near}); {beside}."
+            f"{name} predicts {case.target} within {sized(case, s.estimate)} ({said}{near}); "
+            f"{beside}."
         )
     said = NAMED.get(metric, metric.replace("_", " "))
     what = f"predicts {case.target} with"
@@ -231,6 +256,8 @@ def yardstick_words(case: Case) -> str:
 def rows_words(case: Case) -> str:
     """The test rows, as evidence is counted."""
     n = case.gain.n
+    if case.gain.units == DIFFERENT:
+        return f"{n:,} {DIFFERENT}"
     if case.gain.units == "rows":
         return "one row" if n == 1 else f"{n:,} rows"
     return f"{n:,} groups ({case.gain.units})"
@@ -245,7 +272,7 @@ def points(case: Case, gain: float) -> str:
         return f"{100 * gain:.{0 if abs(gain) >= 0.1 else 1}f} points of accuracy".replace(
             ".0 ", " "
         )
-    return figure(gain)
+    return sized(case, gain)
 
 
 # --- the four kinds ------------------------------------------------------------------------------
@@ -306,7 +333,9 @@ def needed_words(case: Case) -> str:
         return "No number of rows that can be had would settle it."
     digits = max(0, int(math.log10(max(total, 1))) - 1)
     n = int(round(total / 10**digits) * 10**digits)
-    what = "rows" if case.gain.units == "rows" else f"groups ({case.gain.units})"
+    what = case.gain.units
+    if what not in ("rows", DIFFERENT):
+        what = f"groups ({what})"
     return f"About {n:,} {what} would settle it."
 
 
@@ -392,10 +421,10 @@ def why(case: Case) -> str:
     if chosen.complexity > 1 and linear and all(row.p_value < case.alpha for row in linear):
         sign = 1 if case.task.greater_is_better else -1
         nearest = max(linear, key=lambda row: sign * row.interval.estimate)
+        both = apart(case, chosen.interval.estimate, nearest.interval.estimate)
         return (
-            f"On the folds it {amount(case, chosen.interval.estimate, again=True)}; the best "
-            f"linear model ({nearest.name}) "
-            f"{amount(case, nearest.interval.estimate, again=True)}: the bends matter."
+            f"On the folds it {both[0]}; the best linear model ({nearest.name}) {both[1]}: the "
+            "bends matter."
         )
     if chosen.best:
         level = [
@@ -417,10 +446,20 @@ def why(case: Case) -> str:
 def _beside(case: Case, chosen: LeaderboardRow) -> str:
     """What the best single model does beside the average or stack."""
     single = next(row for row in case.leaderboard if row.key not in JOINED)
-    return (
-        f"On the folds it {amount(case, chosen.interval.estimate)}; the best single model "
-        f"({single.name}) {amount(case, single.interval.estimate)}."
-    )
+    both = apart(case, chosen.interval.estimate, single.interval.estimate)
+    return f"On the folds it {both[0]}; the best single model ({single.name}) {both[1]}."
+
+
+def apart(case: Case, one: float, other: float) -> list[str]:
+    """Two scores in words, with as many digits as it takes to tell them apart; 5 at most."""
+    for digits in (3, 4, 5):
+        told = [
+            in_words(case.task.metric, value, case.unit, again=True, digits=digits)
+            for value in (one, other)
+        ]
+        if told[0] != told[1]:
+            break
+    return told
 
 
 TAKEN = {  # why another model than the best in the folds is taken
@@ -484,7 +523,7 @@ def next_step(case: Case, kind: str) -> list[str]:
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
     if not open_ or kind == "excluded":
         return []
-    first = min(open_, key=lambda f: (rank[f.severity], -int(f.code[3]), f.code))
+    first = min(open_, key=lambda f: (rank[f.severity], f.code in LATER, -int(f.code[3]), f.code))
     where = f" ({', '.join(first.where[:3])})" if first.where else ""
     remedy = first.fix.split(". ")[0].rstrip(".")
     return [f"Next, {first.title[0].lower()}{first.title[1:]}{where}: {_small(remedy)}."]
