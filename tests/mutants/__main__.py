@@ -26,7 +26,7 @@ from threading import Lock
 from typing import Any
 
 from mutation_sites import KINDS, changes
-from mutation_trials import ROOT, Mutant, Trials, copy_tree
+from mutation_trials import ROOT, THREADS, Mutant, Trials, copy_tree
 
 SOURCE = ROOT / "src/pellucid"
 UNTRIED = ("deep",)  # needs PyTorch
@@ -84,13 +84,14 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no change after these")
     parser.add_argument("--out", type=Path, help="verdicts as lines of JSON, added to")
     parser.add_argument("--goal", type=float, default=0.85, help="share to be caught")
-    parser.add_argument("--near", action="store_true", help="only tests that name the module")
+    parser.add_argument("--near", action="store_true", help="only the nearest tests")
     parser.add_argument("--list", action="store_true", help="print the changes and try none")
     options = parser.parse_args()
     mutants = draw(options.count, options.seed, options.only)
     if options.list:
         print("\n".join(map(shown, mutants)))
         return 0
+    os.environ.update(THREADS)  # before the processes start that load the libraries
     (ROOT / "build").mkdir(exist_ok=True)  # links need the same disk
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="mutants-") as folder:
         return report(options, mutants, Path(folder))

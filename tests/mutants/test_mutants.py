@@ -4,8 +4,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from mutation_sites import KINDS, changed, changes
-from mutation_trials import ROOT, forget_kernels, users
+from mutation_sites import KINDS, Change, changed, changes
+from mutation_trials import ROOT, Mutant, test_files, users
 
 EXAMPLES = [
     ("compare", "x = a < b", "x = a <= b"),
@@ -68,17 +68,15 @@ def test_columns_are_counted_in_bytes():
     assert [changed(text, c) for c in changes(text) if c.kind == "compare"] == ["x = 'ü', a <= b"]
 
 
-def test_kernels_that_took_a_changed_one_in_are_compiled_again(tmp_path):
-    """The compiled files of the module and of those that import it go, others stay."""
-    folder = tmp_path / "src/pellucid/neighbors"
-    own = folder / "search/__pycache__"
-    other = tmp_path / "src/pellucid/kernel/svm/__pycache__"
-    for place in (own, other):
-        place.mkdir(parents=True)
-        (place / "kernels.f-1.py311.nbi").touch()
-    assert forget_kernels(tmp_path, Path("neighbors/search/kernels.py"))
-    assert not list(own.iterdir())
-    assert list(other.iterdir())
+def test_the_nearest_tests_come_first(tmp_path):
+    """The file of the module's name first, and every test of the package once."""
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    change = Change("not", 0, 0, "")
+    near, others = test_files(tmp_path, Mutant(Path("linear/lars/stagewise.py"), "linear", change))
+    assert Path(near[1 if near[0].startswith("src/") else 0]).name == "test_stagewise.py"
+    everything = [str(p.relative_to(ROOT)) for p in (ROOT / "tests/linear").rglob("test_*.py")]
+    assert sorted(name for name in near + others if name.startswith("tests/")) == sorted(everything)
 
 
 def test_equivalent_changes_still_stand_in_the_source():
