@@ -102,7 +102,7 @@ def names_in(module: str) -> set[str]:
     return {path.stem, *re.findall(r"^(?:def|class) (\w+)", text, flags=re.MULTILINE)}
 
 
-def test_files(tree: Path, mutant: Mutant) -> tuple[list[str], list[str]]:
+def nearest_files(tree: Path, mutant: Mutant) -> tuple[list[str], list[str]]:
     """The tests of the package: the ``NEAR`` likeliest to see the change, and the others.
 
     A file speaks for a module by the names it shares with it, rare ones above all, then by those
@@ -218,7 +218,7 @@ class Trials:
         path = tree / "src/pellucid" / mutant.path
         text, before = path.read_text(), path.stat().st_mtime
         classes = classes_of(mutant)
-        near, others = test_files(tree, mutant)
+        near, others = nearest_files(tree, mutant)
         batches = [(near, ()), (list(EVERY) if classes else [], classes)]
         batches += [] if self.near else [(others, ())]
         left_out = tuple(sorted(self.unsound))

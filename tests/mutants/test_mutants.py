@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from mutation_sites import KINDS, Change, changed, changes
-from mutation_trials import ROOT, Mutant, test_files, users
+from mutation_trials import ROOT, Mutant, nearest_files, users
 
 EXAMPLES = [
     ("compare", "x = a < b", "x = a <= b"),
@@ -73,7 +73,7 @@ def test_the_nearest_tests_come_first(tmp_path):
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     (tmp_path / "src").symlink_to(ROOT / "src")
     change = Change("not", 0, 0, "")
-    near, others = test_files(tmp_path, Mutant(Path("linear/lars/stagewise.py"), "linear", change))
+    near, others = nearest_files(tmp_path, Mutant(Path("linear/lars/stagewise.py"), "linear", change))
     assert Path(near[1 if near[0].startswith("src/") else 0]).name == "test_stagewise.py"
     everything = [str(p.relative_to(ROOT)) for p in (ROOT / "tests/linear").rglob("test_*.py")]
     assert sorted(name for name in near + others if name.startswith("tests/")) == sorted(everything)
