@@ -72,8 +72,8 @@ def test_the_nearest_tests_come_first(tmp_path):
     """The file of the module's name first, and every test of the package once."""
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     (tmp_path / "src").symlink_to(ROOT / "src")
-    change = Change("not", 0, 0, "")
-    near, others = nearest_files(tmp_path, Mutant(Path("linear/lars/stagewise.py"), "linear", change))
+    mutant = Mutant(Path("linear/lars/stagewise.py"), "linear", Change("not", 0, 0, ""))
+    near, others = nearest_files(tmp_path, mutant)
     assert Path(near[1 if near[0].startswith("src/") else 0]).name == "test_stagewise.py"
     everything = [str(p.relative_to(ROOT)) for p in (ROOT / "tests/linear").rglob("test_*.py")]
     assert sorted(name for name in near + others if name.startswith("tests/")) == sorted(everything)
