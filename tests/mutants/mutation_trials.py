@@ -7,11 +7,13 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from mutation_forks import Forks, Task, Told, write_anew
 from mutation_sites import Change, changed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +23,7 @@ EVERY = tuple(f"tests/test_{name}.py" for name in ("promises", "contract", "trut
 FILES = ("pyproject.toml", "conftest.py", "README.md", "CHANGELOG.md", "Makefile")
 NEAR = 6  # files
 LIBRARIES = "numpy pandas scipy.stats sklearn.utils.estimator_checks numba matplotlib.pyplot pytest"
+OPTIONS = ["-v", "-p", "no:cacheprovider", "--tb=line", "--doctest-modules", "-m", "not slow"]
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(LIBRARIES.split())
 THREADS = {"PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
@@ -57,13 +60,6 @@ def copy_tree(target: Path) -> None:
         shutil.copytree(ROOT / name, target / name, copy_function=os.link, symlinks=True)
     for name in FILES:
         os.link(ROOT / name, target / name)
-
-
-def write_anew(path: Path, text: str, seconds: float) -> None:
-    """Write without touching the file that the path was linked to, as of ``seconds``."""
-    path.unlink()
-    path.write_text(text)
-    os.utime(path, (seconds, seconds))
 
 
 @cache
@@ -137,7 +133,9 @@ def classes_of(mutant: Mutant) -> tuple[str, ...]:
     return tuple(sorted(names_in(dotted(mutant.path)) & public_classes()))
 
 
-def pytest_here(tree: Path, arguments: list[str], log: Path, environment: dict[str, str]) -> None:
+def pytest_here(
+    tree: Path, arguments: list[str], log: Path, environment: dict[str, str], plugins: list[Any]
+) -> None:
     """Run pytest in a process that has the libraries loaded already, but nothing of pellucid."""
     os.setsid()
     os.chdir(tree)
@@ -148,7 +146,7 @@ def pytest_here(tree: Path, arguments: list[str], log: Path, environment: dict[s
         os.dup2(out.fileno(), 2)
     import pytest
 
-    os._exit(int(pytest.main(arguments)))
+    os._exit(int(pytest.main(arguments, plugins)))
 
 
 def run_tests(
@@ -159,14 +157,14 @@ def run_tests(
     With ``only`` the tests of every estimator are of these classes. A test that takes longer than
     ``limit`` seconds has failed.
     """
-    options = ["-v", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-    options += ["--doctest-modules", "-m", "not slow", *(["-k", " or ".join(only)] if only else [])]
+    options = [*OPTIONS, "-x", *(["-k", " or ".join(only)] if only else [])]
     options += [word for name in left_out if "::" in name for word in ("--deselect", name)]
     options += [f"--ignore={name}" for name in left_out if "::" not in name]
     environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(only)}
     log, began = tree / "said.txt", time.monotonic()
     log.write_text("")
-    process = FORKS.Process(target=pytest_here, args=(tree, [*options, *files], log, environment))
+    arguments = (tree, [*options, *files], log, environment, [])
+    process = FORKS.Process(target=pytest_here, args=arguments)
     process.start()
     while process.is_alive() and time.time() - log.stat().st_mtime < limit:
         process.join(0.2)
@@ -190,11 +188,42 @@ class Trials:
     that is not installed, say), it says nothing: it is left out from then on.
     """
 
-    def __init__(self, limit: float, near: bool) -> None:
+    def __init__(self, limit: float, budget: float) -> None:
         self.limit = limit
-        self.near = near
+        self.budget = budget
         self.sound: set[str] = set()
         self.unsound: set[str] = set()
+
+    def in_forks(self, tree: Path, mutants: list[Mutant]) -> Iterator[tuple[Mutant, Verdict]]:
+        """Try the changes of one package; then those that its process cannot make."""
+        tasks, collected = [], set()
+        for number, mutant in enumerate(mutants):
+            source = f"src/pellucid/{mutant.path}"
+            text = (tree / source).read_text()
+            near, others = nearest_files(tree, mutant)
+            classes = classes_of(mutant)
+            every = EVERY if classes else ()
+            after = changed(text, mutant.change)
+            tasks.append(Task(number, source, text, after, tuple(near), every, classes))
+            collected |= {*near, *every, *(others if self.budget else ())}
+        classes = sorted({name for task in tasks for name in task.classes})
+        environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(classes)}
+        queue: Any = FORKS.SimpleQueue()
+        forks = Forks(tree, tasks, self.limit, self.budget, queue.put)
+        options = [*OPTIONS, "--continue-on-collection-errors", *sorted(collected)]
+        arguments = (tree, options, tree / "said.txt", environment, [forks])
+        process = FORKS.Process(target=pytest_here, args=arguments)
+        process.start()
+        left = dict(enumerate(mutants))
+        while process.is_alive() or not queue.empty():
+            process.join(0.2)
+            while not queue.empty():
+                told: Told = queue.get()
+                if told.caught is not None:
+                    verdict = Verdict(told.caught, told.seconds, told.test, told.said)
+                    yield left.pop(told.number), verdict
+        for mutant in left.values():
+            yield mutant, self.attempt(tree, mutant)
 
     def attempt(self, tree: Path, mutant: Mutant) -> Verdict:
         """Try one change; only a test that passes without it counts."""
@@ -220,7 +249,7 @@ class Trials:
         classes = classes_of(mutant)
         near, others = nearest_files(tree, mutant)
         batches = [(near, ()), (list(EVERY) if classes else [], classes)]
-        batches += [] if self.near else [(others, ())]
+        batches += [(others, ())] if self.budget else []
         left_out = tuple(sorted(self.unsound))
         verdict = Verdict(False, 0.0, "", "no test")
         write_anew(path, changed(text, mutant.change), time.time())

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from mutation_forks import give_new_code, is_compiled
 from mutation_sites import KINDS, Change, changed, changes
 from mutation_trials import ROOT, Mutant, nearest_files, users
 
@@ -94,3 +95,24 @@ def test_users_of_a_module_are_found_however_they_import_it():
     assert "ensemble.boosting.hist_table" in found
     assert {"linear.lars.lars", "linear.subsets.stepwise"} <= users(Path("core/arrays/check.py"))
     assert "evaluation.explain.importance" in users(Path("core/runtime/jit.py"))
+
+
+def test_functions_that_are_loaded_get_the_changed_code(tmp_path, monkeypatch):
+    """Also those that another module took in, methods and inner ones; constants cannot be given."""
+    method = "class A:\n    def g(self, x): return [x < y for y in (1, 2)]\n"
+    before = "K = 2\ndef f(x): return x + K\n" + method
+    path = tmp_path / "changed_here.py"
+    path.write_text(before)
+    monkeypatch.syspath_prepend(tmp_path)
+    from changed_here import A, f
+
+    assert give_new_code(path, before, before.replace("x + K", "x - K"))
+    assert give_new_code(path, before, before.replace("x < y", "x >= y"))
+    assert (f(5), A().g(1)) == (3, [True, False])
+    assert not give_new_code(path, before, before.replace("K = 2", "K = 3"))
+
+
+def test_compiled_functions_are_tried_apart():
+    before = "@jit\ndef f(x):\n    return x + 1\n\ndef g(x):\n    return x + 1\n"
+    assert is_compiled(before, before.replace("x + 1", "x - 1", 1))
+    assert not is_compiled(before, before[:30] + before[30:].replace("x + 1", "x - 1"))
