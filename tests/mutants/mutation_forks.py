@@ -10,11 +10,12 @@ import gc
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 WALL = 20  # times the seconds of processor time that a test may take, in case it waits for ever
@@ -58,8 +59,7 @@ def write_anew(path: Path, text: str, seconds: float) -> None:
 
 def is_compiled(before: str, after: str) -> bool:
     """Whether the first changed line is in a function that Numba compiles."""
-    lines = zip(before.splitlines(), after.splitlines(), strict=False)
-    row = next(i for i, (a, b) in enumerate(lines, 1) if a != b)
+    row = first_change(before, after)
     return any(
         isinstance(node, ast.FunctionDef)
         and node.lineno <= row <= (node.end_lineno or 0)
@@ -68,10 +68,41 @@ def is_compiled(before: str, after: str) -> bool:
     )
 
 
+def give_new_constants(path: Path, before: str, after: str) -> bool:
+    """Set the names anew, wherever they were taken in, if a constant of the module is changed."""
+    row = first_change(before, after)
+    module = next((m for m in loaded() if getattr(m, "__file__", None) == str(path)), None)
+    found = [node for node in ast.parse(after).body if node.lineno <= row <= (node.end_lineno or 0)]
+    if module is None or "jit" in before or not isinstance(found[0], ast.Assign | ast.AnnAssign):
+        return False
+    new = dict(vars(module))
+    exec(compile(ast.Module([found[0]], []), str(path), "exec"), new)
+    for name, value in new.items():
+        old = vars(module).get(name)
+        if value is not old:
+            for holder in loaded():
+                if vars(holder).get(name) is old:
+                    setattr(holder, name, value)
+    return True
+
+
+def loaded() -> list[ModuleType]:
+    """The modules of the library."""
+    return [m for name, m in list(sys.modules.items()) if name.split(".")[0] == "pellucid"]
+
+
+def first_change(before: str, after: str) -> int:
+    """The number of the first line that differs."""
+    lines = zip(before.splitlines(), after.splitlines(), strict=False)
+    return next(i for i, (a, b) in enumerate(lines, 1) if a != b)
+
+
 def give_new_code(path: Path, before: str, after: str) -> bool:
     """Replace the code of every function that the change alters; False if there is none."""
     if is_compiled(before, after):
         return False
+    if give_new_constants(path, before, after):
+        return True
     old, new = (compile(text, str(path), "exec") for text in (before, after))
     codes = {a: b for a, b in pairs(old, new) if a != b and a.co_freevars == b.co_freevars}
     altered = False

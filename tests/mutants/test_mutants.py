@@ -98,8 +98,8 @@ def test_users_of_a_module_are_found_however_they_import_it():
 
 
 def test_functions_that_are_loaded_get_the_changed_code(tmp_path, monkeypatch):
-    """Also those that another module took in, methods and inner ones; constants cannot be given."""
-    method = "class A:\n    def g(self, x): return [x < y for y in (1, 2)]\n"
+    """Also those that another module took in, methods and inner ones; not the body of a class."""
+    method = "class A:\n    z = 1\n    def g(self, x): return [x < y for y in (1, 2)]\n"
     before = "K = 2\ndef f(x): return x + K\n" + method
     path = tmp_path / "changed_here.py"
     path.write_text(before)
@@ -109,10 +109,23 @@ def test_functions_that_are_loaded_get_the_changed_code(tmp_path, monkeypatch):
     assert give_new_code(path, before, before.replace("x + K", "x - K"))
     assert give_new_code(path, before, before.replace("x < y", "x >= y"))
     assert (f(5), A().g(1)) == (3, [True, False])
-    assert not give_new_code(path, before, before.replace("K = 2", "K = 3"))
+    assert not give_new_code(path, before, before.replace("z = 1", "z = 2"))
 
 
 def test_compiled_functions_are_tried_apart():
     before = "@jit\ndef f(x):\n    return x + 1\n\ndef g(x):\n    return x + 1\n"
     assert is_compiled(before, before.replace("x + 1", "x - 1", 1))
     assert not is_compiled(before, before[:30] + before[30:].replace("x + 1", "x - 1"))
+
+
+def test_a_constant_is_changed_wherever_it_was_taken_in(monkeypatch):
+    """By its own module and by one that imported the name."""
+    from pellucid.neural import mlp_model
+    from pellucid.neural.training import trainer
+
+    path = Path(trainer.__file__)
+    before = path.read_text()
+    monkeypatch.setattr(mlp_model, "JUDGED", trainer.JUDGED)
+    monkeypatch.setattr(trainer, "JUDGED", trainer.JUDGED)  # put back after the test
+    assert give_new_code(path, before, before.replace("JUDGED = 3", "JUDGED = 4"))
+    assert trainer.JUDGED == mlp_model.JUDGED == 4

@@ -38,6 +38,7 @@ class NormalPredictive(LinearModel):
     _multi_output = False
     predict_interval = predict_interval
     _interval_note: str
+    _converged = True
 
     def _live(self) -> IntArray:
         """The columns that ``sigma_`` speaks of."""
@@ -95,8 +96,11 @@ class NormalPredictive(LinearModel):
             names=self._feature_names(),
             arrays=interval_table(self.coef_, sd, half),
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
-            notes=(note, self._interval_note, EQUAL_NOISE),
+            notes=(*self._unfinished(), note, self._interval_note, EQUAL_NOISE),
         )
+
+    def _unfinished(self) -> tuple[str, ...]:
+        return () if self._converged else ("the iteration did not converge",)
 
 
 def interval_table(mean: Array, sd: Array, half: Array) -> dict[str, Array]:

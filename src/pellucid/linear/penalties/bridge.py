@@ -213,6 +213,7 @@ class BridgeRegression(LinearModel):
     """
 
     _multi_output = False
+    _converged = True
 
     def __init__(
         self,
@@ -293,6 +294,7 @@ class BridgeRegression(LinearModel):
             warn(f"BridgeRegression: {late}; raise it", ConvergenceWarning)
         self.coef_, self.intercept_ = best.state, self._offset(small, best.state)
         self.alpha_, self.n_iter_, self.history_ = alpha, max(best.n_iter, 1), best.history
+        self._converged = best.converged
         self.local_minima_ = distinct([LocalMinimum(v, run.state, name) for v, name, run in runs])
         self.budget_ = float((np.abs(self.coef_) ** self.q).sum())
         self.objective_, self.n_observations_ = value, small.weight
@@ -319,14 +321,16 @@ class BridgeRegression(LinearModel):
         total = total if self.form == "power" else f"({total})^(1/{self.q:g})"
         found = f"the best of {len(self.local_minima_)} distinct minima found"
         local = f"local: {found}, no proof that there is no better one"
-        convex = "convex: the optimum" if self.q >= 1 else local
+        end = "convex: the optimum" if self.q >= 1 else local
+        if not self._converged:
+            end = "ended before it converged"
         numbers = {"alpha": self.alpha_, "q": self.q, "n": self.n_observations_}
         numbers |= {"objective": self.objective_, "budget": self.budget_}
         numbers["nonzero"] = int(np.count_nonzero(self.coef_))
         return Card(
             representation="y = b + x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",
-            optimisation=f"coordinate descent, {self.n_iter_} sweeps; {convex}",
+            optimisation=f"coordinate descent, {self.n_iter_} sweeps; {end}",
             numbers={**numbers, "local_minima": len(self.local_minima_)},
             scales=self._scales(),
         )

@@ -69,11 +69,13 @@ class RidgeFit(NamedTuple):
     spectrum: Spectrum
     weights: Array | None = None  # (q,) penalty of each unknown, where they differ
     iterative: str = ""  # how a solver object got on
+    converged: bool = True
 
 
 class RidgeModel(LinearModel):
     """Base of the ridge regressors: attributes, summary and card of one fit."""
 
+    _converged = True
     positive = False
     _alpha_note = ""  # where alpha comes from, said of the posterior intervals
     shrink_intercept = False
@@ -116,6 +118,7 @@ class RidgeModel(LinearModel):
         self.condition_ = max(part.condition for part in fit.parts)
         self.gradient_ = max(part.gradient for part in fit.parts)
         self.solver_, self._iterative = first.route, fit.iterative
+        self._converged = fit.converged
         self._weighted = fit.weights is not None
         self._shape = (rows.n_rows, self.n_features_in_)
         self._dependent = tuple(sorted({j for part in fit.parts for j in part.dependent}))
@@ -163,6 +166,13 @@ class RidgeModel(LinearModel):
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         half = cut(confidence, np.inf, "normal") * posterior
         none = np.full(b.shape, np.nan)
+        reason = (
+            "the estimates are shrunk and so biased: t-tests do not hold; low and high are "
+            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}"
+        )
+        if not self._converged:
+            error, half, posterior = none, none, none
+            reason = "the solver ended before it converged"
         arrays = {**estimate_table(b, error, none, none, half), "posterior_sd": posterior}
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
@@ -175,8 +185,7 @@ class RidgeModel(LinearModel):
             arrays=arrays,
             scalars=scalars,
             valid=False,
-            reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}",
+            reason=reason,
         )
 
     def card(self) -> Card:
@@ -192,7 +201,7 @@ class RidgeModel(LinearModel):
             f"lambda = {mean} in RSS/n + lambda {shrunk}",
             f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
         ]
-        if np.ndim(self.budget_) == 0:
+        if np.ndim(self.budget_) == 0 and self._converged:
             scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
         notes = []
         if self._dependent:
@@ -201,6 +210,8 @@ class RidgeModel(LinearModel):
         if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
             notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
         unique = "one of many minimisers" if self._dependent else "the only minimiser"
+        if not self._converged:
+            unique = "ended before it converged"
         if self.solver_ == large_sparse.ROUTE and not np.all(alpha):
             unique = "the minimiser of least norm"
         gradient = f"; largest |x_j'r - alpha w_j|/(|x_j||y|) = {self.gradient_:.1e}"
