@@ -143,6 +143,18 @@ class Iteration(NamedTuple):
     history: History  # one row per step
 
 
+def came_to_rest(history: History, tol: float | None) -> bool:
+    """Whether the last step of a history moved by no more than ``tol``.
+
+    >>> came_to_rest(History([{"objective": 1.0, "gap": 0.5}]), 0.1), came_to_rest(History(), 0.1)
+    (False, True)
+    """
+    if not len(history) or tol is None:
+        return True
+    gap = history[-1].get("gap")
+    return gap is not None and bool(gap <= tol)
+
+
 def fitted_attributes(estimator: BaseEstimator, _: object = None) -> dict[str, Any]:
     """What a fit has set: everything that is no parameter."""
     given = estimator.get_params(deep=False)

@@ -245,7 +245,6 @@ class ARDRegression(NormalPredictive):
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         run = self._iterate(step, first, record=record, context=context, **limits)
         self.__dict__.update(finish(run.state))
-        self._converged = run.converged
         self._missing = missing_variance(
             data, self.alpha_, self.lambda_, run.state.kept, self.sigma_
         )

@@ -228,7 +228,6 @@ class BayesianRidge(NormalPredictive):
         limits["record"] = lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam}
         run = self._iterate(step, first, context=context, **limits)
         self.__dict__.update(finish(run.state))
-        self._converged = run.converged
         self.n_observations_ = data.n
         self._wide_sigma, self._wide_noise, self._wide_df = self._average(data, prior)
         w, rss = coefficients(data, self.alpha_, self.lambda_)

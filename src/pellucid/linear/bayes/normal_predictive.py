@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import came_to_rest
 from pellucid.core.records import Summary
 from pellucid.linear.bayes.integrated import Integrated
 from pellucid.linear.linear_model import LinearModel
@@ -38,7 +39,6 @@ class NormalPredictive(LinearModel):
     _multi_output = False
     predict_interval = predict_interval
     _interval_note: str
-    _converged = True
 
     def _live(self) -> IntArray:
         """The columns that ``sigma_`` speaks of."""
@@ -98,6 +98,10 @@ class NormalPredictive(LinearModel):
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
             notes=(*self._unfinished(), note, self._interval_note, EQUAL_NOISE),
         )
+
+    @property
+    def _converged(self) -> bool:
+        return came_to_rest(self.history_, self.tol)
 
     def _unfinished(self) -> tuple[str, ...]:
         return () if self._converged else ("the iteration did not converge",)

@@ -24,7 +24,13 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    FitContext,
+    Iteration,
+    came_to_rest,
+    iterate,
+)
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -213,7 +219,6 @@ class BridgeRegression(LinearModel):
     """
 
     _multi_output = False
-    _converged = True
 
     def __init__(
         self,
@@ -294,7 +299,6 @@ class BridgeRegression(LinearModel):
             warn(f"BridgeRegression: {late}; raise it", ConvergenceWarning)
         self.coef_, self.intercept_ = best.state, self._offset(small, best.state)
         self.alpha_, self.n_iter_, self.history_ = alpha, max(best.n_iter, 1), best.history
-        self._converged = best.converged
         self.local_minima_ = distinct([LocalMinimum(v, run.state, name) for v, name, run in runs])
         self.budget_ = float((np.abs(self.coef_) ** self.q).sum())
         self.objective_, self.n_observations_ = value, small.weight
@@ -322,7 +326,7 @@ class BridgeRegression(LinearModel):
         found = f"the best of {len(self.local_minima_)} distinct minima found"
         local = f"local: {found}, no proof that there is no better one"
         end = "convex: the optimum" if self.q >= 1 else local
-        if not self._converged:
+        if not came_to_rest(self.history_, self.tol):
             end = "ended before it converged"
         numbers = {"alpha": self.alpha_, "q": self.q, "n": self.n_observations_}
         numbers |= {"objective": self.objective_, "budget": self.budget_}

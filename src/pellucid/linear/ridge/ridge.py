@@ -331,7 +331,6 @@ class Ridge(RidgeModel):
         parts = tuple(part._replace(route=ROUTE, gradient=found.gradient) for part in fit.parts)
         rss = np.maximum(np.diag(found.rss), 0.0)
         fit = fit._replace(parts=parts, rss=rss, iterative=found.sentence)
-        fit = fit._replace(converged=found.converged)
         return fit._replace(coef=found.coef, intercept=found.intercept)
 
     def _steps(self) -> int:

@@ -69,13 +69,11 @@ class RidgeFit(NamedTuple):
     spectrum: Spectrum
     weights: Array | None = None  # (q,) penalty of each unknown, where they differ
     iterative: str = ""  # how a solver object got on
-    converged: bool = True
 
 
 class RidgeModel(LinearModel):
     """Base of the ridge regressors: attributes, summary and card of one fit."""
 
-    _converged = True
     positive = False
     _alpha_note = ""  # where alpha comes from, said of the posterior intervals
     shrink_intercept = False
@@ -118,7 +116,6 @@ class RidgeModel(LinearModel):
         self.condition_ = max(part.condition for part in fit.parts)
         self.gradient_ = max(part.gradient for part in fit.parts)
         self.solver_, self._iterative = first.route, fit.iterative
-        self._converged = fit.converged
         self._weighted = fit.weights is not None
         self._shape = (rows.n_rows, self.n_features_in_)
         self._dependent = tuple(sorted({j for part in fit.parts for j in part.dependent}))
@@ -144,6 +141,10 @@ class RidgeModel(LinearModel):
         if not (room > 1e-9).all() and not self.positive:
             few = smoothing.no_freedom(self.n_observations_, bare(np.max(self.df_)))
             warn(f"{few}: sigma2_ is NaN")
+
+    @property
+    def _converged(self) -> bool:
+        return not self._iterative or "converged after" in self._iterative
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Estimates, their sampling errors, and the posterior intervals of the normal prior.
