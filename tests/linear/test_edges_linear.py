@@ -124,3 +124,15 @@ def test_ransac_ends_where_it_was_told_to(limit):
     found = RANSACRegressor(random_state=0, stop_probability=1.0, **{limit: 0.0}).fit(X, y)
     assert found.n_trials_ == 1
     assert RANSACRegressor(random_state=0, stop_probability=1.0).fit(X, y).n_trials_ > 1
+
+
+def test_the_variance_that_the_precision_of_a_column_adds():
+    """By fine integration over u = s/(lambda + s), as the docstring has it."""
+    model = ARDRegression().fit(X[:, :1], y)
+    var, w, lam = model.sigma_[0, 0], model.coef_[0], model.lambda_[0]
+    s, q = 1 / var - lam, w / var
+    u = (np.arange(200_000) + 0.5) / 200_000
+    weight = np.sqrt(1 - u) * np.exp((u - 1) * q**2 / (2 * s))
+    square = (weight * (u / s + (u * q / s - w) ** 2)).sum() / weight.sum()
+    assert_allclose(model._missing[0], square - var, rtol=0.02)
+    assert model._missing[0] > 0
