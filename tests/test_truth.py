@@ -18,7 +18,10 @@ from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.core.no_errors import REASONS, no_errors
 from pellucid.solvers import GradientDescent, LinearObjective
 
-SETTLED = re.compile(r"\bsettled:|\bconverged after|the minimum was reached")
+SETTLED = re.compile(
+    r"\bsettled:|\bconverged after|the minimum was reached|the optimum\b|the only minim"
+    r"|a local (optimum|maximum|minimum)|a stationary point|of least norm"
+)
 
 
 @contextmanager
@@ -118,6 +121,25 @@ def test_a_descent_that_falls_is_not_accused():
     assert not found
 
 
+@pytest.mark.parametrize("dependent", [False, True])
+@pytest.mark.parametrize("tol", [None, 1e-9])
+def test_a_solver_that_was_cut_off_claims_no_minimum(tol, dependent):
+    X, y = line()
+    X = X[:, [0, 1, 0]] if dependent else X
+    for cls in (LinearRegression, pellucid.Ridge, pellucid.Lasso, pellucid.ElasticNet):
+        model = cls(solver=GradientDescent(0.01 * limit(), max_iter=3, tol=tol))
+        with heard():
+            try:
+                model.fit(X, y)
+            except ValueError:  # this solver is not for a kink
+                continue
+            summary = model.summary()
+        card = " ".join(str(model.card()).split())
+        assert not SETTLED.search(card), card
+        assert not summary.valid
+        assert np.isnan(summary.arrays.get("low", np.nan)).all()
+
+
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_printed_numbers_agree(share):
     """A condition beside eigenvalues is their quotient; they are those of the problem."""
@@ -170,11 +192,18 @@ def cut_off(name):
             model.fit(X, y)
         except ValueError:  # one step is refused
             pytest.skip("max_iter=1 is refused")
-    said = [w for w in found if issubclass(w.category, ConvergenceWarning)]
+    said = [str(w.message) for w in found if issubclass(w.category, ConvergenceWarning)]
     card = " ".join(str(model.card()).split())
+    with heard():
+        summary = model.summary()
     if said:
         assert not SETTLED.search(card), card
         assert "duality gap 0.0e+00" not in card
+        text = f"{summary.reason} {summary.notes}"
+        assert not summary.valid or "converge" in text, text
+        steps = [int(k) for s in said for k in re.findall(r"max_iter=(\d+)", s)]
+        assert set(steps) <= {1}, said  # the limit that was given
+        assert "e+308" not in " ".join(said)
     assert getattr(model, "n_iter_", 1) is not None
 
 

@@ -304,6 +304,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         start_row: bool = True,
         stop: Callable[[Any], bool] | None = None,
         explain: Callable[[Any], str] | None = None,
+        warn: bool = True,
     ) -> Iteration:
         """Run the common loop under the fit's callbacks; keep ``history_`` and ``n_iter_``."""
         run = iterate(
@@ -317,6 +318,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             name=type(self).__name__,
             context=context,
             explain=explain,
+            warn=warn,
         )
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         context.end(run.state)

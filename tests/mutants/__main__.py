@@ -26,7 +26,7 @@ from threading import Lock
 from typing import Any
 
 from mutation_sites import KINDS, changes
-from mutation_trials import ROOT, Mutant, Trials, copy_tree
+from mutation_trials import ROOT, THREADS, Mutant, Trials, copy_tree
 
 SOURCE = ROOT / "src/pellucid"
 UNTRIED = ("deep",)  # needs PyTorch
@@ -84,13 +84,14 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no change after these")
     parser.add_argument("--out", type=Path, help="verdicts as lines of JSON, added to")
     parser.add_argument("--goal", type=float, default=0.85, help="share to be caught")
-    parser.add_argument("--near", action="store_true", help="only tests that name the module")
+    parser.add_argument("--budget", type=float, default=600, help="begin no far test after these")
     parser.add_argument("--list", action="store_true", help="print the changes and try none")
     options = parser.parse_args()
     mutants = draw(options.count, options.seed, options.only)
     if options.list:
         print("\n".join(map(shown, mutants)))
         return 0
+    os.environ.update(THREADS)  # before the processes start that load the libraries
     (ROOT / "build").mkdir(exist_ok=True)  # links need the same disk
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="mutants-") as folder:
         return report(options, mutants, Path(folder))
@@ -112,29 +113,31 @@ def report(options: argparse.Namespace, mutants: list[Mutant], folder: Path) -> 
     for k in range(options.jobs):
         copy_tree(folder / str(k))
         trees.put(folder / str(k))
-    trials, found, began = Trials(options.limit, options.near), known(options.out), time.monotonic()
-    lock = Lock()
+    trials, found = Trials(options.limit, options.budget), known(options.out)
+    end, lock = time.monotonic() + 60 * options.minutes, Lock()
 
-    def tried(mutant: Mutant) -> None:
-        if key(mutant) in found or time.monotonic() - began > 60 * options.minutes:
-            return
+    def tried(some: list[Mutant]) -> None:
         tree = trees.get()
         try:
-            verdict = trials.attempt(tree, mutant)
+            for mutant, verdict in trials.in_forks(tree, some) if time.monotonic() < end else ():
+                mark = "caught  " if verdict.caught else "SURVIVED"
+                said = verdict.test or verdict.said
+                row = {"change": key(mutant), "caught": verdict.caught, "by": said[:200]}
+                with lock:
+                    print(f"{mark} {verdict.seconds:5.0f} s  {shown(mutant)}\n  {said}", flush=True)
+                    found[key(mutant)] = row
+                    if options.out:
+                        with options.out.open("a") as out:
+                            out.write(json.dumps(row) + "\n")
         finally:
             trees.put(tree)
-        mark = "caught  " if verdict.caught else "SURVIVED"
-        said = verdict.test or verdict.said
-        row = {"change": key(mutant), "caught": verdict.caught, "by": said[:200]}
-        with lock:
-            print(f"{mark} {verdict.seconds:5.0f} s  {shown(mutant)}\n  {said}", flush=True)
-            found[key(mutant)] = row
-            if options.out:
-                with options.out.open("a") as out:
-                    out.write(json.dumps(row) + "\n")
 
+    todo: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        if key(mutant) not in found:
+            todo.setdefault(mutant.package, []).append(mutant)
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(tried, mutants))
+        list(pool.map(tried, todo.values()))
     tried_ones = [mutant for mutant in mutants if key(mutant) in found]
     survivors = [mutant for mutant in tried_ones if not found[key(mutant)]["caught"]]
     total = Counter(m.package for m in tried_ones)

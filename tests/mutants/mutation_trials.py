@@ -4,14 +4,16 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from mutation_forks import Forks, Task, Told, write_anew
 from mutation_sites import Change, changed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,11 @@ COPIED = ("src", "tests", "benchmarks", "docs", "examples", "tools")
 INIT = ROOT / "src/pellucid/__init__.py"
 EVERY = tuple(f"tests/test_{name}.py" for name in ("promises", "contract", "truth"))
 FILES = ("pyproject.toml", "conftest.py", "README.md", "CHANGELOG.md", "Makefile")
+NEAR = 6  # files
+LIBRARIES = "numpy pandas scipy.stats sklearn.utils.estimator_checks numba matplotlib.pyplot pytest"
+OPTIONS = ["-v", "-p", "no:cacheprovider", "--tb=line", "--doctest-modules", "-m", "not slow"]
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(LIBRARIES.split())
 THREADS = {"PELLUCID_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
 
 
@@ -55,13 +62,6 @@ def copy_tree(target: Path) -> None:
         os.link(ROOT / name, target / name)
 
 
-def write_anew(path: Path, text: str, seconds: float) -> None:
-    """Write without touching the file that the path was linked to, as of ``seconds``."""
-    path.unlink()
-    path.write_text(text)
-    os.utime(path, (seconds, seconds))
-
-
 @cache
 def importers() -> dict[str, set[str]]:
     """Module, such as linear.ridge.ridge, -> the modules that import it."""
@@ -91,17 +91,6 @@ def users(path: Path) -> set[str]:
     return seen
 
 
-def forget_kernels(tree: Path, path: Path) -> list[Path]:
-    """Delete the compiled kernels of a module and of those that may have taken it in."""
-    gone: list[Path] = []
-    for name in users(path):
-        file = tree / "src/pellucid" / Path(*name.split("."))
-        gone += (file.parent / "__pycache__").glob(f"{file.name}.*.nb[ic]")
-    for file in gone:
-        file.unlink()
-    return gone
-
-
 def names_in(module: str) -> set[str]:
     """A module's own name and those of its functions and classes."""
     path = (ROOT / "src/pellucid" / Path(*module.split("."))).with_suffix(".py")
@@ -109,18 +98,28 @@ def names_in(module: str) -> set[str]:
     return {path.stem, *re.findall(r"^(?:def|class) (\w+)", text, flags=re.MULTILINE)}
 
 
-def test_files(tree: Path, mutant: Mutant, near: bool) -> list[str]:
-    """The tests of the package, the nearest first; ``near``: only those that name a user of it."""
+def nearest_files(tree: Path, mutant: Mutant) -> tuple[list[str], list[str]]:
+    """The tests of the package: the ``NEAR`` likeliest to see the change, and the others.
+
+    A file speaks for a module by the names it shares with it, rare ones above all, then by those
+    it shares with the modules that use it; examples in the module itself come first.
+    """
     own = names_in(dotted(mutant.path))
     package = {name for name in users(mutant.path) if name.startswith(mutant.package + ".")}
     wider = set().union(*map(names_in, package))
     files = sorted((tree / "tests" / mutant.package).rglob("test_*.py"))
     words = {file: set(re.findall(r"\w+", file.read_text())) for file in files}
-    files.sort(key=lambda file: (-len(own & words[file]), -len(wider & words[file])))
-    files = [file for file in files if wider & words[file]] if near else files
+    holders = Counter(word for found in words.values() for word in found)
+
+    def nearness(file: Path) -> tuple[float, float]:
+        return tuple(sum(1 / holders[w] for w in names & words[file]) for names in (own, wider))
+
+    files.sort(key=nearness, reverse=True)
+    files.sort(key=lambda file: file.stem != f"test_{mutant.path.stem}")
     source = tree / "src/pellucid" / mutant.path
     doctests = [str(source.relative_to(tree))] if ">>>" in source.read_text() else []
-    return [*doctests, *(str(file.relative_to(tree)) for file in files)]
+    names = [str(file.relative_to(tree)) for file in files]
+    return [*doctests, *names[:NEAR]], names[NEAR:]
 
 
 @cache
@@ -129,50 +128,57 @@ def public_classes() -> frozenset[str]:
     return frozenset(re.findall(r'^    "(\w+)": ', INIT.read_text(), flags=re.MULTILINE))
 
 
+def classes_of(mutant: Mutant) -> tuple[str, ...]:
+    """The public classes of the changed file."""
+    return tuple(sorted(names_in(dotted(mutant.path)) & public_classes()))
+
+
+def pytest_here(
+    tree: Path, arguments: list[str], log: Path, environment: dict[str, str], plugins: list[Any]
+) -> None:
+    """Run pytest in a process that has the libraries loaded already, but nothing of pellucid."""
+    os.setsid()
+    os.chdir(tree)
+    os.environ.update(environment)
+    sys.path.insert(0, str(tree / "src"))
+    with log.open("w") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+    import pytest
+
+    os._exit(int(pytest.main(arguments, plugins)))
+
+
 def run_tests(
-    tree: Path, files: list[str], limit: float, chosen: str = "", left_out: tuple[str, ...] = ()
+    tree: Path, files: list[str], limit: float, left_out: tuple[str, ...], only: tuple[str, ...]
 ) -> Verdict:
     """The first failure, or the time it took to see none.
 
-    ``chosen`` is pytest's -k. A test that takes longer than ``limit`` seconds has failed.
+    With ``only`` the tests of every estimator are of these classes. A test that takes longer than
+    ``limit`` seconds has failed.
     """
-    options = ["-v", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-    options += ["--doctest-modules", "-m", "not slow", *(["-k", chosen] if chosen else [])]
+    options = [*OPTIONS, "-x", *(["-k", " or ".join(only)] if only else [])]
     options += [word for name in left_out if "::" in name for word in ("--deselect", name)]
     options += [f"--ignore={name}" for name in left_out if "::" not in name]
-    began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *options, *files],
-        cwd=tree,
-        env={**os.environ, **THREADS, "PYTHONPATH": str(tree / "src"), "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    lines, heard = [], [began]
-
-    def listen() -> None:
-        for line in process.stdout or ():
-            lines.append(line)
-            heard[0] = time.monotonic()
-
-    listener = Thread(target=listen)
-    listener.start()
-    while process.poll() is None and time.monotonic() - heard[0] < limit:
-        time.sleep(0.2)
-    if stuck := process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    listener.join()
-    seconds = time.monotonic() - began
+    environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(only)}
+    log, began = tree / "said.txt", time.monotonic()
+    log.write_text("")
+    arguments = (tree, [*options, *files], log, environment, [])
+    process = FORKS.Process(target=pytest_here, args=arguments)
+    process.start()
+    while process.is_alive() and time.time() - log.stat().st_mtime < limit:
+        process.join(0.2)
+    if stuck := process.is_alive():
+        os.killpg(process.pid, signal.SIGKILL)  # type: ignore[arg-type]
+    process.join()
+    seconds, text = time.monotonic() - began, log.read_text()
+    last = text.splitlines()[-1] if text else "nothing"
     if stuck:
-        last = lines[-1].split()[0] if lines and "::" in lines[-1] else ""
-        return Verdict(True, seconds, last, f"no end within {limit:.0f} s")
-    if process.returncode in (0, 5):  # all passed, or no test was chosen
-        return Verdict(False, seconds, "", lines[-1].strip() if lines else "nothing")
-    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", "".join(lines), flags=re.MULTILINE)
-    return Verdict(True, seconds, failed[0] if failed else "", "".join(lines)[-150:])
+        return Verdict(True, seconds, last.split()[0], f"no end within {limit:.0f} s")
+    if process.exitcode in (0, 5):  # all passed, or no test was chosen
+        return Verdict(False, seconds, "", last)
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, flags=re.MULTILINE)
+    return Verdict(True, seconds, failed[0] if failed else "", text[-150:])
 
 
 class Trials:
@@ -182,11 +188,42 @@ class Trials:
     that is not installed, say), it says nothing: it is left out from then on.
     """
 
-    def __init__(self, limit: float, near: bool) -> None:
+    def __init__(self, limit: float, budget: float) -> None:
         self.limit = limit
-        self.near = near
+        self.budget = budget
         self.sound: set[str] = set()
         self.unsound: set[str] = set()
+
+    def in_forks(self, tree: Path, mutants: list[Mutant]) -> Iterator[tuple[Mutant, Verdict]]:
+        """Try the changes of one package; then those that its process cannot make."""
+        tasks, collected = [], set()
+        for number, mutant in enumerate(mutants):
+            source = f"src/pellucid/{mutant.path}"
+            text = (tree / source).read_text()
+            near, others = nearest_files(tree, mutant)
+            classes = classes_of(mutant)
+            every = EVERY if classes else ()
+            after = changed(text, mutant.change)
+            tasks.append(Task(number, source, text, after, tuple(near), every, classes))
+            collected |= {*near, *every, *(others if self.budget else ())}
+        classes = sorted({name for task in tasks for name in task.classes})
+        environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(classes)}
+        queue: Any = FORKS.SimpleQueue()
+        forks = Forks(tree, tasks, self.limit, self.budget, queue.put)
+        options = [*OPTIONS, "--continue-on-collection-errors", *sorted(collected)]
+        arguments = (tree, options, tree / "said.txt", environment, [forks])
+        process = FORKS.Process(target=pytest_here, args=arguments)
+        process.start()
+        left = dict(enumerate(mutants))
+        while process.is_alive() or not queue.empty():
+            process.join(0.2)
+            while not queue.empty():
+                told: Told = queue.get()
+                if told.caught is not None:
+                    verdict = Verdict(told.caught, told.seconds, told.test, told.said)
+                    yield left.pop(told.number), verdict
+        for mutant in left.values():
+            yield mutant, self.attempt(tree, mutant)
 
     def attempt(self, tree: Path, mutant: Mutant) -> Verdict:
         """Try one change; only a test that passes without it counts."""
@@ -194,13 +231,14 @@ class Trials:
         while True:
             verdict = self.once(tree, mutant)
             verdict = verdict._replace(seconds=time.monotonic() - began)
-            if not verdict.caught or not verdict.test or self.passes(tree, verdict.test):
+            if not verdict.caught or not verdict.test or self.passes(tree, verdict.test, mutant):
                 return verdict
 
-    def passes(self, tree: Path, test: str) -> bool:
+    def passes(self, tree: Path, test: str, mutant: Mutant) -> bool:
         """Whether a test passes on the unchanged source of a tree."""
         if test not in self.sound | self.unsound:
-            failed = run_tests(tree, [test], self.limit).caught
+            only = classes_of(mutant) if test.startswith(EVERY) else ()
+            failed = run_tests(tree, [test], self.limit, (), only).caught
             (self.unsound if failed else self.sound).add(test)
         return test in self.sound
 
@@ -208,20 +246,17 @@ class Trials:
         """Make the change in the copy, run the tests, and put the file back."""
         path = tree / "src/pellucid" / mutant.path
         text, before = path.read_text(), path.stat().st_mtime
-        files = test_files(tree, mutant, self.near)
-        compiled = "@jit" in text
-        write_anew(path, changed(text, mutant.change), time.time())
-        gone = forget_kernels(tree, mutant.path) if compiled else []
-        classes = [name for name in names_in(dotted(mutant.path)) if name in public_classes()]
+        classes = classes_of(mutant)
+        near, others = nearest_files(tree, mutant)
+        batches = [(near, ()), (list(EVERY) if classes else [], classes)]
+        batches += [(others, ())] if self.budget else []
         left_out = tuple(sorted(self.unsound))
+        verdict = Verdict(False, 0.0, "", "no test")
+        write_anew(path, changed(text, mutant.change), time.time())
         try:
-            verdict = run_tests(tree, files, self.limit, left_out=left_out)
-            if verdict.caught or not classes:
-                return verdict
-            return run_tests(tree, list(EVERY), self.limit, " or ".join(classes), left_out)
+            for files, only in batches:
+                if files and not verdict.caught:
+                    verdict = run_tests(tree, files, self.limit, left_out, only)
+            return verdict
         finally:
             write_anew(path, text, before)
-            if compiled:
-                forget_kernels(tree, mutant.path)
-                for file in gone:
-                    os.link(ROOT / file.relative_to(tree), file)

@@ -4,8 +4,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from mutation_sites import KINDS, changed, changes
-from mutation_trials import ROOT, forget_kernels, users
+from mutation_forks import give_new_code, is_compiled
+from mutation_sites import KINDS, Change, changed, changes
+from mutation_trials import ROOT, Mutant, nearest_files, users
 
 EXAMPLES = [
     ("compare", "x = a < b", "x = a <= b"),
@@ -68,17 +69,15 @@ def test_columns_are_counted_in_bytes():
     assert [changed(text, c) for c in changes(text) if c.kind == "compare"] == ["x = 'ü', a <= b"]
 
 
-def test_kernels_that_took_a_changed_one_in_are_compiled_again(tmp_path):
-    """The compiled files of the module and of those that import it go, others stay."""
-    folder = tmp_path / "src/pellucid/neighbors"
-    own = folder / "search/__pycache__"
-    other = tmp_path / "src/pellucid/kernel/svm/__pycache__"
-    for place in (own, other):
-        place.mkdir(parents=True)
-        (place / "kernels.f-1.py311.nbi").touch()
-    assert forget_kernels(tmp_path, Path("neighbors/search/kernels.py"))
-    assert not list(own.iterdir())
-    assert list(other.iterdir())
+def test_the_nearest_tests_come_first(tmp_path):
+    """The file of the module's name first, and every test of the package once."""
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    mutant = Mutant(Path("linear/lars/stagewise.py"), "linear", Change("not", 0, 0, ""))
+    near, others = nearest_files(tmp_path, mutant)
+    assert Path(near[1 if near[0].startswith("src/") else 0]).name == "test_stagewise.py"
+    everything = [str(p.relative_to(ROOT)) for p in (ROOT / "tests/linear").rglob("test_*.py")]
+    assert sorted(name for name in near + others if name.startswith("tests/")) == sorted(everything)
 
 
 def test_equivalent_changes_still_stand_in_the_source():
@@ -96,3 +95,37 @@ def test_users_of_a_module_are_found_however_they_import_it():
     assert "ensemble.boosting.hist_table" in found
     assert {"linear.lars.lars", "linear.subsets.stepwise"} <= users(Path("core/arrays/check.py"))
     assert "evaluation.explain.importance" in users(Path("core/runtime/jit.py"))
+
+
+def test_functions_that_are_loaded_get_the_changed_code(tmp_path, monkeypatch):
+    """Also those that another module took in, methods and inner ones; not the body of a class."""
+    method = "class A:\n    z = 1\n    def g(self, x): return [x < y for y in (1, 2)]\n"
+    before = "K = 2\ndef f(x): return x + K\n" + method
+    path = tmp_path / "changed_here.py"
+    path.write_text(before)
+    monkeypatch.syspath_prepend(tmp_path)
+    from changed_here import A, f
+
+    assert give_new_code(path, before, before.replace("x + K", "x - K"))
+    assert give_new_code(path, before, before.replace("x < y", "x >= y"))
+    assert (f(5), A().g(1)) == (3, [True, False])
+    assert not give_new_code(path, before, before.replace("z = 1", "z = 2"))
+
+
+def test_compiled_functions_are_tried_apart():
+    before = "@jit\ndef f(x):\n    return x + 1\n\ndef g(x):\n    return x + 1\n"
+    assert is_compiled(before, before.replace("x + 1", "x - 1", 1))
+    assert not is_compiled(before, before[:30] + before[30:].replace("x + 1", "x - 1"))
+
+
+def test_a_constant_is_changed_wherever_it_was_taken_in(monkeypatch):
+    """By its own module and by one that imported the name."""
+    from pellucid.neural import mlp_model
+    from pellucid.neural.training import trainer
+
+    path = Path(trainer.__file__)
+    before = path.read_text()
+    monkeypatch.setattr(mlp_model, "JUDGED", trainer.JUDGED)
+    monkeypatch.setattr(trainer, "JUDGED", trainer.JUDGED)  # put back after the test
+    assert give_new_code(path, before, before.replace("JUDGED = 3", "JUDGED = 4"))
+    assert trainer.JUDGED == mlp_model.JUDGED == 4

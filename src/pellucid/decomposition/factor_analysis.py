@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import UNKNOWN, FitContext
 from pellucid.core.loops.statistics import Moments, Source, Statistic, merge_moments, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
@@ -214,7 +214,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _round(self, S: Array, d: int, n: float, state: Factors) -> tuple[Factors, float]:
         new = best_loadings(S, state.next_noise, d)
         if state.mean_log_likelihood == -np.inf:  # the first value: nothing to compare it with
-            return new, float(np.finfo(np.float64).max)
+            return new, UNKNOWN
         return new, n * (new.mean_log_likelihood - state.mean_log_likelihood)
 
     def _attributes(self, total: Moments, state: Factors) -> dict[str, Any]:

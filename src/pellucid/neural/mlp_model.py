@@ -29,7 +29,7 @@ from pellucid.neural.training.batches import Data, dense, hold_out, plan_data
 from pellucid.neural.training.objectives import Head
 from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
 from pellucid.neural.training.train_state import Settings, TrainState
-from pellucid.neural.training.trainer import Trainer, warn_unfinished
+from pellucid.neural.training.trainer import JUDGED, Trainer, late_fall, warn_unfinished
 from pellucid.solvers.gradient_descent import GradientDescent
 from pellucid.solvers.rules import Memory, Rule
 from pellucid.solvers.schedules import Constant
@@ -343,7 +343,7 @@ class MultilayerPerceptron(Estimator):
     def _diagnosis(self) -> str:
         """What the history says of the training."""
         rows = self.history_
-        if len(rows) < 3:
+        if len(rows) < JUDGED:
             return "too short to judge"
         loss = rows["objective"]
         if self.validation_scores_ is not None and len(self.validation_scores_) > 2:
@@ -352,8 +352,7 @@ class MultilayerPerceptron(Estimator):
                 return f"over-fitting since epoch {best}: the validation score was best there"
         if loss[-1] > 1.1 * loss.min():
             return "diverging: the loss is above its lowest value; lower the learning rate"
-        late = loss[-1 - len(loss) // 10] - loss[-1]
-        if self.n_iter_ >= self.max_iter and late > 0.05 * abs(loss[-1]):
+        if self.n_iter_ >= self.max_iter and late_fall(loss) > 0.05 * abs(loss[-1]):
             return "too slow: the loss still falls; raise the learning rate or max_iter"
         ended = getattr(self, "_ended", "")
         if ended == "converged":

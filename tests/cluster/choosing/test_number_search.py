@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import Birch
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,6 +54,13 @@ def test_example_14_mixture_criteria():
     assert search.choices_["bic"] == 3
     assert search.choices_["heldout_log_likelihood"] >= 3
     assert search.best_estimator_.n_components == search.best_n_clusters_
+
+
+@pytest.mark.parametrize("criterion", ["aic", "bic"])
+def test_a_clusterer_without_a_likelihood_is_refused_by_the_criterion_it_lacks(criterion):
+    search = ClusterNumberSearch(Birch(), n_clusters=(2, 3), criteria=[criterion])
+    with pytest.raises(ValueError, match=rf"{criterion}.*inertia_"):
+        search.fit(three_groups()[::6])
 
 
 def test_heldout_inertia_by_hand():

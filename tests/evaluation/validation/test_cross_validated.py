@@ -227,6 +227,14 @@ def test_example_9_criteria():
     assert information_criteria(-1.0, 4, 5).aicc == np.inf
 
 
+def test_criteria_of_a_model_without_parameters_are_those_of_its_likelihood():
+    """No parameter and one row are the least that is accepted."""
+    for n in (1, 20):
+        found = information_criteria(-3.0, 0, n)
+        assert (found.aic, found.bic) == (6.0, 6.0)
+    assert gaussian_criteria(2.0, 0, 1).aic == gaussian_criteria(2.0, 1, 1).aic - 2
+
+
 def test_criteria_of_a_perfect_fit():
     with pytest.warns(UserWarning, match="every point"):
         assert gaussian_criteria(0.0, 2, 5).aic == -np.inf

@@ -1,6 +1,6 @@
 """Each textbook method of shrinkage against the fast estimator, on random problems."""
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -19,11 +19,13 @@ from pellucid.textbook.shrinkage.best_subset import best_of_each_size, best_subs
 from pellucid.textbook.shrinkage.bridge_regression import bridge_regression
 from pellucid.textbook.shrinkage.dantzig_selector import dantzig_selector
 from pellucid.textbook.shrinkage.elastic_net import elastic_net
-from pellucid.textbook.shrinkage.group_lasso import group_lasso
+from pellucid.textbook.shrinkage.elastic_net import sweeps as elastic_net_sweeps
+from pellucid.textbook.shrinkage.group_lasso import group_lasso, rounds
 from pellucid.textbook.shrinkage.lars import at, lars
 from pellucid.textbook.shrinkage.lasso import lasso, sweeps
 from pellucid.textbook.shrinkage.lasso_information import lasso_information
 from pellucid.textbook.shrinkage.multi_task_lasso import multi_task_lasso
+from pellucid.textbook.shrinkage.multi_task_lasso import sweeps as multi_task_sweeps
 from pellucid.textbook.shrinkage.partial_least_squares import partial_least_squares
 from pellucid.textbook.shrinkage.principal_component_regression import (
     principal_component_regression,
@@ -113,6 +115,22 @@ def test_multi_task_lasso():
     fast = pellucid.MultiTaskLasso(0.4, tol=1e-14).fit(X, Y)
     assert_allclose(fit.W.T, fast.coef_, atol=1e-7)
     assert_allclose(fit.b, fast.intercept_, atol=1e-7)
+
+
+def test_a_penalty_that_leaves_no_column_ends_at_the_mean():
+    """Nothing moves and nothing is large: the stopping rule holds with equality."""
+    X, y = problem(5)
+    Y, groups = np.column_stack([y, -y]), np.array([0, 0, 1, 1, 2, 2])
+    for made in (
+        sweeps(X, y, 1e3),
+        elastic_net_sweeps(X, y, 1e3, 0.5),
+        rounds(X, y, groups, 1e3),
+        multi_task_sweeps(X, Y, 1e3),
+    ):
+        states = list(islice(made, 5))
+        assert len(states) < 5
+        assert not np.any(states[-1][1])
+        assert_allclose(np.ravel(states[-1].b)[0], y.mean())
 
 
 @pytest.mark.parametrize("q", [1.0, 1.5, 3.0])
@@ -225,17 +243,22 @@ def test_bayesian_linear_regression():
     assert_allclose(predictive(ours, X, 1.3), fast.predict(X, return_std=True), atol=1e-8)
 
 
-def test_bayesian_ridge():
+@pytest.mark.parametrize("prior", [1e-6, 0.7])
+def test_bayesian_ridge(prior):
     X, y = problem(19)
-    ours, fast = bayesian_ridge(X, y), pellucid.BayesianRidge(tol=1e-12).fit(X, y)
+    counts = dict.fromkeys(("alpha_1", "alpha_2", "lambda_1", "lambda_2"), prior)
+    ours = bayesian_ridge(X, y, prior)
+    fast = pellucid.BayesianRidge(tol=1e-12, **counts).fit(X, y)
     assert_allclose(ours.w, fast.coef_, atol=1e-8)
     assert_allclose((ours.a, ours.k), (fast.alpha_, fast.lambda_))
 
 
-def test_automatic_relevance():
+@pytest.mark.parametrize("prior", [1e-6, 1e-3])
+def test_automatic_relevance(prior):
     X, y = problem(20, n=150)
-    fast = pellucid.ARDRegression(tol=1e-12, max_iter=3000).fit(X, y)
-    ours = automatic_relevance(X, y)
-    assert (ours.w == 0).any()
+    counts = dict.fromkeys(("alpha_1", "alpha_2", "lambda_1", "lambda_2"), prior)
+    fast = pellucid.ARDRegression(tol=1e-12, max_iter=3000, **counts).fit(X, y)
+    ours = automatic_relevance(X, y, prior)
+    assert (ours.w == 0).any() == (prior == 1e-6)  # a stronger prior keeps every column
     assert_allclose(ours.w, fast.coef_, atol=1e-7)
     assert_allclose(ours.a, fast.alpha_)

@@ -23,7 +23,7 @@ from pellucid.cluster.density.bandwidth import mean_reach
 from pellucid.compiled.distances.brute import direct_nearest
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 
@@ -231,7 +231,11 @@ class MeanShift(ClusterMixin, Estimator):
             },
             start_row=False,
             context=context,
+            warn=False,
         )
+        if run.reason == "max_iter":
+            end = f"no convergence in max_iter={self.max_iter} steps: some seeds still move"
+            warn(f"MeanShift: {end}", ConvergenceWarning)
         if not run.state.rows.any():
             say = f"No point was within bandwidth={h:f} of any seed"
             raise ValueError(f"{say}; give other seeds or a larger bandwidth")
@@ -288,7 +292,7 @@ class MeanShift(ClusterMixin, Estimator):
         if self._lost:
             notes.append(f"{self._lost} seeds had no row within the bandwidth and were dropped")
         resting = self.history_[-1]["moving"] == 0
-        how = "until every seed rests" if resting else f"for max_iter={self.max_iter} moves"
+        how = "until every seed rests" if resting else f"{len(self.history_)} times (max_iter + 1)"
         return Card(
             f"{found} peaks of the density with bandwidth {self.bandwidth_:g}; a row belongs to "
             "the nearest",

@@ -521,13 +521,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             notes.append(f"the best run ended by {self._end}, not by the stopping rule")
         if history["reseeded"].any():
             notes.append("a cluster was empty and took the farthest row: see history_['reseeded']")
+        kind = " (a local optimum: one of many)" if self._end == "converged" else ""
         reached = int((self.runs_ <= self.inertia_ * (1 + 1e-9)).sum())
         return Card(
             f"{self.n_clusters} centres; a row belongs to the nearest",
             f"J = sum of w {term} to the own centre = {self.inertia_:.6g}",
             f"Lloyd: nearest centre, then the {space.center} of each group; stops when {rule}, or "
-            f"after {self.max_iter} rounds; {reached} of {len(self.runs_)} start(s) reached this J "
-            "(a local optimum: one of many)",
+            f"after {self.max_iter} rounds; {reached} of {len(self.runs_)} start(s) reached this J"
+            f"{kind}",
             {
                 "inertia": self.inertia_,
                 "rounds": self.n_iter_,

@@ -28,7 +28,7 @@ from pellucid.compiled.distances.brute import direct_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.functions.metrics import resolve, settled
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import FitContext, came_to_rest
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -296,11 +296,13 @@ class KMedoids(ClusterMixin, Estimator):
         """What was minimised, how, and how far it got."""
         check_is_fitted(self)
         start = "given rows" if not isinstance(self.init, str) else self.init
+        resting = came_to_rest(self.history_, 0.0)
+        end = ": a local optimum over all single swaps" if resting else ""
         return Card(
             f"{self.n_clusters} medoids, rows of the data; an item belongs to the nearest",
             f"J = sum of the distances to the own medoid = {self.inertia_:.6g}",
             f"start: {start}; then swaps of a medoid for another row, the best medoid for each row "
-            f"(FasterPAM), until none lowers J, at most {self.max_iter} passes: a local optimum "
-            "over all single swaps",
+            f"(FasterPAM), until none lowers J, at most {self.max_iter} passes{end}",
             {"inertia": self.inertia_, "passes": self.n_iter_, "clusters": self.n_clusters},
+            warnings=() if resting else ("the passes ended by max_iter",),
         )

@@ -30,6 +30,7 @@ __all__ += ["History", "Iteration", "iterate", "strictly_below", "with_callbacks
 
 State = TypeVar("State")
 FIRST, LAST = 10, 5  # rows that a notebook shows
+UNKNOWN = sys.float_info.max  # the gap of a first step that nothing can be compared with
 ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
 
 
@@ -140,6 +141,18 @@ class Iteration(NamedTuple):
     converged: bool  # whether the gap fell to ``tol``
     reason: str
     history: History  # one row per step
+
+
+def came_to_rest(history: History, tol: float | None) -> bool:
+    """Whether the last step of a history moved by no more than ``tol``.
+
+    >>> came_to_rest(History([{"objective": 1.0, "gap": 0.5}]), 0.1), came_to_rest(History(), 0.1)
+    (False, True)
+    """
+    if not len(history) or tol is None:
+        return True
+    gap = history[-1].get("gap")
+    return gap is not None and bool(gap <= tol)
 
 
 def fitted_attributes(estimator: BaseEstimator, _: object = None) -> dict[str, Any]:
@@ -300,13 +313,15 @@ def iterate(
         state = new
         if record is not None:
             seconds = time.perf_counter() - began
-            history.append({"step": i, **record(state), "gap": float(gap), "seconds": seconds})
+            told = float(gap) if gap < UNKNOWN else None
+            history.append({"step": i, **record(state), "gap": told, "seconds": seconds})
         asked = context is not None and context.step(i, state, history[-1] if record else None)
         if tol is not None and gap <= tol:
             return Iteration(state, i, True, "converged", history)
         if asked or (stop is not None and stop(history)):
             return Iteration(state, i, False, "stopped", history)
     if tol is not None and warn:
-        end = f"no convergence in max_iter={max_iter} steps: last gap {gap:.3g} > tol={tol:g}"
+        end = f"no convergence in max_iter={max_iter} steps"
+        end += f": last gap {gap:.3g} > tol={tol:g}" if gap < UNKNOWN else ""
         give_warning(f"{label}{end}", ConvergenceWarning)
     return Iteration(state, max_iter, False, "max_iter", history)

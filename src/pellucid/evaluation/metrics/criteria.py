@@ -46,7 +46,7 @@ def information_criteria(
     if np.isnan(log_l).any():
         raise ValueError("log_likelihood contains NaN")
     fit, room = -2 * log_l, n - k - 1
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         extra = np.where(room > 0, 2 * k * (k + 1) / room, np.inf)
     return _plain(Criteria(fit + 2 * k, fit + 2 * k + extra, fit + k * np.log(n), None))
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Rng
-from pellucid.core.loops.iterate import FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import UNKNOWN, FitContext, Iteration, iterate
 from pellucid.graphical.learning.completion import Expected, Group, expected_counts, plan_groups
 from pellucid.graphical.learning.counts import CodedTable, family_counts
 from pellucid.graphical.learning.learn_tables import learn_table, log_prior
@@ -86,7 +86,7 @@ def fit_em(
         tables = [old if stays else learn_table(N, c).values for old, stays, N, c in parts]
         new = state_at(tables, state.expected.log_likelihood)
         change = abs(new.objective - state.objective)
-        return new, change if np.isfinite(state.objective) else np.finfo(float).max
+        return new, change if np.isfinite(state.objective) else UNKNOWN
 
     def record(state: EMState) -> dict[str, Any]:
         log_likelihood = state.expected.log_likelihood

@@ -29,10 +29,11 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.kernel.processes import hyperparameters
 from pellucid.kernel.processes.covariance import covariance, diagonal
 from pellucid.kernel.processes.evidence import HALF_LOG_TWO_PI, evidence, inverse, threads_for
@@ -332,6 +333,11 @@ class SparseGaussianProcessRegressor(Regressor):
             maxiter=self.max_iter,
             ftol=1e-7,
         )
+        if found.status == 1:
+            end = (
+                f"{type(self).__name__}: no convergence in max_iter={self.max_iter} steps; raise it"
+            )
+            warn(f"{end} or scale the columns", ConvergenceWarning)
         return numbers(found.x)[:2]
 
     def _posterior(self, X: Array, spread: bool) -> tuple[Array, Array]:

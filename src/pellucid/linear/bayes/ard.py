@@ -23,7 +23,7 @@ from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.algebra.linalg import EPS, solve_cholesky
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import UNKNOWN, FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
@@ -237,7 +237,7 @@ class ARDRegression(NormalPredictive):
             change = float(np.abs(new.coef - state.coef).sum())
             if not new.kept.any():
                 return new, 0.0
-            return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
+            return new, change if np.isfinite(change) else UNKNOWN
 
         def record(s: State) -> dict[str, Any]:
             return {"objective": -s.score, "alpha": s.alpha, "kept": int(s.kept.sum())}
@@ -287,10 +287,12 @@ class ARDRegression(NormalPredictive):
         names = [self._feature_names()[j] for j in live]
         shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
         numbers = {"alpha": self.alpha_, "kept": len(live), "columns": self.n_features_in_}
+        end = ": a local maximum" if self._converged else ""
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation="marginal likelihood of w_j ~ N(0, 1/lambda_j), e ~ N(0, 1/alpha)",
-            optimisation=f"fixed point of the precisions, {self.n_iter_} steps: a local maximum; "
+            optimisation=f"fixed point of the precisions, {self.n_iter_} steps{end}; "
             f"columns kept: {shown or 'none'}",
             numbers={**numbers, "n": self.n_observations_},
+            warnings=self._unfinished(),
         )

@@ -27,7 +27,7 @@ from pellucid.core.algebra.least_squares import Compact, compact_rows
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import UNKNOWN, FitContext
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
@@ -222,7 +222,7 @@ class BayesianRidge(NormalPredictive):
         def step(state: State) -> tuple[State, float]:
             new = ridge_round(data, prior, state)
             change = float(np.abs(new.coef - state.coef).sum())
-            return new, change if np.isfinite(change) else 2 * self.tol + 1.0  # the first step
+            return new, change if np.isfinite(change) else UNKNOWN
 
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "start_row": False}
         limits["record"] = lambda s: {"objective": -s.score, "alpha": s.alpha, "lambda": s.lam}
@@ -257,13 +257,14 @@ class BayesianRidge(NormalPredictive):
         check_is_fitted(self)
         ratio = self.lambda_ / self.alpha_
         numbers = {"alpha": self.alpha_, "lambda": self.lambda_, "n": self.n_observations_}
+        end = ": a stationary point" if self._converged else ""
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation="marginal likelihood of w ~ N(0, I/lambda), e ~ N(0, 1/alpha), gamma priors",
-            optimisation=f"MacKay's fixed point on the spectrum of X'X, {self.n_iter_} steps: "
-            "a stationary point",
+            optimisation=f"MacKay's fixed point on the spectrum of X'X, {self.n_iter_} steps{end}",
             numbers={**numbers, "log_marginal_likelihood": self._score},
             scales=(f"ridge: the slopes are those of Ridge({ratio:.6g})",),
+            warnings=self._unfinished(),
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.loops.iterate import came_to_rest
 from pellucid.core.records import Summary
 from pellucid.linear.bayes.integrated import Integrated
 from pellucid.linear.linear_model import LinearModel
@@ -95,8 +96,15 @@ class NormalPredictive(LinearModel):
             names=self._feature_names(),
             arrays=interval_table(self.coef_, sd, half),
             scalars={"intercept": self.intercept_, "noise_precision": float(self.alpha_)},
-            notes=(note, self._interval_note, EQUAL_NOISE),
+            notes=(*self._unfinished(), note, self._interval_note, EQUAL_NOISE),
         )
+
+    @property
+    def _converged(self) -> bool:
+        return came_to_rest(self.history_, self.tol)
+
+    def _unfinished(self) -> tuple[str, ...]:
+        return () if self._converged else ("the iteration did not converge",)
 
 
 def interval_table(mean: Array, sd: Array, half: Array) -> dict[str, Array]:

@@ -138,7 +138,10 @@ def glm_outcome(
     how += " after a start on a sample of the rows" if sampled else ""
     how += f", relative change of the means to come {state.gap:.2g}"
     found = theta, run.converged, vanishing, dependent, rank, closing, covariance, fit_df
-    return Outcome(*found, certify(problem, theta, definite or penalised, vanishing), how)
+    end = certify(problem, theta, definite or penalised, vanishing)
+    if not (run.converged or vanishing):
+        end = "ended before it converged"
+    return Outcome(*found, end, how)
 
 
 def certify(problem: Problem, theta: Array, definite: bool, vanishing: bool) -> str:

@@ -303,7 +303,8 @@ def penalised_card(
     gap = float(np.max(model.dual_gap_))
     numbers = {"alpha": bare(model.alpha_), "n": model.n_observations_}
     numbers |= {"non-zero": np.asarray(model.n_nonzero_).tolist(), "rounds": model.n_iter_}
-    unique = "the only minimiser" if np.all(model.unique_) else "one of many minimisers"
+    one = bool(np.all(model.unique_))
+    unique = "there is one minimiser" if one else "there are many minimisers"
     direct = "coordinate descent on cross-products, then an exact solve on the support"
     direct = "least squares" if np.all(np.asarray(model.alpha_) == 0) else direct
     return Card(

@@ -413,13 +413,15 @@ class LinearRegression(LinearInference):
         if self.solver_ == large_sparse.ROUTE:
             return "convex: the minimiser of least norm, from a start at 0"
         if self._unconverged:
-            return "strictly convex: there is one minimiser, and it was not reached"
+            return "strictly convex: there is one minimiser"
         return "strictly convex: the only minimiser"
 
     def _optimisation(self) -> list[str]:
         if self.positive:
             return [REASONS[self.solver_], "convex problem: the optimum over w >= 0"]
         many = "convex, one of many minimisers: the one of least norm"
+        if self._unconverged:
+            many = "convex: there are many minimisers"
         return [
             self._iterative or f"{REASONS[self.solver_]} (condition {self.condition_:.3g})",
             many if self._dependent else self._uniqueness(),

@@ -326,7 +326,7 @@ class FirthLogisticRegression(LinearClassifier):
         drop = float(chdtri(1, 1 - confidence)) / 2
         with single_threaded_blas():
             best = firth_point(data, self._best, free)
-            for place, j in enumerate(self._kept):
+            for place, j in enumerate(self._kept if self._converged else ()):
                 s, se = self._scale[place], self.standard_errors_[j] * self._scale[place]
                 held = held_maximum(data, best.theta, place, 0.0, self.max_iter)
                 statistic[j] = max(2 * (best.value - held.value), 0.0)

@@ -67,6 +67,7 @@ def newton_outcome(problem: Problem, run: Iteration, sampled: bool) -> Outcome:
     only = "positive definite: the minimum is the only one"
     many = "only positive semidefinite (dependent columns): one of many minima"
     certificate = f"the Hessian is {only if definite else many}"
+    certificate = certificate if run.converged else "ended before it converged"
     shrinks = run.n_iter <= 2 or state.gap <= SLOW * state.before
     suspicious = not run.converged or not definite or not shrinks
     how = f"Newton (iteratively reweighted least squares) with step halving: {run.n_iter} steps"

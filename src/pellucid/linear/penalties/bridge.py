@@ -24,7 +24,13 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Compact
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Rng, Seed
-from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, Iteration, iterate
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    FitContext,
+    Iteration,
+    came_to_rest,
+    iterate,
+)
 from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -319,14 +325,16 @@ class BridgeRegression(LinearModel):
         total = total if self.form == "power" else f"({total})^(1/{self.q:g})"
         found = f"the best of {len(self.local_minima_)} distinct minima found"
         local = f"local: {found}, no proof that there is no better one"
-        convex = "convex: the optimum" if self.q >= 1 else local
+        end = "convex: the optimum" if self.q >= 1 else local
+        if not came_to_rest(self.history_, self.tol):
+            end = "ended before it converged"
         numbers = {"alpha": self.alpha_, "q": self.q, "n": self.n_observations_}
         numbers |= {"objective": self.objective_, "budget": self.budget_}
         numbers["nonzero"] = int(np.count_nonzero(self.coef_))
         return Card(
             representation="y = b + x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} {total}",
-            optimisation=f"coordinate descent, {self.n_iter_} sweeps; {convex}",
+            optimisation=f"coordinate descent, {self.n_iter_} sweeps; {end}",
             numbers={**numbers, "local_minima": len(self.local_minima_)},
             scales=self._scales(),
         )

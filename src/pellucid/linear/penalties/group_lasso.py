@@ -147,6 +147,7 @@ class GroupLasso(LinearModel):
             evaluation=f"RSS/(2n) + {self.alpha:.6g} sum over groups of weight |w_l|; a group is "
             "zero as a whole or not at all",
             optimisation=f"block coordinate descent on a working set, {self.n_iter_} rounds; "
-            f"duality gap {self.dual_gap_:.1e} over all groups: convex, so near the optimum",
+            f"duality gap {self.dual_gap_:.1e} over all groups: convex, so it is at most that "
+            "far above the minimum",
             numbers={**numbers, "nonzero": int(np.count_nonzero(self.coef_))},
         )

@@ -142,6 +142,10 @@ class RidgeModel(LinearModel):
             few = smoothing.no_freedom(self.n_observations_, bare(np.max(self.df_)))
             warn(f"{few}: sigma2_ is NaN")
 
+    @property
+    def _converged(self) -> bool:
+        return not self._iterative or "converged after" in self._iterative
+
     def summary(self, confidence: float = 0.95) -> Summary:
         """Estimates, their sampling errors, and the posterior intervals of the normal prior.
 
@@ -163,6 +167,13 @@ class RidgeModel(LinearModel):
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
         half = cut(confidence, np.inf, "normal") * posterior
         none = np.full(b.shape, np.nan)
+        reason = (
+            "the estimates are shrunk and so biased: t-tests do not hold; low and high are "
+            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}"
+        )
+        if not self._converged:
+            error, half, posterior = none, none, none
+            reason = "the solver ended before it converged"
         arrays = {**estimate_table(b, error, none, none, half), "posterior_sd": posterior}
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
@@ -175,8 +186,7 @@ class RidgeModel(LinearModel):
             arrays=arrays,
             scalars=scalars,
             valid=False,
-            reason="the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}",
+            reason=reason,
         )
 
     def card(self) -> Card:
@@ -192,7 +202,7 @@ class RidgeModel(LinearModel):
             f"lambda = {mean} in RSS/n + lambda {shrunk}",
             f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
         ]
-        if np.ndim(self.budget_) == 0:
+        if np.ndim(self.budget_) == 0 and self._converged:
             scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
         notes = []
         if self._dependent:
@@ -201,6 +211,8 @@ class RidgeModel(LinearModel):
         if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
             notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
         unique = "one of many minimisers" if self._dependent else "the only minimiser"
+        if not self._converged:
+            unique = "ended before it converged"
         if self.solver_ == large_sparse.ROUTE and not np.all(alpha):
             unique = "the minimiser of least norm"
         gradient = f"; largest |x_j'r - alpha w_j|/(|x_j||y|) = {self.gradient_:.1e}"

@@ -43,6 +43,7 @@ from pellucid.solvers.minimum import RUNAWAY
 from pellucid.solvers.rules import Memory
 
 START_ROWS = 4096  # rows that the loss before the first mini-batch is taken from
+JUDGED = 3  # rows of the history from which the fall of the loss is judged
 SINGLE_WORK = 1e8  # multiply-adds of an epoch (per pass) from which float32 pays
 
 
@@ -337,11 +338,17 @@ class Trainer:
             return iterate(self.step, state, name=name, **how)
 
 
+def late_fall(losses: Array) -> float:
+    """How much the loss fell in the last tenth of the epochs."""
+    return float(losses[-1 - max(1, len(losses) // 10)] - losses[-1])
+
+
 def warn_unfinished(name: str, run: Iteration) -> None:
     """The limit came before the end, and what to do about it."""
     values = run.history["objective"]
-    falling = len(values) > 1 and values[-1] < values[-2]
     advice = "the loss no longer falls: try a smaller or decaying learning rate"
-    if falling:
+    if len(values) < JUDGED:
+        advice = "raise max_iter"
+    elif late_fall(values) > 0:
         advice = "the loss still falls: raise max_iter or the rate, or standardise the inputs"
     warn(f"{name}: no convergence in max_iter={run.n_iter} epochs; {advice}", ConvergenceWarning)
