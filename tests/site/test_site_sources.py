@@ -82,6 +82,23 @@ def test_an_algorithm_has_every_section_of_the_template(page):
     assert re.search(r"^- ", found["Pitfalls"], re.MULTILINE)
 
 
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_an_algorithm_is_introduced_in_one_breath(page):
+    """What it is called in words, what it does and for whom: two sentences without a formula."""
+    head, _ = template.sections(names.pages()[page])
+    title, first, *_ = re.split(r"\n\s*\n", head.strip())
+    known = {thing.name for thing in names.public().values()}
+    method = title.removeprefix("# ").partition(":")[0]
+    classes = [word for word in re.findall(r"\w+", method) if word in known and not names.is_word(word)]
+    assert not [word for word in classes if not word.isupper()], "the method before its class"
+    assert 15 <= len(first.split()) <= 75
+    assert "$" not in first
+    assert "|" not in first
+    assert all(re.fullmatch(r"[\w.*]+", code) for code in re.findall(r"`([^`]+)`", first))
+    assert len(re.findall(r"[.?)](?=\s|$)", first)) >= 2
+    assert first.endswith((".", "?"))
+
+
 def test_every_lab_page_and_preset_exists():
     for path in PAGES.values():
         for match in labs.FENCE.finditer(path.read_text(encoding="utf-8")):
