@@ -44,6 +44,21 @@ def test_two_hundred_lectures_lead_to_pages():
     assert all(lecture.pages for lecture in found)
 
 
+def test_the_words_of_books_and_slides_stand_on_their_pages():
+    """Who looks for "overfitting" finds it, by the search field and on the page it leads to."""
+    here, absent = topics.words()
+    wrong = []
+    for words, page in here.items():
+        plain = " ".join(PAGES[page].read_text(encoding="utf-8").split())
+        text = re.sub(r"[`*]", "", plain).lower()
+        wrong += [(word, page) for word in words.lower().split(", ") if word not in text]
+    assert wrong == []
+    assert {page for page in absent.values() if page} - PAGES.keys() == set()
+    known = " ".join(thing.name for thing in names.public().values()).lower()
+    said = [re.sub(r"\W", "", re.sub(r"s?(,| and | \(|$).*", "", word)).lower() for word in absent]
+    assert [word for word in said if word in known] == []
+
+
 def test_every_algorithm_is_taught_somewhere():
     taught = {page for lecture in topics.lectures() for page in lecture.pages}
     assert {f"algorithms/{name}" for name in names.pages()} - taught == set()
