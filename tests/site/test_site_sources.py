@@ -103,9 +103,9 @@ def test_an_algorithm_is_introduced_in_one_breath(page):
     head, _ = template.sections(names.pages()[page])
     title, first, *_ = re.split(r"\n\s*\n", head.strip())
     known = {thing.name for thing in names.public().values()}
-    method = title.removeprefix("# ").partition(":")[0]
-    classes = [word for word in re.findall(r"\w+", method) if word in known and not names.is_word(word)]
-    assert not [word for word in classes if not word.isupper()], "the method before its class"
+    method = re.findall(r"\w+", title.partition(":")[0])
+    classes = [word for word in method if word in known and not names.is_word(word)]
+    assert all(word.isupper() for word in classes), "the method before its class"
     assert 15 <= len(first.split()) <= 75
     assert "$" not in first
     assert "|" not in first
