@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pellucid.lab.pages import page_of
 from tools.website import (
     blocks,
     chapters,
@@ -118,6 +119,15 @@ def test_every_lab_page_and_preset_exists():
     for path in PAGES.values():
         for match in labs.FENCE.finditer(path.read_text(encoding="utf-8")):
             assert "<iframe" in labs.frame(match, "")
+
+
+def test_presets_that_an_exercise_names_are_in_the_labs_of_its_chapter():
+    for path in sorted((DOCS / "course").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        pages = [page_of(match[1]) for match in labs.FENCE.finditer(text)]
+        known = {preset.name for page in pages for preset in page.presets}
+        named = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", text.split("## Exercises")[1])
+        assert set(named) - known == set(), path
 
 
 def test_fourteen_chapters_have_the_same_parts():
