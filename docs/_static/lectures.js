@@ -1,4 +1,4 @@
-// The page of lectures: keep the rows that have every word of the field. "Lecture 7: " is no word.
+// The page of lectures and words: keep the rows that have every word of the field. "Lecture 7: " is no word.
 const field = document.getElementById("lecture");
 const said = document.querySelector(".lectures [role=status]");
 const rows = [...document.querySelectorAll(".bd-article tbody tr")];
@@ -18,7 +18,7 @@ function show() {
   for (const table of document.querySelectorAll(".bd-article table")) {
     table.closest("section").hidden = !table.querySelector("tbody tr:not([hidden])");
   }
-  said.textContent = words.length ? `${found} of ${rows.length} lectures` : "";
+  said.textContent = words.length ? `${found} of ${rows.length} lines` : "";
 }
 
 field.addEventListener("input", show);

@@ -309,6 +309,7 @@ def test_reachability_is_drawn_in_the_order_of_the_visits(blobs):
     model = OPTICS(min_samples=8, xi=0.1).fit(blobs)
     picture = plots.reachability(model)
     assert np.array_equal(picture.heights, model.reachability_[model.ordering_])
+    assert min(picture.plot().get_yticks()) >= 0.0  # the brackets below have no height
     assert np.array_equal(picture.labels, model.labels_[model.ordering_])
     assert np.array_equal(picture.brackets, model.cluster_hierarchy_)
     assert f"{model.labels_.max() + 1} valleys" in texts(drawn(picture))

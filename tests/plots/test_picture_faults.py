@@ -10,6 +10,7 @@ from picture_faults import DEEP, NAMES, ROOM, drawn, faults, pictures
 
 from pellucid import LinearDiscriminantAnalysis, Perceptron
 from pellucid.plots import boundary, discriminant_projection
+from pellucid.plots.panels.style import colour, marker
 
 SHARE = [name for name in NAMES if name not in DEEP][::20]  # of make test
 
@@ -63,6 +64,10 @@ def test_a_legend_leaves_the_points_of_a_full_plane_alone():
     model = LinearDiscriminantAnalysis().fit(X, y)
     figure = drawn(discriminant_projection(model, X, y))
     assert [fault for fault in faults(figure) if fault.startswith("legend")] == []
+
+
+def test_no_two_classes_look_alike():
+    assert len({(colour(i), marker(i)) for i in range(56)}) == 56
 
 
 def test_a_fault_is_found():

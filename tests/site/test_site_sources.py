@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pellucid.lab.pages import page_of
 from tools.website import (
     blocks,
     chapters,
@@ -42,6 +43,21 @@ def test_two_hundred_lectures_lead_to_pages():
     wrong = [(lecture.title, p) for lecture in found for p in lecture.pages if p not in PAGES]
     assert wrong == []
     assert all(lecture.pages for lecture in found)
+
+
+def test_the_words_of_books_and_slides_stand_on_their_pages():
+    """Who looks for "overfitting" finds it, by the search field and on the page it leads to."""
+    here, absent = topics.words()
+    wrong = []
+    for words, page in here.items():
+        plain = " ".join(PAGES[page].read_text(encoding="utf-8").split())
+        text = re.sub(r"[`*]", "", plain).lower()
+        wrong += [(word, page) for word in words.lower().split(", ") if word not in text]
+    assert wrong == []
+    assert {page for page in absent.values() if page} - PAGES.keys() == set()
+    known = " ".join(thing.name for thing in names.public().values()).lower()
+    said = [re.sub(r"\W", "", re.sub(r"s?(,| and | \(|$).*", "", word)).lower() for word in absent]
+    assert [word for word in said if word in known] == []
 
 
 def test_every_algorithm_is_taught_somewhere():
@@ -82,10 +98,36 @@ def test_an_algorithm_has_every_section_of_the_template(page):
     assert re.search(r"^- ", found["Pitfalls"], re.MULTILINE)
 
 
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_an_algorithm_is_introduced_in_one_breath(page):
+    """What it is called in words, what it does and for whom: two sentences without a formula."""
+    head, _ = template.sections(names.pages()[page])
+    title, first, *_ = re.split(r"\n\s*\n", head.strip())
+    known = {thing.name for thing in names.public().values()}
+    method = re.findall(r"\w+", title.partition(":")[0])
+    classes = [word for word in method if word in known and not names.is_word(word)]
+    assert all(word.isupper() for word in classes), "the method before its class"
+    assert 15 <= len(first.split()) <= 75
+    assert "$" not in first
+    assert "|" not in first
+    assert all(re.fullmatch(r"[\w.*]+", code) for code in re.findall(r"`([^`]+)`", first))
+    assert len(re.findall(r"[.?)](?=\s|$)", first)) >= 2
+    assert first.endswith((".", "?"))
+
+
 def test_every_lab_page_and_preset_exists():
     for path in PAGES.values():
         for match in labs.FENCE.finditer(path.read_text(encoding="utf-8")):
             assert "<iframe" in labs.frame(match, "")
+
+
+def test_presets_that_an_exercise_names_are_in_the_labs_of_its_chapter():
+    for path in sorted((DOCS / "course").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        pages = [page_of(match[1]) for match in labs.FENCE.finditer(text)]
+        known = {preset.name for page in pages for preset in page.presets}
+        named = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", text.split("## Exercises")[1])
+        assert set(named) - known == set(), path
 
 
 def test_fourteen_chapters_have_the_same_parts():

@@ -1,4 +1,6 @@
-"""Where lectures lead: ``docs/topics.yml`` lists the titles of courses with a page for each."""
+"""Where lectures and words lead: ``docs/topics.yml`` lists the titles of courses with a page for
+each, ``docs/words.yml`` the words of books and slides with the page that explains them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import yaml
 from tools.website.names import ROOT, title_of
 
 FILE = ROOT / "docs/topics.yml"
+WORDS = ROOT / "docs/words.yml"
 
 
 FILTER = """
@@ -43,8 +46,15 @@ def lectures() -> tuple[Lecture, ...]:
     )
 
 
+@cache
+def words() -> tuple[dict[str, str], dict[str, str]]:
+    """Word -> the page that explains it; and what is not here -> what is nearest, or nothing."""
+    found = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
+    return found["here"], found["absent"]
+
+
 def listing(up: str) -> str:
-    """Every course as a table of its lectures."""
+    """Every course as a table of its lectures, then the words."""
     text = [FILTER.format(up=up)]
     course = None
     for lecture in lectures():
@@ -53,6 +63,13 @@ def listing(up: str) -> str:
             text += ["", f"## {course}", "", "| lecture | here |", "|---|---|"]
         links = ", ".join(f"[{page_title(page)}]({up}{page}.md)" for page in lecture.pages)
         text.append(f"| {lecture.title} | {links} |")
+    here, absent = words()
+    text += ["", "## Words", "", "| word | here |", "|---|---|"]
+    text += [f"| {word} | [{page_title(page)}]({up}{page}.md) |" for word, page in here.items()]
+    text += ["", "## Not here", "", "| taught in courses | nearest |", "|---|---|"]
+    for word, page in absent.items():
+        nearest = f"[{page_title(page)}]({up}{page}.md)" if page else "nothing"
+        text.append(f"| {word} | {nearest} |")
     return "\n".join(text) + "\n"
 
 

@@ -125,7 +125,8 @@ def colour(i: int) -> str:
 
 
 def marker(i: int) -> str:
-    return MARKERS[i % len(MARKERS)]
+    """A shape; where the colours begin anew the shapes go on, so that no pair of them repeats."""
+    return MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]
 
 
 def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:

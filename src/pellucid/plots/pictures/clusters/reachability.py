@@ -34,8 +34,9 @@ class Reachability(Panel):
             ax.plot([a - 0.5, b + 0.5], [y, y], color="black", lw=1.5, solid_capstyle="butt")
         low = -SPACE * top * (1 + min(len(self.brackets), 6)) if len(self.brackets) else 0.0
         ax.set(xlabel="visit", ylabel="reachability", ylim=(low, top), xlim=(-0.5, len(x) - 0.5))
+        ax.set_yticks([at for at in ax.get_yticks() if 0 <= at <= top])  # no heights at brackets
         heading(ax, self.title)
-        legend(ax, loc="upper left")
+        legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
 def reachability(model: Model) -> Reachability:

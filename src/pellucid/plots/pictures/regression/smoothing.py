@@ -8,7 +8,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.linear import SmoothingSpline
 from pellucid.plots.panels.inputs import read_table, response
 from pellucid.plots.panels.marks import thinned
-from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend
+from pellucid.plots.panels.style import GREY, Axes, Panel, colour, legend_below
 
 
 class Smoothing(Panel):
@@ -28,7 +28,7 @@ class Smoothing(Panel):
             label = f"penalty {a:.3g}: df {df:.3g}{how}"
             ax.plot(self.grid, curve, styles[i % 4], color=colour(i), lw=2, label=label)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title="Smoothing splines")
-        legend(ax)
+        legend_below(ax, 1)
 
 
 def smoothing(X: ArrayLike, y: ArrayLike, alphas: Any = None, *, n: int = 401) -> Smoothing:
