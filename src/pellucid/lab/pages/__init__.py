@@ -81,6 +81,7 @@ policy_iteration | Policy iteration | control: policy iteration | PolicyIteratio
 td_learning | Temporal differences | control: TD | TDLearning
 q_learning | Q-learning | control: Q-learning | QLearning
 sarsa | SARSA | control: SARSA | SARSA
+policy_gradient | Policy gradient | control: policy gradient | PolicyGradient
 # Judging
 threshold | Where to put the threshold | judging: threshold |
 calibration | Calibration | judging: calibration | CalibratedClassifierCV

@@ -1,17 +1,19 @@
-"""Markov decisions: value and policy iteration, TD, SARSA and Q-learning on small grids."""
+"""Markov decisions on small grids: planners, TD, SARSA, Q-learning and policy gradients."""
 
 import warnings
 from typing import Any
 
 from pellucid.lab.controls import cells, choice, counter, slider
 from pellucid.lab.page import LabData, given, make_page, read_presets
+from pellucid.lab.pages.control import climbing
 from pellucid.lab.pages.control.agents import AGENTS, agent_trace
 from pellucid.lab.pages.control.parts import LAYOUTS, make_world
 from pellucid.lab.pages.control.plans import plan_trace
 from pellucid.lab.trace import Trace
 
 PLANS = ("value iteration", "policy iteration")
-METHODS = (*PLANS, *AGENTS)
+LEARNERS = (*AGENTS, climbing.METHOD)
+METHODS = (*PLANS, *LEARNERS)
 
 
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
@@ -20,6 +22,8 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     with warnings.catch_warnings(action="ignore"):  # the page itself says what went wrong
         if params["method"] in PLANS:
             return plan_trace(world, params, seed)
+        if params["method"] == climbing.METHOD:
+            return climbing.climb_trace(world, params, seed)
         return agent_trace(world, params, seed)
 
 
@@ -37,8 +41,10 @@ CONTROLS = (
     slider("step_size", "Step size α", 0.2, 0.01, 1.0, 0.01, method=tuple(AGENTS)),
     slider("epsilon", "Random moves ε", 0.2, 0.0, 1.0, 0.05, method=("SARSA", "Q-learning")),
     choice("policy", "Policy that TD follows", ("best", "random"), method="TD"),
-    counter("episodes", "Episodes", 200, 1, 400, method=tuple(AGENTS)),
-    choice("show", "Show", ("episodes", "steps"), method=tuple(AGENTS)),
+    slider("rate", "Step size η", 0.3, 0.01, 50.0, 0.01, log=True, method=climbing.METHOD),
+    choice("baseline", "Baseline b", ("mean return", "none"), method=climbing.METHOD),
+    counter("episodes", "Episodes", 200, 1, 400, method=LEARNERS),
+    choice("show", "Show", ("episodes", "steps"), method=LEARNERS),
 )
 PRESETS = read_presets(
     """
@@ -62,6 +68,15 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
     jump with each episode and never settle.
 ! Break it: only random moves | ε = 1: the agent never does what it has learned. SARSA learns the
     worth of stumbling about, and that is what it reports.
+Policy gradient | No table of values: the probabilities themselves climb, pushed by the returns of
+    whole episodes.
+Episode by episode | Two exits, nothing costs. The first forty episodes, one by one.
+Everything costs | Every step costs 0.5, so every return is below 0. The baseline tells bad from
+    worse.
+! Break it: no baseline | The same without a baseline: whatever was done gets less likely, good or
+    bad, because its return was below 0. Compare with the baseline.
+! Break it: too long a step | One episode makes the policy nearly sure of what it happened to do.
+    What is never tried again is never learned.
 """,
     given(),
     given(method="policy iteration"),
@@ -73,5 +88,17 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
     given(method="policy iteration", discount=0.0),
     given(method="TD", step_size=1.0, episodes=300),
     given(method="SARSA", world="cliff", slip=0.0, epsilon=1.0, discount=0.97, episodes=300),
+    given(method=climbing.METHOD, episodes=400),
+    given(
+        method=climbing.METHOD,
+        world="two exits",
+        slip=0.0,
+        step_reward=0.0,
+        rate=1.0,
+        show="steps",
+    ),
+    given(method=climbing.METHOD, step_reward=-0.5),
+    given(method=climbing.METHOD, step_reward=-0.5, baseline="none"),
+    given(method=climbing.METHOD, rate=20.0),
 )
 PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS)
