@@ -56,6 +56,7 @@ gradient_boosting | Gradient boosting | ensembles: gradient boosting |
 # Networks
 neural_network | A neural network learns | networks: epochs | MLPClassifier
 backpropagation | Backpropagation, one row | networks: forward and back | MLPRegressor
+autoencoder | Autoencoder | codes: autoencoder | Autoencoder
 # Groups and directions
 kmeans | k-means | clusters: k-means | KMeans
 gaussian_mixture | Gaussian mixture by EM | clusters: mixture | GaussianMixture
