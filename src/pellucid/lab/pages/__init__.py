@@ -65,6 +65,7 @@ divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
 isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
+one_class_svm | One-class SVM | anomalies: one-class SVM | OneClassSVM
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
