@@ -69,6 +69,7 @@ one_class_svm | One-class SVM | anomalies: one-class SVM | OneClassSVM
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
+factor_analysis | Factor analysis | factors: factors | FactorAnalysis
 kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork
