@@ -108,7 +108,9 @@ def frame(region: Region, model: Any, i: int, k: int, before: Any, top: float) -
     f = np.where(np.abs(sums - rho) <= room, 0.0, sums - rho)
     out, support = f < 0, a > 0
     total = region.nu * len(X)
-    begins = f"start: Σ a = ν n = {number(region.nu)} · {len(X)} = {number(total)}, in the first rows"
+    begins = (
+        f"start: Σ a = ν n = {number(region.nu)} · {len(X)} = {number(total)}, in the first rows"
+    )
     if before is not None:
         moved = np.flatnonzero(np.abs(a - before) > 1e-12)
         pair = sorted(moved, key=lambda j: -abs(a[j] - before[j]))[:2]

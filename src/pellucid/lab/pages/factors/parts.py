@@ -93,7 +93,11 @@ def begin(known: Tests) -> Frame:
     numbers: dict[str, Any] = {"pupils": len(known.X), "variance of test 6": short(float(S[5, 5]))}
     numbers["PCA: weight of test 6"] = short(float(abs(v[5])))
     numbers["largest of S off the diagonal"] = short(float(np.abs(off).max()))
-    panels = [plane("variances", [total(known, "variance")]), second_panel(known, []), left_panel(known, None)]
+    panels = [
+        plane("variances", [total(known, "variance")]),
+        second_panel(known, []),
+        left_panel(known, None),
+    ]
     return Frame(0, None, None, formula, numbers, {"panels": panels})
 
 
