@@ -57,6 +57,8 @@ gradient_boosting | Gradient boosting | ensembles: gradient boosting |
 neural_network | A neural network learns | networks: epochs | MLPClassifier
 backpropagation | Backpropagation, one row | networks: forward and back | MLPRegressor
 autoencoder | Autoencoder | codes: autoencoder | Autoencoder
+attention | Attention | attending: attention | TransformerClassifier,
+    TransformerSequenceModel
 convolution | Convolution | images: slide, learn | ConvolutionalClassifier
 # Groups and directions
 kmeans | k-means | clusters: k-means | KMeans

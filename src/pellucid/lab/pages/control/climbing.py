@@ -85,8 +85,8 @@ def begin(world: World, climb: Climb, limit: float) -> Frame:
     policy = climb.policies[0]
     worth, start = float(climb.worth[0]), int(world.mdp.start.argmax())
     formula = (
-        f"h(s, a) = 0 everywhere, so π(a | s) = exp h / (Σ exp h) = 1 / {policy.shape[1]}: a walk by "
-        f"chance, J = {number(worth)}; the best policy has {number(climb.best)}"
+        f"h(s, a) = 0 everywhere, so π(a | s) = exp h / (Σ exp h) = 1 / {policy.shape[1]}: a walk "
+        f"by chance, J = {number(worth)}; the best policy has {number(climb.best)}"
     )
     numbers = {"episodes": 0, "expected return": short(worth), "best": short(climb.best)}
     panels = [stars(world, policy, limit, [], start), chance_bars(policy[start], None)]

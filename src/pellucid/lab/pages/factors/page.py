@@ -71,14 +71,14 @@ def verdict(known: Tests) -> str:
     least = int(own.argmin())
     if own[least] < LITTLE:
         return (
-            f"Test {least + 1} is left with {own[least]:.1%} of its variance as noise of its own: a "
-            "factor was spent on it alone."
+            f"Test {least + 1} is left with {own[least]:.1%} of its variance as noise of its own: "
+            "a factor was spent on it alone."
         )
     if len(known.W) == 1 and known.model.components_.shape[0] == 1:
         ours, theirs = known.agreement(known.model)
         return (
-            f"The factor follows the ability with r = {number(ours)}, the first principal component "
-            f"with r = {number(theirs)}."
+            f"The factor follows the ability with r = {number(ours)}, the first principal "
+            f"component with r = {number(theirs)}."
         )
     return "The loadings are known up to a turn: it changes nothing in what they say of S."
 

@@ -81,10 +81,11 @@ PRESETS = read_presets(
     """
 An edge finder | A square, and a kernel that takes what is on its left from what is on its right.
 Moved by one | The same square one cell down and one to the right: nothing new has to be learned.
-Learn the kernel | Dots, the map that a hidden kernel made of them, and nine weights that start at 0.
+Learn the kernel | Dots, the map that a hidden kernel made of them, and nine weights that
+    start at 0.
 ! The pattern turned | A bar that lies. To be moved costs nothing; to be turned is another pattern.
-! Stripes teach only sums | The map is matched exactly, and the kernel is wrong: stripes look the same
-    to many kernels.
+! Stripes teach only sums | The map is matched exactly, and the kernel is wrong: stripes look the
+    same to many kernels.
 """,
     given(),
     given(picture="moved square"),

@@ -22,11 +22,11 @@ PICTURES = {
     "square": ("........",) * 2 + ("..###...",) * 3 + ("........",) * 3,
     "moved square": ("........",) * 3 + ("...###..",) * 3 + ("........",) * 2,
     "lying bar": ("........",) * 3 + ("########",) * 2 + ("........",) * 3,
-    "dots": (
-        "#..##...", ".#...#.#", "..##....", "#....##.", ".##.#..#", "...#..#.", "#.#...##", ".#..##..",
+    "dots": tuple(
+        "#..##... .#...#.# ..##.... #....##. .##.#..# ...#..#. #.#...## .#..##..".split()
     ),
     "stripes": ("..##..##",) * 8,
-}  # fmt: skip
+}
 
 
 class Sight(NamedTuple):
@@ -140,8 +140,8 @@ def pooled(sight: Sight, step: int, top: float, weights: Panel) -> Frame:
     i, j = (int(v) for v in np.unravel_index(p.argmax(), p.shape))
     tile = ", ".join(number(float(v)) for v in z[2 * i : 2 * i + 2, 2 * j : 2 * j + 2].ravel())
     formula = (
-        f"pooled({i}, {j}) = max({tile}) = {number(p[i, j])}; weights: {sight.k.size}, where a layer "
-        f"from every cell to every place has {sight.f.size}·{z.size} = {sight.f.size * z.size}"
+        f"pooled({i}, {j}) = max({tile}) = {number(p[i, j])}; weights: {sight.k.size}, where a "
+        f"layer from every cell to every place has {sight.f.size}·{z.size} = {sight.f.size * z.size}"
     )
     a, b = (int(v) for v in np.unravel_index(z.argmax(), z.shape))
     numbers: dict[str, Any] = {"largest z": float(z.max()), "first at": f"({a}, {b})"}
@@ -193,8 +193,8 @@ def lesson_frame(
         u, v = (int(a) for a in np.unravel_index(np.abs(slope).argmax(), slope.shape))
         g = float(slope[u, v])
         formula = (
-            f"step {step}: ∂J/∂k({u}, {v}) = Σ d f = {number(g)}; k({u}, {v}) ← {number(last[u, v])} − "
-            f"{number(rate)} · {number(g) if g >= 0 else f'({number(g)})'} = {number(k[u, v])}; "
+            f"step {step}: ∂J/∂k({u}, {v}) = Σ d f = {number(g)}; k({u}, {v}) ← {number(last[u, v])} "
+            f"− {number(rate)} · {number(g) if g >= 0 else f'({number(g)})'} = {number(k[u, v])}; "
             f"J = {number(J)}"
         )
     numbers: dict[str, Any] = {"step": step, "J": short(J)}
