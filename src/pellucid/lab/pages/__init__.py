@@ -57,6 +57,8 @@ gradient_boosting | Gradient boosting | ensembles: gradient boosting |
 neural_network | A neural network learns | networks: epochs | MLPClassifier
 backpropagation | Backpropagation, one row | networks: forward and back | MLPRegressor
 autoencoder | Autoencoder | codes: autoencoder | Autoencoder
+recurrence | Recurrent network | recurrence: recurrence | RecurrentClassifier,
+    RecurrentRegressor
 attention | Attention | attending: attention | TransformerClassifier,
     TransformerSequenceModel
 convolution | Convolution | images: slide, learn | ConvolutionalClassifier

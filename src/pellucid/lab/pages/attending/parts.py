@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array
-from pellucid.lab.drawing import number, short
+from pellucid.lab.drawing import braced, number, short
 from pellucid.lab.scene import Panel, bars, heat, plane, points, rule, segments, text
 from pellucid.lab.trace import Frame
 from pellucid.textbook.networks.attention import attention, backward
@@ -130,10 +130,6 @@ def frame(lookup: Lookup, k: int) -> Frame:
     marks.append(row | {"label": f"question of {a}"})
     panels = [plane("weights", marks), vectors(lookup, Q, K), shares(lookup, right)]
     return Frame(k, J, slope, formula, numbers, {"panels": panels})
-
-
-def braced(value: float) -> str:
-    return number(value) if value >= 0 else f"({number(value)})"
 
 
 def figures(weights: Array) -> Any:

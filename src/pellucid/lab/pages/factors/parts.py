@@ -87,8 +87,8 @@ def begin(known: Tests) -> Frame:
     off = S - np.diag(np.diag(S))
     i, j = (int(k) for k in np.unravel_index(np.abs(off).argmax(), S.shape))
     formula = (
-        f"S, the covariances of {len(known.X)} pupils: s{sub(i + 1)}{sub(j + 1)} = {number(S[i, j])} is "
-        f"the largest between two tests; x = z W + ε explains them by few z"
+        f"S, the covariances of {len(known.X)} pupils: s{sub(i + 1)}{sub(j + 1)} = "
+        f"{number(S[i, j])} is the largest between two tests; x = z W + ε explains them by few z"
     )
     numbers: dict[str, Any] = {"pupils": len(known.X), "variance of test 6": short(float(S[5, 5]))}
     numbers["PCA: weight of test 6"] = short(float(abs(v[5])))

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.deep import convolve, pool
-from pellucid.lab.drawing import number, short
+from pellucid.lab.drawing import braced, number, short
 from pellucid.lab.scene import Panel, heat, line, plane, segments, text
 from pellucid.lab.trace import Frame
 from pellucid.textbook.networks.convolution import backward
@@ -22,8 +22,9 @@ PICTURES = {
     "square": ("........",) * 2 + ("..###...",) * 3 + ("........",) * 3,
     "moved square": ("........",) * 3 + ("...###..",) * 3 + ("........",) * 2,
     "lying bar": ("........",) * 3 + ("########",) * 2 + ("........",) * 3,
-    "dots": tuple(
-        "#..##... .#...#.# ..##.... #....##. .##.#..# ...#..#. #.#...## .#..##..".split()
+    "dots": (
+        *("#..##...", ".#...#.#", "..##....", "#....##."),
+        *(".##.#..#", "...#..#.", "#.#...##", ".#..##.."),
     ),
     "stripes": ("..##..##",) * 8,
 }
@@ -110,11 +111,7 @@ def slide(sight: Sight) -> tuple[list[Frame], str]:
         for j in range(z.shape[1]):
             known[i, j] = True
             seen = [(f[i + u, j + v], k[u, v]) for u in range(SIDE) for v in range(SIDE)]
-            terms = [
-                f"{number(a)}·{number(w) if w >= 0 else f'({number(w)})'}"
-                for a, w in seen
-                if a and w
-            ]
+            terms = [f"{number(a)}·{braced(w)}" for a, w in seen if a and w]
             total = f"{' + '.join(terms) or '0'} = " if len(terms) > 1 else ""
             formula = f"z({i}, {j}) = Σ f({i} + u, {j} + v) k(u, v) = {total}{number(z[i, j])}"
             best = float(z[known].max())
@@ -141,7 +138,8 @@ def pooled(sight: Sight, step: int, top: float, weights: Panel) -> Frame:
     tile = ", ".join(number(float(v)) for v in z[2 * i : 2 * i + 2, 2 * j : 2 * j + 2].ravel())
     formula = (
         f"pooled({i}, {j}) = max({tile}) = {number(p[i, j])}; weights: {sight.k.size}, where a "
-        f"layer from every cell to every place has {sight.f.size}·{z.size} = {sight.f.size * z.size}"
+        f"layer from every cell to every place has {sight.f.size}·{z.size} = "
+        f"{sight.f.size * z.size}"
     )
     a, b = (int(v) for v in np.unravel_index(z.argmax(), z.shape))
     numbers: dict[str, Any] = {"largest z": float(z.max()), "first at": f"({a}, {b})"}
@@ -193,8 +191,8 @@ def lesson_frame(
         u, v = (int(a) for a in np.unravel_index(np.abs(slope).argmax(), slope.shape))
         g = float(slope[u, v])
         formula = (
-            f"step {step}: ∂J/∂k({u}, {v}) = Σ d f = {number(g)}; k({u}, {v}) ← {number(last[u, v])} "
-            f"− {number(rate)} · {number(g) if g >= 0 else f'({number(g)})'} = {number(k[u, v])}; "
+            f"step {step}: ∂J/∂k({u}, {v}) = Σ d f = {number(g)}; k({u}, {v}) ← "
+            f"{number(last[u, v])} − {number(rate)} · {braced(g)} = {number(k[u, v])}; "
             f"J = {number(J)}"
         )
     numbers: dict[str, Any] = {"step": step, "J": short(J)}
