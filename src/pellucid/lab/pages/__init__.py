@@ -62,6 +62,7 @@ recurrence | Recurrent network | recurrence: recurrence | RecurrentClassifier,
 attention | Attention | attending: attention | TransformerClassifier,
     TransformerSequenceModel
 convolution | Convolution | images: slide, learn | ConvolutionalClassifier
+adversaries | Forger and detective | adversaries: adversaries | GenerativeAdversarialNetwork
 # Groups and directions
 kmeans | k-means | clusters: k-means | KMeans
 gaussian_mixture | Gaussian mixture by EM | clusters: mixture | GaussianMixture
