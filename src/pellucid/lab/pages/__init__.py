@@ -90,6 +90,7 @@ policy_iteration | Policy iteration | control: policy iteration | PolicyIteratio
 td_learning | Temporal differences | control: TD | TDLearning
 q_learning | Q-learning | control: Q-learning | QLearning
 sarsa | SARSA | control: SARSA | SARSA
+deep_q | Deep Q-network | control: deep Q-network | DeepQNetwork
 policy_gradient | Policy gradient | control: policy gradient | PolicyGradient
 # Judging
 threshold | Where to put the threshold | judging: threshold |

@@ -5,14 +5,14 @@ from typing import Any
 
 from pellucid.lab.controls import cells, choice, counter, slider
 from pellucid.lab.page import LabData, given, make_page, read_presets
-from pellucid.lab.pages.control import climbing
+from pellucid.lab.pages.control import climbing, deep
 from pellucid.lab.pages.control.agents import AGENTS, agent_trace
 from pellucid.lab.pages.control.parts import LAYOUTS, make_world
 from pellucid.lab.pages.control.plans import plan_trace
 from pellucid.lab.trace import Trace
 
 PLANS = ("value iteration", "policy iteration")
-LEARNERS = (*AGENTS, climbing.METHOD)
+LEARNERS = (*AGENTS, climbing.METHOD, deep.METHOD)
 METHODS = (*PLANS, *LEARNERS)
 
 
@@ -24,6 +24,8 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
             return plan_trace(world, params, seed)
         if params["method"] == climbing.METHOD:
             return climbing.climb_trace(world, params, seed)
+        if params["method"] == deep.METHOD:
+            return deep.deep_trace(world, params, seed)
         return agent_trace(world, params, seed)
 
 
@@ -39,12 +41,24 @@ CONTROLS = (
     slider("step_reward", "Reward of a step", -0.04, -2.0, 0.2, 0.02),
     slider("slip", "Chance to slip", 0.2, 0.0, 0.6, 0.05),
     slider("step_size", "Step size α", 0.2, 0.01, 1.0, 0.01, method=tuple(AGENTS)),
-    slider("epsilon", "Random moves ε", 0.2, 0.0, 1.0, 0.05, method=("SARSA", "Q-learning")),
+    slider(
+        "epsilon",
+        "Random moves ε",
+        0.2,
+        0.0,
+        1.0,
+        0.05,
+        method=("SARSA", "Q-learning", deep.METHOD),
+    ),
     choice("policy", "Policy that TD follows", ("best", "random"), method="TD"),
     slider("rate", "Step size η", 0.3, 0.01, 50.0, 0.01, log=True, method=climbing.METHOD),
     choice("baseline", "Baseline b", ("mean return", "none"), method=climbing.METHOD),
+    slider("adam", "Rate η of Adam", 0.01, 0.001, 0.1, 0.001, log=True, method=deep.METHOD),
+    counter("memory", "Steps that are remembered", 2000, 1, 2000, method=deep.METHOD),
+    counter("batch", "Steps in a batch", 32, 1, 64, method=deep.METHOD),
+    counter("target_every", "Steps between two copies", 100, 1, 5000, log=True, method=deep.METHOD),
     counter("episodes", "Episodes", 200, 1, 400, method=LEARNERS),
-    choice("show", "Show", ("episodes", "steps"), method=LEARNERS),
+    choice("show", "Show", ("episodes", "steps"), method=(*AGENTS, climbing.METHOD)),
 )
 PRESETS = read_presets(
     """
@@ -77,6 +91,14 @@ Everything costs | Every step costs 0.5, so every return is below 0. The baselin
     bad, because its return was below 0. Compare with the baseline.
 ! Break it: too long a step | One episode makes the policy nearly sure of what it happened to do.
     What is never tried again is never learned.
+Deep Q-network | A network of 16 hidden units in the place of the table. It learns from batches of
+    remembered steps, towards a copy of itself that is renewed every 100 steps.
+! Break it: ten steps of memory | Only the last ten steps are remembered. They are alike, and what
+    was learned elsewhere is overwritten.
+! Break it: a copy that stays | The copy is never renewed: nothing is learned of what lies two steps
+    away.
+! Break it: chasing itself | Long steps towards a copy that is renewed at once: the goal runs away
+    with every step.
 """,
     given(),
     given(method="policy iteration"),
@@ -100,5 +122,9 @@ Everything costs | Every step costs 0.5, so every return is below 0. The baselin
     given(method=climbing.METHOD, step_reward=-0.5),
     given(method=climbing.METHOD, step_reward=-0.5, baseline="none"),
     given(method=climbing.METHOD, rate=20.0),
+    given(method=deep.METHOD),
+    given(method=deep.METHOD, memory=10, batch=10),
+    given(method=deep.METHOD, target_every=5000),
+    given(method=deep.METHOD, adam=0.05, target_every=1),
 )
 PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS)
