@@ -312,6 +312,7 @@ def test_reachability_is_drawn_in_the_order_of_the_visits(blobs):
     assert np.array_equal(picture.labels, model.labels_[model.ordering_])
     assert np.array_equal(picture.brackets, model.cluster_hierarchy_)
     assert f"{model.labels_.max() + 1} valleys" in texts(drawn(picture))
+    assert min(picture.plot().get_yticks()) == 0  # brackets stand below, where no height is
     cut = plots.reachability(OPTICS(cluster_method="dbscan", eps=0.6).fit(blobs))
     assert cut.eps == 0.6
     assert "below eps = 0.6" in texts(drawn(cut))

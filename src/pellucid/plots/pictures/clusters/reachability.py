@@ -35,6 +35,7 @@ class Reachability(Panel):
         low = -SPACE * top * (1 + min(len(self.brackets), 6)) if len(self.brackets) else 0.0
         ax.set(xlabel="visit", ylabel="reachability", ylim=(low, top), xlim=(-0.5, len(x) - 0.5))
         heading(ax, self.title)
+        ax.set_yticks([t for t in ax.get_yticks() if 0.0 <= t <= top])  # brackets have no height
         legend(ax, loc="upper left")
 
 
