@@ -171,7 +171,7 @@ def forest(wood: Wood, trees: int, step: int) -> Frame:
     a, b = (float(mine[wood.row[name]]) for name in "AB")
     formula = (
         f"{trees} {'tree' if trees == 1 else 'trees'}: A has mean h = {number(h)}, "
-        f"s = 2^(−h / c) = 2^(−{number(h)} / {number(c)}) = {number(a)}"
+        f"r = h / c = {number(h)} / {number(c)} = {number(h / c)}; s = 2^(−r) = {number(a)}"
     )
     numbers = {"trees": trees, "mean depth of A": short(h)}
     numbers |= {"mean depth of B": short(float(np.mean(depths["B"])))}
