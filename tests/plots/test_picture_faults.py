@@ -82,3 +82,8 @@ def test_a_fault_is_found():
     figure.canvas.draw()
     kinds = {fault.partition(":")[0] for fault in faults(figure)}
     assert kinds == {"small", "outside", "overlap", "legend"}
+
+
+def test_ten_groups_have_shapes_of_their_own():
+    assert len({marker(i) for i in range(10)}) == 10
+    assert len({(colour(i), marker(i)) for i in range(20)}) == 20

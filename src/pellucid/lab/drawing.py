@@ -39,6 +39,15 @@ def signed(value: float, digits: int = 3) -> str:
     return f" {'−' if value < 0 else '+'} {number(abs(value), digits)}"
 
 
+def braced(value: float) -> str:
+    """A number as a factor: in brackets if it is negative.
+
+    >>> f"2·{braced(-0.5)}"
+    '2·(−0.5)'
+    """
+    return number(value) if value >= 0 else f"({number(value)})"
+
+
 def sub(number: int) -> str:
     """A whole number as an index.
 

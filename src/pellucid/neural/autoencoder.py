@@ -109,9 +109,10 @@ class Autoencoder(Transformer):
         self._layers = list(network.layers)
         data = plan_data(rows.X, rows.X, rows.w, True, int(rng.integers(1 << 62)))
         given: dict[str, Any] = {"X": rows.X, "sample_weight": sample_weight}
-        given["max_steps"] = self.max_iter
+        settings = self._settings(data.n)
+        given["max_steps"] = settings.max_iter
         context = FitContext(self, **given, attributes=self._attributes)
-        trainer = Trainer(network.plan, data, self._settings(data.n), get_alpha(self.alpha))
+        trainer = Trainer(network.plan, data, settings, get_alpha(self.alpha))
         if self.solver == "lbfgs":
             run: Any = lbfgs_run(trainer, network.vector, Limits(self.max_iter, TOL), context)
             self.vector_, self.loss_ = run.x, float(run.value)

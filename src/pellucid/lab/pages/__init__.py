@@ -56,6 +56,13 @@ gradient_boosting | Gradient boosting | ensembles: gradient boosting |
 # Networks
 neural_network | A neural network learns | networks: epochs | MLPClassifier
 backpropagation | Backpropagation, one row | networks: forward and back | MLPRegressor
+autoencoder | Autoencoder | codes: autoencoder | Autoencoder
+recurrence | Recurrent network | recurrence: recurrence | RecurrentClassifier,
+    RecurrentRegressor
+attention | Attention | attending: attention | TransformerClassifier,
+    TransformerSequenceModel
+convolution | Convolution | images: slide, learn | ConvolutionalClassifier
+adversaries | Forger and detective | adversaries: adversaries | GenerativeAdversarialNetwork
 # Groups and directions
 kmeans | k-means | clusters: k-means | KMeans
 gaussian_mixture | Gaussian mixture by EM | clusters: mixture | GaussianMixture
@@ -64,9 +71,11 @@ divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
 isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
+one_class_svm | One-class SVM | anomalies: one-class SVM | OneClassSVM
 pca | Principal components | projections: PCA | PCA
 scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
+factor_analysis | Factor analysis | factors: factors | FactorAnalysis
 kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork
@@ -81,6 +90,8 @@ policy_iteration | Policy iteration | control: policy iteration | PolicyIteratio
 td_learning | Temporal differences | control: TD | TDLearning
 q_learning | Q-learning | control: Q-learning | QLearning
 sarsa | SARSA | control: SARSA | SARSA
+deep_q | Deep Q-network | control: deep Q-network | DeepQNetwork
+policy_gradient | Policy gradient | control: policy gradient | PolicyGradient
 # Judging
 threshold | Where to put the threshold | judging: threshold |
 calibration | Calibration | judging: calibration | CalibratedClassifierCV

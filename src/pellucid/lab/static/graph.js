@@ -20,6 +20,7 @@ function drawGraph(root, panel, width, height) {
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.lines)),
     ...nodes.map((node) => touched(svg("g", { class: "marks" }, {}, ...drawNode(node)), node)),
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.words)));
+  root.setAttribute("role", root.querySelector(".node") ? "group" : "img");  // buttons are inside
   if (focused) [...root.children].find((g) => g.dataset.node === focused)?.focus();
 }
 
@@ -32,7 +33,7 @@ function touched(group, node) {
   group.dataset.node = name;
   group.setAttribute("tabindex", "0");
   group.setAttribute("role", "button");
-  const said = String(node.label).replace("\n", ": ");
+  const said = String(node.label).replace("\n", " ");  // a name begins with the words on the node
   group.setAttribute("aria-label", `${said}; evidence: ${turn.now}`);
   group.addEventListener("click", turn.act);
   group.addEventListener("keydown", (event) => {
@@ -100,8 +101,10 @@ function drawNode(node) {
   if (shade > 0) made.push(outline({ fill: tint, "fill-opacity": 0.75 * Math.min(shade, 1) }));
   const dark = shade > 0.7 ? { fill: "var(--card)" } : { fill: "var(--ink)" };
   const text = svg("text", { "text-anchor": "middle" }, dark);
-  node.lines.forEach((line, k) => text.append(svg("tspan", { x: node.px,
-    y: node.py + 4 + LINE * (k - (node.lines.length - 1) / 2) }, {}, line)));
+  node.lines.forEach((line, k) => text.append(
+    ...(k ? [svg("tspan", { "font-size": 0 }, {}, " ")] : []),  // for those who hear the words
+    svg("tspan", { x: node.px, y: node.py + 4 + LINE * (k - (node.lines.length - 1) / 2) }, {},
+      line)));
   return [...made, text];
 }
 

@@ -175,14 +175,16 @@ function turnEvidence(name) {
 
 const CELLS = [".", "#", "+", "-"];  // free, a wall, the exits worth 1 and -1
 
-/** A click on a cell of a grid world builds a wall there, then an exit; the start stays. */
+/** A click on a cell of a grid world builds a wall there, then an exit; the start stays. A picture,
+ * which has no start, has only dark cells and light ones. */
 function turnCell(figure, x, y) {
   const control = lab.page?.controls.find((c) => c.kind === "cells");
   const rows_ = state.trace?.data.cells?.split("/");
   if (!SERVED || !control || !rows_ || figure.panel?.name !== "world") return;
   const i = rows_.length - Math.round(y), j = Math.round(x) - 1, old = rows_[i]?.[j];
   if (!old || old === "S") return;
-  const next = CELLS[(CELLS.indexOf(old) + 1) % CELLS.length];
+  const signs = rows_.some((row) => row.includes("S")) ? CELLS : CELLS.slice(0, 2);
+  const next = signs[(signs.indexOf(old) + 1) % signs.length];
   rows_[i] = rows_[i].slice(0, j) + next + rows_[i].slice(j + 1);
   change(control, rows_.join("/"));
 }

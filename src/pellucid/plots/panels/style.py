@@ -20,7 +20,8 @@ else:
 
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # shapes beside colours
+# shapes beside colours, more of them: 12 groups have shapes of their own, 24 no pair in common
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
 LEAST = 7.0  # points of the smallest text

@@ -55,18 +55,22 @@ class Wood(NamedTuple):
 
     @classmethod
     def of(cls, X: Array, size: int, trees: int, seed: int) -> "Wood":
-        scale = np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0)
-        far = (((X - np.median(X, axis=0)) / scale) ** 2).sum(axis=1)
-        row = {"A": int(far.argmax()), "B": int(far.argmin())}
-        return cls(X, size, seed, grown(X, size, trees, seed), row, around(X, 0.15))
+        return cls(X, size, seed, grown(X, size, trees, seed), named_rows(X), around(X, 0.15))
 
 
-def named(wood: Wood) -> list[Any]:
+def named_rows(X: Array) -> dict[str, int]:
+    """A, the row farthest from the middle, and B, the nearest to it."""
+    scale = np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0)
+    far = (((X - np.median(X, axis=0)) / scale) ** 2).sum(axis=1)
+    return {"A": int(far.argmax()), "B": int(far.argmin())}
+
+
+def named(X: Array, row: dict[str, int], box: Any) -> list[Any]:
     marks = []
-    for name, i in wood.row.items():
-        x, y = wood.X[i]
+    for name, i in row.items():
+        x, y = X[i]
         marks.append(points([x], [y], group=COLOURS[name], ring=[True], label=name))
-        marks.append(text(x, y + 0.045 * (wood.box[3] - wood.box[2]), name))
+        marks.append(text(x, y + 0.045 * (box[3] - box[2]), name))
     return marks
 
 
@@ -167,7 +171,7 @@ def forest(wood: Wood, trees: int, step: int) -> Frame:
     a, b = (float(mine[wood.row[name]]) for name in "AB")
     formula = (
         f"{trees} {'tree' if trees == 1 else 'trees'}: A has mean h = {number(h)}, "
-        f"s = 2^(−h / c) = 2^(−{number(h)} / {number(c)}) = {number(a)}"
+        f"r = h / c = {number(h)} / {number(c)} = {number(h / c)}; s = 2^(−r) = {number(a)}"
     )
     numbers = {"trees": trees, "mean depth of A": short(h)}
     numbers |= {"mean depth of B": short(float(np.mean(depths["B"])))}

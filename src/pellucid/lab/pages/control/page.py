@@ -1,17 +1,19 @@
-"""Markov decisions: value and policy iteration, TD, SARSA and Q-learning on small grids."""
+"""Markov decisions on small grids: planners, TD, SARSA, Q-learning and policy gradients."""
 
 import warnings
 from typing import Any
 
 from pellucid.lab.controls import cells, choice, counter, slider
 from pellucid.lab.page import LabData, given, make_page, read_presets
+from pellucid.lab.pages.control import climbing, deep
 from pellucid.lab.pages.control.agents import AGENTS, agent_trace
 from pellucid.lab.pages.control.parts import LAYOUTS, make_world
 from pellucid.lab.pages.control.plans import plan_trace
 from pellucid.lab.trace import Trace
 
 PLANS = ("value iteration", "policy iteration")
-METHODS = (*PLANS, *AGENTS)
+LEARNERS = (*AGENTS, climbing.METHOD, deep.METHOD)
+METHODS = (*PLANS, *LEARNERS)
 
 
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
@@ -20,6 +22,10 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     with warnings.catch_warnings(action="ignore"):  # the page itself says what went wrong
         if params["method"] in PLANS:
             return plan_trace(world, params, seed)
+        if params["method"] == climbing.METHOD:
+            return climbing.climb_trace(world, params, seed)
+        if params["method"] == deep.METHOD:
+            return deep.deep_trace(world, params, seed)
         return agent_trace(world, params, seed)
 
 
@@ -35,10 +41,24 @@ CONTROLS = (
     slider("step_reward", "Reward of a step", -0.04, -2.0, 0.2, 0.02),
     slider("slip", "Chance to slip", 0.2, 0.0, 0.6, 0.05),
     slider("step_size", "Step size α", 0.2, 0.01, 1.0, 0.01, method=tuple(AGENTS)),
-    slider("epsilon", "Random moves ε", 0.2, 0.0, 1.0, 0.05, method=("SARSA", "Q-learning")),
+    slider(
+        "epsilon",
+        "Random moves ε",
+        0.2,
+        0.0,
+        1.0,
+        0.05,
+        method=("SARSA", "Q-learning", deep.METHOD),
+    ),
     choice("policy", "Policy that TD follows", ("best", "random"), method="TD"),
-    counter("episodes", "Episodes", 200, 1, 400, method=tuple(AGENTS)),
-    choice("show", "Show", ("episodes", "steps"), method=tuple(AGENTS)),
+    slider("rate", "Step size η", 0.3, 0.01, 50.0, 0.01, log=True, method=climbing.METHOD),
+    choice("baseline", "Baseline b", ("mean return", "none"), method=climbing.METHOD),
+    slider("adam", "Rate η of Adam", 0.01, 0.001, 0.1, 0.001, log=True, method=deep.METHOD),
+    counter("memory", "Steps that are remembered", 2000, 1, 2000, method=deep.METHOD),
+    counter("batch", "Steps in a batch", 32, 1, 64, method=deep.METHOD),
+    counter("target_every", "Steps between two copies", 100, 1, 5000, log=True, method=deep.METHOD),
+    counter("episodes", "Episodes", 200, 1, 400, method=LEARNERS),
+    choice("show", "Show", ("episodes", "steps"), method=(*AGENTS, climbing.METHOD)),
 )
 PRESETS = read_presets(
     """
@@ -62,6 +82,23 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
     jump with each episode and never settle.
 ! Break it: only random moves | ε = 1: the agent never does what it has learned. SARSA learns the
     worth of stumbling about, and that is what it reports.
+Policy gradient | No table of values: the probabilities themselves climb, pushed by the returns of
+    whole episodes.
+Episode by episode | Two exits, nothing costs. The first forty episodes, one by one.
+Everything costs | Every step costs 0.5, so every return is below 0. The baseline tells bad from
+    worse.
+! Break it: no baseline | The same without a baseline: whatever was done gets less likely, good or
+    bad, because its return was below 0. Compare with the baseline.
+! Break it: too long a step | One episode makes the policy nearly sure of what it happened to do.
+    What is never tried again is never learned.
+Deep Q-network | A network of 16 hidden units in the place of the table. It learns from batches of
+    remembered steps, towards a copy of itself that is renewed every 100 steps.
+! Break it: ten steps of memory | Only the last ten steps are remembered. They are alike, and what
+    was learned elsewhere is overwritten.
+! Break it: a copy that stays | The copy is never renewed: nothing is learned of what lies two steps
+    away.
+! Break it: chasing itself | Long steps towards a copy that is renewed at once: the goal runs away
+    with every step.
 """,
     given(),
     given(method="policy iteration"),
@@ -73,5 +110,21 @@ SARSA at the cliff | SARSA learns what its own random moves cost and stays away 
     given(method="policy iteration", discount=0.0),
     given(method="TD", step_size=1.0, episodes=300),
     given(method="SARSA", world="cliff", slip=0.0, epsilon=1.0, discount=0.97, episodes=300),
+    given(method=climbing.METHOD, episodes=400),
+    given(
+        method=climbing.METHOD,
+        world="two exits",
+        slip=0.0,
+        step_reward=0.0,
+        rate=1.0,
+        show="steps",
+    ),
+    given(method=climbing.METHOD, step_reward=-0.5),
+    given(method=climbing.METHOD, step_reward=-0.5, baseline="none"),
+    given(method=climbing.METHOD, rate=20.0),
+    given(method=deep.METHOD),
+    given(method=deep.METHOD, memory=10, batch=10),
+    given(method=deep.METHOD, target_every=5000),
+    given(method=deep.METHOD, adam=0.05, target_every=1),
 )
 PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS)

@@ -94,8 +94,7 @@ def interval_band(model: ConformalRegressor, m: int, box: Sequence[float]) -> li
 
 def begin(data: LabData, model: ConformalRegressor, kept: Any, box: Sequence[float]) -> Frame:
     X, y = data.train
-    ring = np.ones(len(kept), bool)
-    aside = points(X[kept, 0], y[kept], ring=ring, label="kept aside")
+    aside = points(X[kept, 0], y[kept], group="accent", label="kept aside")
     n = len(y) - len(kept)
     formula = f"f is fitted to {n} rows; {len(kept)} rows are kept aside, f has not seen them"
     numbers = {"rows that fitted f": n, "kept aside": len(kept), "new rows": len(data.test[1])}

@@ -1,0 +1,1 @@
+"""The page on adversarial networks. Read ``page.py`` first."""

@@ -1,0 +1,1 @@
+"""The page on attention. Read ``page.py`` first."""

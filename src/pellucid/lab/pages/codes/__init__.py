@@ -1,0 +1,1 @@
+"""The page on autoencoders. Read ``page.py`` first."""

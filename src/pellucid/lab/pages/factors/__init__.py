@@ -1,0 +1,1 @@
+"""The page on factor analysis. Read ``page.py`` first."""

@@ -1,0 +1,1 @@
+"""The page on convolution. Read ``page.py`` first."""

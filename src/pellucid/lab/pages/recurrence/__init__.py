@@ -1,0 +1,1 @@
+"""The page on recurrent networks. Read ``page.py`` first."""
