@@ -1,14 +1,18 @@
 """Start scikit-learn without the libraries that it imports for us in vain.
 
-``sklearn.utils.fixes``, ``sklearn.preprocessing``, joblib and SciPy's shim of the array API import
-``scipy.stats``, ``scipy.interpolate`` (with it ``scipy.optimize``), ``pandas``, ``asyncio``,
-and parts of NumPy, most of the time that ``import sklearn.pipeline`` takes, for functions
-that hardly anything calls. While scikit-learn is imported, a module stands in for each that imports
-the real one when it is first asked for something; afterwards ``sys.modules`` is as if scikit-learn
-had not mentioned them. The command line does this for its own process; ``import pellucid`` never.
+``sklearn.utils``, ``sklearn.preprocessing``, joblib and SciPy's shim of the array API import
+``scipy.stats``, ``scipy.special``, ``scipy.interpolate`` (with it ``scipy.optimize``), ``pandas``,
+``rich``, ``asyncio``, and parts of NumPy, most of the time that ``import sklearn.pipeline`` takes,
+for functions that hardly anything calls. While scikit-learn is imported, a module stands in for
+each that imports the real one when it is first asked for something; afterwards ``sys.modules`` is
+as if scikit-learn had not mentioned them. The command line does this for its own process;
+``import pellucid`` never.
 """
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -19,10 +23,24 @@ DEFERRED = (
     "numpy.f2py",
     "numpy.testing",
     "pandas",
+    "psutil",
     "scipy.interpolate",
+    "scipy.sparse.csgraph",
+    "scipy.sparse.linalg",
+    "scipy.special",
     "scipy.stats",
+    "sklearn.callback._progressbar",
+    "sklearn.preprocessing",
 )
-NAMED = {"scipy.interpolate": ("BSpline",)}  # what is taken from a module by name, and called later
+NAMED = {  # what is taken from a module by name, and called later
+    "psutil": ("Process",),
+    "scipy.interpolate": ("BSpline",),
+    "scipy.special": ("boxcox", "inv_boxcox"),
+    "scipy.sparse.csgraph": ("laplacian",),
+    "scipy.sparse.linalg": ("LinearOperator", "cg"),
+    "sklearn.callback._progressbar": ("ProgressBar",),
+    "sklearn.preprocessing": ("FunctionTransformer",),
+}
 
 
 class Later(ModuleType):
@@ -53,6 +71,22 @@ class LaterName:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._module.real(self._name), name)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, self._module.real(self._name))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for garbage, nor later among what was made here: modules, and they stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was:
+            gc.enable()
 
 
 def start_sklearn() -> None:
