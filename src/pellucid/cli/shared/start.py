@@ -18,13 +18,16 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+SPLITTERS = ("sklearn.preprocessing", "sklearn.model_selection")  # what a study needs beside
 DEFERRED = (
     "asyncio",
     "numpy.f2py",
     "numpy.testing",
     "pandas",
     "psutil",
+    "scipy.integrate",
     "scipy.interpolate",
+    "scipy.optimize",
     "scipy.sparse.csgraph",
     "scipy.sparse.linalg",
     "scipy.special",
@@ -34,10 +37,13 @@ DEFERRED = (
 )
 NAMED = {  # what is taken from a module by name, and called later
     "psutil": ("Process",),
+    "scipy.integrate": ("trapezoid",),
     "scipy.interpolate": ("BSpline",),
-    "scipy.special": ("boxcox", "inv_boxcox"),
+    "scipy.optimize": ("linear_sum_assignment",),
+    "scipy.special": ("boxcox", "comb", "gammaln", "inv_boxcox"),
     "scipy.sparse.csgraph": ("laplacian",),
     "scipy.sparse.linalg": ("LinearOperator", "cg"),
+    "scipy.stats": ("rankdata",),
     "sklearn.callback._progressbar": ("ProgressBar",),
     "sklearn.preprocessing": ("FunctionTransformer",),
 }
@@ -72,6 +78,9 @@ class LaterName:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._module.real(self._name), name)
 
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type]:
+        return (self._module.real(self._name),)  # a class is made of the class itself
+
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, self._module.real(self._name))
 
@@ -89,18 +98,21 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def start_sklearn() -> None:
-    """Import ``sklearn.pipeline``, which every saved model of a study needs."""
-    if "sklearn" in sys.modules:
+def start_sklearn(*more: str) -> None:
+    """Import ``sklearn.pipeline``, which every saved model of a study needs, and ``more``."""
+    wanted = ("sklearn.pipeline", *more)
+    if all(name in sys.modules for name in wanted):
         return
-    stand_ins = {n: Later(n) for n in DEFERRED if n not in sys.modules and _exists(n)}
+    names = [n for n in DEFERRED if n not in sys.modules and n not in more and _exists(n)]
+    stand_ins = {n: Later(n) for n in names}
     sys.modules.update(stand_ins)
     for name, module in stand_ins.items():
         package, _, own = name.rpartition(".")
         if package == "numpy":  # it asks itself for its parts
             setattr(import_module(package), own, module)
     try:
-        import_module("sklearn.pipeline")
+        for name in wanted:
+            import_module(name)
     finally:
         for name, module in stand_ins.items():
             package, _, own = name.rpartition(".")
