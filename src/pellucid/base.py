@@ -16,7 +16,7 @@ import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -108,6 +108,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         for name in {"fit"} & set(dir(cls)) if hasattr(cls, "_fit_rows") else ():
             if not hasattr(method := getattr(cls, name), "takes_tensors"):
                 setattr(cls, name, takes_tensors(method))
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """scikit-learn reads the signature of ``__init__`` anew for every clone."""
+        return super()._get_param_names()
 
     @abstractmethod
     def card(self) -> Card:
@@ -697,10 +703,10 @@ def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub":
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iubU":
         y = column_or_1d(y, warn=True)
     _same_length(n, len(y))
-    if y.dtype.kind not in "iub":  # whole numbers are labels; anything else is looked at
+    if y.dtype.kind not in "iubU":  # whole numbers and words are labels; others are looked at
         _check_y(y, estimator=estimator)
         check_classification_targets(y)
     return y

@@ -7,7 +7,10 @@ HEAVY = (
     "scipy.stats", "scipy.interpolate", "numpy.testing", "numpy.f2py", "asyncio",
     "pandas", "matplotlib", "sklearn.model_selection", "sklearn.metrics",
     "pellucid.study.candidates.training", "pellucid.evaluation.hypotheses.rank_tests",
+    "numba", "llvmlite", "psutil", "rich", "scipy.optimize", "scipy.sparse.linalg",
+    "sklearn.preprocessing",
 )  # fmt: skip
+OWN = 250  # modules of our own that a prediction may load
 
 
 def python(code, cwd):
@@ -26,8 +29,25 @@ for model in {[str(saved.sex), str(saved.mass)]}:
     except SystemExit as done:
         assert not done.code
 print([name for name in {HEAVY} if name in sys.modules])
+print(sum(name.startswith("pellucid") for name in sys.modules))
 """
-    assert python(code, tmp_path) == ["[]"]
+    heavy, own = python(code, tmp_path)
+    assert heavy == "[]"
+    assert int(own) <= OWN
+
+
+def test_a_kernel_is_compiled_when_it_is_called(tmp_path):
+    """Importing estimators, their kernels among them, loads no Numba; the first call does."""
+    code = """
+import sys
+from pellucid import GaussianNB, HistGradientBoostingRegressor, LogisticRegression, Ridge
+import pellucid.core.algebra.gram as gram
+print("numba" in sys.modules)
+import numpy as np
+print(gram.joint_moments(np.ones((2, 1)), np.ones((2, 1)), np.ones(2)).weight)
+print("numba" in sys.modules)
+"""
+    assert python(code, tmp_path) == ["False", "2.0", "True"]
 
 
 def test_what_stands_in_gives_way(tmp_path):
@@ -46,6 +66,8 @@ print(type(frame) is pandas.DataFrame, scipy.stats.rankdata([3, 1]).tolist())
 from sklearn.preprocessing import QuantileTransformer, PowerTransformer
 print(PowerTransformer().fit_transform([[1.0], [2.0], [4.0]]).shape)
 print(QuantileTransformer(n_quantiles=3).fit_transform(frame.assign(b=1.0)).shape)
+from sklearn.callback import ProgressBar
+print(isinstance(ProgressBar(), ProgressBar))
 from sklearn.preprocessing import SplineTransformer
 print(SplineTransformer(n_knots=3, degree=2).fit_transform([[1.0], [2.0], [4.0]]).shape)
 import numpy.testing, scipy.interpolate, asyncio
@@ -54,6 +76,6 @@ print(*(one.__name__ for one in named))
 start_sklearn()
 """
     assert python(code, tmp_path) == [
-        "False False", "2", "True [2.0, 1.0]", "(3, 1)", "(2, 2)", "(3, 4)",
+        "False False", "2", "True [2.0, 1.0]", "(3, 1)", "(2, 2)", "True", "(3, 4)",
         "assert_allclose BSpline run",
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pellucid.cli.shared.options import Code, common, console, grid, print_json
+from pellucid.cli.shared.start import SPLITTERS, start_sklearn, uncollected
 from pellucid.cli.shared.tables import check_roles, read_costs, read_studied
 from pellucid.report.folders import check_folder
 
@@ -121,17 +122,20 @@ def learn(
     """
     folder = out if out is not None else Path(f"pellucid-{stem(data)}")
     check_folder(folder, overwrite)
+    with uncollected():
+        start_sklearn(*SPLITTERS)
     rows = read_studied(data, sql, sample, seed)
     frame = rows.frame
     if not targets:
         raise click.UsageError(f"give --target, one of the columns {listed(frame.columns)}")
     drop, keep = columns_of(drop, frame.columns), columns_of(keep, frame.columns)
     check_roles(frame, [*targets, *drop, *keep], groups, time_column, query, known_groups)
-    from pellucid.cli.shared.ahead import compiling_ahead
-    from pellucid.cli.shared.outputs import command_line
-    from pellucid.data.sql import without_password
-    from pellucid.report.writing import write  # heavy: what cannot work has ended by now
-    from pellucid.study import Plan, Study
+    with uncollected():  # heavy: what cannot work has ended by now
+        from pellucid.cli.shared.ahead import compiling_ahead
+        from pellucid.cli.shared.outputs import command_line
+        from pellucid.data.sql import without_password
+        from pellucid.report.writing import write
+        from pellucid.study import Plan, Study
 
     plan = Plan(
         time=time_column,

@@ -18,7 +18,7 @@ from pellucid.cli.shared.options import (
     print_json,
     sentence,
 )
-from pellucid.cli.shared.start import start_sklearn
+from pellucid.cli.shared.start import start_sklearn, uncollected
 from pellucid.cli.shared.tables import load_model, need_columns, open_rows
 
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ def predict(
     """
     if out is not None:
         check_output(out, overwrite)
-    start_sklearn()
-    from pellucid.data.sql import without_password
-    from pellucid.study.saved.prediction import Application, Asked
+    with uncollected():
+        start_sklearn()
+        from pellucid.data.sql import without_password
+        from pellucid.study.saved.prediction import Application, Asked
 
-    shown = without_password(data)
-    application = Application(load_model(model), Asked(proba, interval, threshold, sets))
+        shown = without_password(data)
+        application = Application(load_model(model), Asked(proba, interval, threshold, sets))
     table = open_rows(data, sql)
     need_columns(application.columns or [], list(table.schema))
     need_columns(copy, list(table.schema), "--copy")
@@ -144,12 +145,12 @@ def csv_writer(file: BinaryIO) -> Any:
 @contextmanager
 def progress(rows: int, quiet: bool) -> Iterator[Any]:
     """A bar with the time left on a terminal; nothing in a pipe."""
-    screen = console(stderr=True)
-    if quiet or not screen.is_terminal:
+    if quiet or not sys.stderr.isatty():
         yield lambda n: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+    screen = console(stderr=True)
     columns = (BarColumn(30), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("", total=rows)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Rng
-from pellucid.core.runtime.jit import jit
+from pellucid.core.runtime.jit import jit, loaded
 from pellucid.core.runtime.threads import map_threads
 
 BLOCK = 256  # rows whose cells stay in the nearest cache
@@ -64,6 +64,7 @@ def take_columns(X, rows, out, begin, end):
 SAMPLE = 200_000
 ROWS = 16_384  # of one task of the thread pool
 SHARED = 30_000  # cells from which threads share the columns
+FEW_CELLS = 1_000_000  # cells that NumPy looks up in less time than it takes to import Numba
 
 
 class Bins(NamedTuple):
@@ -148,11 +149,22 @@ def aligned(n: int, stride: int) -> Any:
     return memory[start : start + n * stride].reshape(n, stride)
 
 
+def encode_few(X: Array, bins: Bins, codes: Any) -> None:
+    """The same codes as of ``encode_rows``, with NumPy: Numba takes longer to import."""
+    for j, e in enumerate(bins.edges):
+        codes[j] = np.searchsorted(e[:255], X[:, j])
+        known = X[:, j] == e[codes[j]] if bins.categorical[j] else ~np.isnan(X[:, j])
+        codes[j, ~known] = 255
+
+
 def encode(X: Array, bins: Bins, *, by_row: bool) -> Codes:
     """The codes of a matrix, in threads over rows."""
     n, p = X.shape
     stride = 16 if p <= 16 else 32 if p <= 32 else -(-p // 64) * 64
     codes = np.empty((p, n), np.uint8)
+    if not (by_row or loaded()) and n * p < FEW_CELLS:
+        encode_few(X, bins, codes)
+        return Codes(codes, aligned(0, stride))
     rows = aligned(n if by_row else 0, stride)
     work = partial(encode_rows, X, bins.edges, bins.categorical, codes, rows)
     tasks = [(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]

@@ -72,7 +72,7 @@ def answer(model, X):
 
 def compilations():
     """How many kernels were compiled in this process."""
-    if not jit.COMPILED:
+    if jit.why_plain():
         return None
     from pellucid.core.runtime.compiling.notices import NOTICE
 

@@ -86,10 +86,10 @@ def blas() -> list[dict[str, Any]]:
 
 def numba_state() -> dict[str, Any]:
     """The compiler, and where its kernels are kept: the folders that are read, the one written."""
-    from pellucid.core.runtime.jit import COMPILED, KERNELS, WHY_PLAIN
+    from pellucid.core.runtime.jit import KERNELS, why_plain
 
-    if not COMPILED:
-        return {"version": installed("numba"), "compiled": False, "reason": WHY_PLAIN}
+    if why_plain():
+        return {"version": installed("numba"), "compiled": False, "reason": why_plain()}
     _, skipped = import_all()
     from pellucid.core.runtime.compiling import files, targets
 

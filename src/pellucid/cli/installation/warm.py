@@ -187,10 +187,10 @@ def collect_into(folder: Path) -> None:
 @common("json", "quiet", "threads")
 def warm(target: str, into: Path | None, as_json: bool, quiet: bool) -> None:
     """Compile every kernel ahead and keep it on disk."""
-    from pellucid.core.runtime.jit import COMPILED, WHY_PLAIN
+    from pellucid.core.runtime.jit import why_plain
 
-    if not COMPILED:
-        raise Stop(Code.FAILED_CHECK, f"nothing can be compiled: {WHY_PLAIN}")
+    if why_plain():
+        raise Stop(Code.FAILED_CHECK, f"nothing can be compiled: {why_plain()}")
     from pellucid.core.runtime.compiling import targets
 
     if target != "native" and targets.target() != target:

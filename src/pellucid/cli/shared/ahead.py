@@ -24,9 +24,9 @@ MODULES = (  # in the order of the candidates
 def is_cold(modules: tuple[str, ...] = MODULES) -> bool:
     """Whether nothing of the last of these modules is on disk."""
     from pellucid.cli.installation.warm import is_cached
-    from pellucid.core.runtime.jit import COMPILED, KERNELS
+    from pellucid.core.runtime.jit import KERNELS, why_plain
 
-    if not COMPILED:
+    if why_plain():
         return False
     import_module(modules[-1])
     return not any(is_cached(k) for k in KERNELS if k.py_func.__module__ == modules[-1])

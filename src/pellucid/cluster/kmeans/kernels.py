@@ -25,8 +25,8 @@ centre to another leaves no trace (two times about 35 bits below the largest val
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import LANES, TILE_ROWS, distance_tile_2, prefetch, set_tile_3
 
 GATHER = 96  # rows that are settled together: four tiles of three AVX-512 vectors
 BOUNDED = 1024  # rows whose bounds are checked before any is settled
@@ -44,9 +44,9 @@ def tile_scores(G, C2, cn, scores, best, second, index):
     0 and inf; scores (k8, GATHER) is scratch.
     """
     p, k8 = C2.shape
-    for a in range(0, k8, TILE_ROWS):
-        for b in range(0, GATHER, 3 * LANES):
-            set_tile_3(C2, G, p, a, b, scores)
+    for a in range(0, k8, simd.TILE_ROWS):
+        for b in range(0, GATHER, 3 * simd.LANES):
+            simd.set_tile_3(C2, G, p, a, b, scores)
     for i in range(GATHER):
         best[i] = np.inf
         second[i] = np.inf
@@ -154,7 +154,7 @@ def sweep(X, w, C, C2, cn, origin, grid, labels, upper, lower, moved, drift, hal
             m = min(GATHER, count - done)
             for s in range(m):
                 for t in range(0, p, LINE):
-                    prefetch(X, waiting[min(done + s + AHEAD, count - 1)], t)
+                    simd.prefetch(X, waiting[min(done + s + AHEAD, count - 1)], t)
                 i = waiting[done + s]
                 xx = 0.0
                 for t in range(p):
@@ -223,9 +223,9 @@ def tile_distances(tile, C, out):
 
     tile (d4, BLOCK), C (d4, m8) with m8 a multiple of TILE_ROWS, out (m8, BLOCK).
     """
-    for a in range(0, C.shape[1], TILE_ROWS):
-        for b in range(0, BLOCK, 2 * LANES):
-            distance_tile_2(C, tile, C.shape[0], a, b, out)
+    for a in range(0, C.shape[1], simd.TILE_ROWS):
+        for b in range(0, BLOCK, 2 * simd.LANES):
+            simd.distance_tile_2(C, tile, C.shape[0], a, b, out)
 
 
 @jit(reassociate=True)
@@ -261,7 +261,7 @@ def seed_tiles(tiles, w, last, candidates, near, power, potential):
     """
     starts, m, d4 = candidates.shape
     first = len(last)  # columns of C: the last centres, then the candidates start by start
-    columns = -(-(first + starts * m) // TILE_ROWS) * TILE_ROWS
+    columns = -(-(first + starts * m) // simd.TILE_ROWS) * simd.TILE_ROWS
     C, D = np.zeros((d4, columns)), np.empty((columns, BLOCK))
     for t in range(d4):
         for r in range(first):

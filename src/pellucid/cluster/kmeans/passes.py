@@ -29,7 +29,7 @@ from pellucid.core.functions.distances import Distance, unit_rows
 from pellucid.core.loops import statistics
 from pellucid.core.loops.device import DeviceRows, centred, cross, on_device
 from pellucid.core.loops.statistics import Node, Rows, Source, Statistic
-from pellucid.core.runtime.simd import TILE_ROWS
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.threads import map_threads
 
 SMALLEST_CHUNK = 6  # leaves that a thread takes at a time: below, handing out costs more
@@ -197,7 +197,7 @@ class Prepared(NamedTuple):
 def prepare(C: Array, origin: Array) -> Prepared:
     """Pad the centres to whole tiles."""
     k, p = C.shape
-    k8 = -(-k // TILE_ROWS) * TILE_ROWS
+    k8 = -(-k // simd.TILE_ROWS) * simd.TILE_ROWS
     C2, cn = np.zeros((p, k8)), np.full(k8, np.inf)
     about = C - origin
     C2[:, :k], cn[:k] = -2.0 * about.T, np.einsum("kt,kt->k", about, about)

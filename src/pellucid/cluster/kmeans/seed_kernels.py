@@ -12,8 +12,8 @@ import numpy as np
 from pellucid.cluster.kmeans.kernels import BLOCK, draw_in_order, tile_distances, tile_potential
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import LEAF_ROWS
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import TILE_ROWS
 
 TILES = LEAF_ROWS // BLOCK  # tiles in a leaf
 
@@ -111,7 +111,7 @@ def try_candidates(tiles, w, near, C, m, power, D, after):
 
 def seed_scratch(w: Array, d4: int, leaves: int, m: int) -> tuple[Any, ...]:
     """The scratch arrays of ``seed_chain``, from near to slots."""
-    columns = -(-m // TILE_ROWS) * TILE_ROWS
+    columns = -(-m // simd.TILE_ROWS) * simd.TILE_ROWS
     return (
         np.full(w.shape, np.inf),
         np.zeros((d4, columns)),

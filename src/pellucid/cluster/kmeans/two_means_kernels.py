@@ -28,8 +28,8 @@ from pellucid.cluster.kmeans.kernels import (
     quick_distance,
     squared_distance,
 )
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import prefetch
 
 
 @jit(reassociate=True)
@@ -65,7 +65,7 @@ def side_sweep(X, w, C, origin, d, offset, spread, apart, spent, grid, side, sur
             i = waiting[s]
             ahead = waiting[min(s + AHEAD, count - 1)]
             for t in range(0, p, LINE):
-                prefetch(X, ahead, t)
+                simd.prefetch(X, ahead, t)
             product, norm = product_and_norm(X[i], origin, d)
             f = product - offset
             certain = abs(f) - (slack * norm + floor)

@@ -20,8 +20,8 @@ tiles of ``core.runtime.simd``.
 import numpy as np
 
 from pellucid.compiled.epochs.logistic import exponential
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import LANES, TILE_ROWS, add_tile_1, add_tile_3, distance_tile_2
 
 BLOCK = 128  # rows settled together: 20 columns of them are 20 kB
 TINY = 1e-300
@@ -135,9 +135,9 @@ def load_block(X, start, stop, origin, S, T):
 @jit
 def weigh_block(T, C, k, m, eta, D, U, P, cost, s):
     """Distances to the centres C (p, k8), then memberships (no eta) or typicalities."""
-    for a in range(0, C.shape[1], TILE_ROWS):
-        for b in range(0, BLOCK, 2 * LANES):
-            distance_tile_2(C, T, C.shape[0], a, b, D)
+    for a in range(0, C.shape[1], simd.TILE_ROWS):
+        for b in range(0, BLOCK, 2 * simd.LANES):
+            simd.distance_tile_2(C, T, C.shape[0], a, b, D)
     if len(eta) == 0:
         fuzzy_block(D, k, m, U, P, cost, s)
     else:
@@ -179,14 +179,14 @@ def soft_sums(X, w, C, k, m, eta, origin, total, terms):
                 square += s[i] * U[j, i] * U[j, i]
             terms[j, 0] += spread
             terms[j, 1] += weight
-        for a in range(0, k8, TILE_ROWS):
+        for a in range(0, k8, simd.TILE_ROWS):
             b = 0
-            while b + 3 * LANES <= width:
-                add_tile_3(Q, S, BLOCK, a, b, total)
-                b += 3 * LANES
+            while b + 3 * simd.LANES <= width:
+                simd.add_tile_3(Q, S, BLOCK, a, b, total)
+                b += 3 * simd.LANES
             while b < width:
-                add_tile_1(Q, S, BLOCK, a, b, total)
-                b += LANES
+                simd.add_tile_1(Q, S, BLOCK, a, b, total)
+                b += simd.LANES
     return value, square
 
 

@@ -31,7 +31,7 @@ from pellucid.core.arrays.quantiles import weighted_median
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.iterate import ConvergenceWarning, History, Iteration, iterate
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Statistic, add_records, reduce_rows
-from pellucid.core.runtime.simd import LANES, TILE_ROWS
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 
@@ -92,7 +92,7 @@ class Sums(NamedTuple):
 def padded(C: Array, origin: Array) -> Array:
     """Centres about the origin by columns (p, k8), padded to whole tiles."""
     k, p = C.shape
-    out = np.zeros((p, -(-k // TILE_ROWS) * TILE_ROWS))
+    out = np.zeros((p, -(-k // simd.TILE_ROWS) * simd.TILE_ROWS))
     out[:, :k] = (C - origin).T
     return out
 
@@ -102,7 +102,7 @@ def leaf_sums(space: Space, C: Array, origin: Array, weights: Weights, rows: Row
     X, w = dense_rows(space, rows)
     k, p = C.shape
     P = padded(C, origin)
-    total = np.zeros((P.shape[1], -(-(p + 1) // LANES) * LANES))
+    total = np.zeros((P.shape[1], -(-(p + 1) // simd.LANES) * simd.LANES))
     terms = np.zeros((k, 2))
     cost, square = kernels.soft_sums(X, w, P, k, *weights, origin, total, terms)
     return Sums(total[:k, : p + 1], terms[:, 0], cost, square, float(w.sum()))

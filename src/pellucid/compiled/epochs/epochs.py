@@ -17,8 +17,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import loss_slope, loss_value
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import prefetch
 
 BLOCK = 32  # rows fetched together
 LINE = 8  # doubles in a line of the cache
@@ -153,7 +153,7 @@ def rule_epoch(
                         buffer[ahead, j] = X[row, j]
             if i + BLOCK < n:
                 for j in range(0, p, LINE):
-                    prefetch(X, order[i + BLOCK], j)
+                    simd.prefetch(X, order[i + BLOCK], j)
             f = 0.0
             for j in range(p):
                 f += buffer[here, j] * ax[j]
@@ -246,7 +246,7 @@ def sgd_epoch(
             eta, target, f, norm = rates[k], targets[i], 0.0, 0.0
             if k + BLOCK < len(visits):
                 for j in range(0, p, LINE):
-                    prefetch(X, visits[k + BLOCK], j)
+                    simd.prefetch(X, visits[k + BLOCK], j)
             for j in range(p):
                 f += buffer[i, j] * w[j]
             f = scale * f + b

@@ -14,15 +14,8 @@ the rows of a CSR matrix once for scores and slope.
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import (
-    LANES,
-    TILE_ROWS,
-    add_tile_1,
-    add_tile_2,
-    add_tile_3,
-    prefetch,
-)
 
 BLOCK_ROWS = 64  # of 56 columns: 28 kB, two thirds of a first-level cache
 AHEAD_ROWS = 4 * BLOCK_ROWS  # asked for before they are needed
@@ -65,7 +58,7 @@ def copy_rows(X, start, m, shift, ones, S):
     p = X.shape[1]
     for i in range(m):
         for j in range(0, p, LINE):  # rows to come arrive while the tiles compute
-            prefetch(X, start + AHEAD_ROWS + i, j)
+            simd.prefetch(X, start + AHEAD_ROWS + i, j)
         S[i, 0] = ones
         for j in range(p):
             S[i, j + 1] = X[start + i, j] - shift[j]
@@ -116,15 +109,15 @@ def binary_sums(X, y, w, weighted, shift, ones, theta, S, z, e, G, g):
         part, errors = binary_rows(y, w, weighted, start, m, S, theta, z, e, g)
         loss += part
         wrong += errors
-        for a in range(0, d, TILE_ROWS):
-            b, end = 0, a + TILE_ROWS
-            while end - b > 2 * LANES:
-                add_tile_3(S, S, m, a, b, G)
-                b += 3 * LANES
-            if end - b > LANES:
-                add_tile_2(S, S, m, a, b, G)
+        for a in range(0, d, simd.TILE_ROWS):
+            b, end = 0, a + simd.TILE_ROWS
+            while end - b > 2 * simd.LANES:
+                simd.add_tile_3(S, S, m, a, b, G)
+                b += 3 * simd.LANES
+            if end - b > simd.LANES:
+                simd.add_tile_2(S, S, m, a, b, G)
             elif end - b > 0:
-                add_tile_1(S, S, m, a, b, G)
+                simd.add_tile_1(S, S, m, a, b, G)
     return loss, wrong
 
 

@@ -18,15 +18,8 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.loops.statistics import Moments, is_unit
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import (
-    LANES,
-    TILE_ROWS,
-    add_tile_1,
-    add_tile_2,
-    add_tile_3,
-    prefetch,
-)
 
 BLOCK_ROWS = 64  # of 56 columns: 28 kB, two thirds of a first-level cache
 AHEAD_ROWS = 4 * BLOCK_ROWS  # asked for before they are needed
@@ -50,7 +43,7 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
         m = min(rows, n - start)
         for i in range(m):
             for j in range(0, p, LINE):  # rows to come arrive while the tiles compute
-                prefetch(X, start + AHEAD_ROWS + i, j)
+                simd.prefetch(X, start + AHEAD_ROWS + i, j)
             for j in range(p):
                 S[i, j] = X[start + i, j] - x_shift[j]
             for j in range(k):
@@ -60,15 +53,15 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
             for i in range(m):
                 for j in range(p + k + 1):
                     S[i, j] *= root_w[start + i]
-        for a in range(0, d, TILE_ROWS):
-            b, end = 0, a + TILE_ROWS
-            while end - b > 2 * LANES:
-                add_tile_3(S, S, m, a, b, G)
-                b += 3 * LANES
-            if end - b > LANES:
-                add_tile_2(S, S, m, a, b, G)
+        for a in range(0, d, simd.TILE_ROWS):
+            b, end = 0, a + simd.TILE_ROWS
+            while end - b > 2 * simd.LANES:
+                simd.add_tile_3(S, S, m, a, b, G)
+                b += 3 * simd.LANES
+            if end - b > simd.LANES:
+                simd.add_tile_2(S, S, m, a, b, G)
             elif end - b > 0:
-                add_tile_1(S, S, m, a, b, G)
+                simd.add_tile_1(S, S, m, a, b, G)
 
 
 @jit
@@ -145,7 +138,7 @@ def joint_moments(X: Array, Y: Array, w: Array) -> Moments:
     weighted = not is_unit(w)
     root_w = np.sqrt(w) if weighted else np.zeros(0)
     q = X.shape[1] + Y.shape[1]
-    d = -(-(q + 1) // LANES) * LANES
+    d = -(-(q + 1) // simd.LANES) * simd.LANES
     mean, scatter = np.empty(q), np.empty((q, q))
     scratch = np.zeros((BLOCK_ROWS, d)), np.zeros((d, d)), np.zeros(q)
     weight = fill_moments(X, Y, root_w, weighted, *scratch, mean, scatter)
@@ -164,7 +157,7 @@ def cross_products(X: Array, y: Array, w: Array | float) -> Array:
     Y = np.array(y, dtype=np.float64)[:, None]
     weighted, q = bool(np.ndim(w)), X.shape[1] + 1
     root_w = np.sqrt(w) if weighted else np.zeros(0)
-    d = -(-(q + 1) // LANES) * LANES
+    d = -(-(q + 1) // simd.LANES) * simd.LANES
     scratch, G, zero = np.zeros((BLOCK_ROWS, d)), np.zeros((d, d)), np.zeros(q)
     add_products(X, Y, root_w, weighted, zero[:-1], zero[-1:], scratch, G)
     low = np.tril(G[:q, :q])

@@ -4,11 +4,11 @@
 no Numba.
 """
 
-from pellucid.core.runtime.jit import COMPILED
+from pellucid.core.runtime.jit import why_plain
 
-if COMPILED:
-    from pellucid.core.runtime.vectors.single import COLUMNS, ROWS, product_tile
-else:
+if why_plain():
     from pellucid.core.runtime.vectors.plain import COLUMNS, ROWS, product_tile
+else:
+    from pellucid.core.runtime.vectors.single import COLUMNS, ROWS, product_tile
 
 __all__ = ["COLUMNS", "ROWS", "product_tile"]

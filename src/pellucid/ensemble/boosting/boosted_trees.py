@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads, thread_count
+from pellucid.ensemble.boosting import few_rows
 from pellucid.ensemble.boosting.crowd import Crowd
 from pellucid.ensemble.boosting.growth_limits import Limits
 from pellucid.ensemble.boosting.hist_losses import total_of
@@ -245,6 +246,9 @@ def part_of(trees: Trees, first: int, last: int) -> Trees:
 def add_scores(trees: Trees, codes: Any, F: Array) -> None:
     """F (K, n) += the sum of the trees; tree t belongs to class t mod K."""
     K, n = F.shape
+    if few_rows.is_light(trees, n):
+        few_rows.spread_rows(trees, codes, F)
+        return
     most = int(np.diff(trees.leaf_start).max()) if len(trees.leaf_start) > 1 else 0
     small = 0 < most <= 64
     if small:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, logsumexp
+import scipy
 
 from pellucid.base import Classifier, Regressor, check_labels, encode_labels
 from pellucid.core.arrays import check
@@ -380,8 +380,8 @@ def _shaped(F: Array) -> Array:
 
 def _probabilities(F: Array) -> Array:
     if len(F) == 1:
-        return np.column_stack([expit(-F[0]), expit(F[0])])
-    return np.exp(F - logsumexp(F, axis=0)).T
+        return np.column_stack([scipy.special.expit(-F[0]), scipy.special.expit(F[0])])
+    return np.exp(F - scipy.special.logsumexp(F, axis=0)).T
 
 
 def _likeliest(classes: np.ndarray, F: Array) -> Any:

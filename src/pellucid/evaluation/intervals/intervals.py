@@ -16,7 +16,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+import scipy
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
@@ -191,13 +191,13 @@ def proportion_interval(
     s, p, alpha = float(successes), float(successes) / float(n), 1 - confidence
     error = math.sqrt(p * (1 - p) / n)
     if method == "exact":
-        low = float(betaincinv(s, n - s + 1, alpha / 2)) if s > 0 else 0.0
-        high = float(betaincinv(s + 1, n - s, 1 - alpha / 2)) if s < n else 1.0
+        low = float(scipy.special.betaincinv(s, n - s + 1, alpha / 2)) if s > 0 else 0.0
+        high = float(scipy.special.betaincinv(s + 1, n - s, 1 - alpha / 2)) if s < n else 1.0
     elif method == "hoeffding":
         gap = math.sqrt(math.log(2 / alpha) / (2 * n))
         low, high = p - gap, p + gap
     else:
-        z = float(ndtri(1 - alpha / 2))
+        z = float(scipy.special.ndtri(1 - alpha / 2))
         low, high = wilson_limits(p, n, z) if method == "wilson" else (p - z * error, p + z * error)
     return Interval(p, max(0.0, float(low)), min(1.0, float(high)), error, method, n, confidence)
 
@@ -263,5 +263,5 @@ def mean_interval(
         warn_undefined("the interval of a mean", "for one value")
         return Interval(mean, math.nan, math.nan, math.nan, "t", n, confidence)
     error = math.sqrt(float(w @ (x - mean) ** 2) / (n - 1) / n)
-    gap = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+    gap = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - gap, mean + gap, error, "t", n, confidence)

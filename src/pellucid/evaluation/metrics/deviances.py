@@ -13,7 +13,7 @@ References: Jorgensen (1987); Gneiting (2011), theorem 7.
 """
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.metrics.prepared import Prepared
@@ -39,7 +39,7 @@ def poisson_deviances(data: Prepared) -> Array:
     array([4.])
     """
     y, m = _positive(data, "poisson_deviance", zeros=True)
-    return (2 * (xlogy(y, y / m) - y + m)).mean(axis=1)
+    return (2 * (scipy.special.xlogy(y, y / m) - y + m)).mean(axis=1)
 
 
 def gamma_deviances(data: Prepared) -> Array:

@@ -15,8 +15,8 @@ Statistics   0 loss, 1 value of the maximum above, 2 and 3 sum v (p y - epsilon 
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import LANES, TILE_ROWS, add_tile_1, add_tile_2, add_tile_3
 
 BLOCK_ROWS = 64
 STATISTICS = 7
@@ -84,15 +84,15 @@ def add_slope(X, row, shift, ones, weight, S, k, g):
 def add_tiles(S, m, G):
     """G += S'S of m rows, lower triangle."""
     d = S.shape[1]
-    for a in range(0, d, TILE_ROWS):
-        b, end = 0, a + TILE_ROWS
-        while end - b > 2 * LANES:
-            add_tile_3(S, S, m, a, b, G)
-            b += 3 * LANES
-        if end - b > LANES:
-            add_tile_2(S, S, m, a, b, G)
+    for a in range(0, d, simd.TILE_ROWS):
+        b, end = 0, a + simd.TILE_ROWS
+        while end - b > 2 * simd.LANES:
+            simd.add_tile_3(S, S, m, a, b, G)
+            b += 3 * simd.LANES
+        if end - b > simd.LANES:
+            simd.add_tile_2(S, S, m, a, b, G)
         elif end - b > 0:
-            add_tile_1(S, S, m, a, b, G)
+            simd.add_tile_1(S, S, m, a, b, G)
 
 
 @jit

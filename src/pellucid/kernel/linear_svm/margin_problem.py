@@ -24,7 +24,7 @@ from scipy.sparse import issparse
 from pellucid.core.algebra.linalg import solve_semidefinite
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.statistics import is_unit
-from pellucid.core.runtime.simd import LANES
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.threads import map_threads
 from pellucid.kernel.linear_svm import margin_kernels
 from pellucid.kernel.linear_svm.sparse_rows import SparseRows
@@ -208,7 +208,7 @@ def line_slopes(problem: Problem, e: Array, f: Array, t: float, smooth: Smoothin
 def _tiled(problem: Problem, e: Array, smooth: Smoothing) -> tuple[Array, Sums]:
     X, y, v = problem.X, problem.y, problem.v
     n, p = X.shape
-    d = -(-(p + 1) // LANES) * LANES
+    d = -(-(p + 1) // simd.LANES) * simd.LANES
     row = problem.loss.row(1.0 / smooth.sigma)
     weighted = not is_unit(v)
     P = np.empty(n)

@@ -17,7 +17,7 @@ from functools import partial, wraps
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma, gammaln, polygamma, xlogy
+import scipy
 
 from pellucid.core.arrays.typing import Array
 from pellucid.linear.glm.families import Family, Likelihood, poisson_total
@@ -61,7 +61,7 @@ def rising(y: Array, t: float) -> Array:
     array([1.])
     """
     if t < LARGE:
-        return gammaln(y + t) - gammaln(t) - y * np.log(t)
+        return scipy.special.gammaln(y + t) - scipy.special.gammaln(t) - y * np.log(t)
     x = y + t
     small = -y / (12 * t * x) + y * (x**2 + x * t + t**2) / (360 * (t * x) ** 3)
     return (x * np.log1p(y / t) - y) - 0.5 * np.log1p(y / t) + small
@@ -71,7 +71,7 @@ def rising(y: Array, t: float) -> Array:
 def digamma_rise(y: Array, t: float) -> Array:
     """psi(y + t) - psi(t)."""
     if t < LARGE:
-        return digamma(y + t) - digamma(t)
+        return scipy.special.digamma(y + t) - scipy.special.digamma(t)
     x = y + t
     return np.log1p(y / t) + y / (2 * t * x) + y * (x + t) / (12 * (t * x) ** 2)
 
@@ -80,7 +80,7 @@ def digamma_rise(y: Array, t: float) -> Array:
 def trigamma_rise(y: Array, t: float) -> Array:
     """psi'(y + t) - psi'(t)."""
     if t < LARGE:
-        return polygamma(1, y + t) - polygamma(1, t)
+        return scipy.special.polygamma(1, y + t) - scipy.special.polygamma(1, t)
     x = y + t
     third = y * (x**2 + x * t + t**2) / (6 * (t * x) ** 3)
     return -y / (t * x) - y * (x + t) / (2 * (t * x) ** 2) - third
@@ -89,8 +89,8 @@ def trigamma_rise(y: Array, t: float) -> Array:
 def deviance(a: float, y: Array, mu: Array) -> Array:
     """Half the unit deviance."""
     if a == 0:
-        return mu * (xlogy(y / mu, y / mu) - y / mu + 1)
-    return xlogy(y, y / mu) - (y + 1 / a) * np.log1p(a * (y - mu) / (1 + a * mu))
+        return mu * (scipy.special.xlogy(y / mu, y / mu) - y / mu + 1)
+    return scipy.special.xlogy(y, y / mu) - (y + 1 / a) * np.log1p(a * (y - mu) / (1 + a * mu))
 
 
 def variance(a: float, mu: Array) -> Array:
@@ -108,8 +108,13 @@ def elasticity(a: float, mu: Array) -> Array:
 def base(a: float, y: Array) -> Array:
     """log P(y) where the mean is y."""
     if a == 0:
-        return xlogy(y, y) - y - gammaln(y + 1)
-    return rising(y, 1 / a) - (y + 1 / a) * np.log1p(a * y) + xlogy(y, y) - gammaln(y + 1)
+        return scipy.special.xlogy(y, y) - y - scipy.special.gammaln(y + 1)
+    return (
+        rising(y, 1 / a)
+        - (y + 1 / a) * np.log1p(a * y)
+        + scipy.special.xlogy(y, y)
+        - scipy.special.gammaln(y + 1)
+    )
 
 
 def negative_binomial(a: float) -> Family:

@@ -27,7 +27,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+import scipy
 
 from pellucid.core.arrays.typing import Array
 
@@ -109,7 +109,7 @@ def tweedie_deviance(power: float, y: Array, mu: Array) -> Array:
         return 0.5 * (y - mu) ** 2
     r = y / mu
     if p == 1:
-        return mu * (xlogy(r, r) - r + 1)
+        return mu * (scipy.special.xlogy(r, r) - r + 1)
     if p == 2:
         return (r - 1) - np.log(r)
     start = np.maximum(r, 0.0) ** (2 - p) / ((1 - p) * (2 - p))
@@ -130,7 +130,7 @@ def no_base(y: Array) -> Array:
 
 def poisson_base(y: Array) -> Array:
     """log P(y) where the mean is y."""
-    return xlogy(y, y) - y - gammaln(y + 1)
+    return scipy.special.xlogy(y, y) - y - scipy.special.gammaln(y + 1)
 
 
 def poisson_total(n: float, deviance: float, base: float) -> float:
@@ -147,7 +147,7 @@ def gamma_total(n: float, deviance: float, base: float) -> float:
     if not deviance > 0:
         return np.inf
     k = n / deviance
-    return float(n * (k * np.log(k) - k - gammaln(k)) - k * deviance / 2 - base)
+    return float(n * (k * np.log(k) - k - scipy.special.gammaln(k)) - k * deviance / 2 - base)
 
 
 def inverse_gaussian_total(n: float, deviance: float, base: float) -> float:

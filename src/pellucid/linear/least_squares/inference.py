@@ -12,7 +12,7 @@ References: Seber & Lee, Linear Regression Analysis, ch. 4; ESL, section 3.2.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
+import scipy
 
 from pellucid.core.arrays.typing import Array
 
@@ -33,13 +33,17 @@ def tail(statistic: float | Array, df: Any, distribution: str) -> Any:
     0.05
     """
     size = -np.abs(statistic)
-    return 2 * (ndtr(size) if distribution == "normal" else stdtr(df, size))
+    return 2 * (
+        scipy.special.ndtr(size) if distribution == "normal" else scipy.special.stdtr(df, size)
+    )
 
 
 def cut(confidence: float, df: float, distribution: str) -> float:
     """Half width of the central interval in standard errors."""
     q = (1 + confidence) / 2
-    return float(ndtri(q) if distribution == "normal" else stdtrit(df, q))
+    return float(
+        scipy.special.ndtri(q) if distribution == "normal" else scipy.special.stdtrit(df, q)
+    )
 
 
 def cuts(confidence: float, df: Any, distribution: str) -> Any:
@@ -55,7 +59,7 @@ def estimate_table(b: Array, se: Array, statistic: Array, p: Array, half: Array)
 
 def f_tail(statistic: float | Array, q: float | Array, df: float | Array) -> Any:
     """P(F(q, df) > statistic); 0 for an infinite statistic."""
-    return np.where(np.isinf(statistic), 0.0, fdtrc(q, df, statistic))
+    return np.where(np.isinf(statistic), 0.0, scipy.special.fdtrc(q, df, statistic))
 
 
 def wald(b: Array, T: Array, sigma2: float | Array) -> Any:

@@ -16,8 +16,8 @@ Lawson & Hanson (1974) for non-negative coefficients; ESL, section 3.2 and algor
 from typing import Any, Self, cast
 
 import numpy as np
+import scipy
 from scipy.linalg import LinAlgWarning, solve_triangular
-from scipy.optimize import nnls
 from sklearn.utils.validation import check_array
 
 from pellucid.base import with_callbacks
@@ -104,7 +104,7 @@ def fit_positive(A: Array, c: Array, alpha: Array) -> Array:
             rows = np.vstack([A, np.sqrt(a) * np.eye(q)])
             right = np.append(right, np.zeros(q))
         if q and (rows.T @ right > 0).any():  # else 0 is the answer, and nnls leaves it unset
-            W[:, j] = nnls(rows, right, maxiter=max(1000, 30 * q))[0]
+            W[:, j] = scipy.optimize.nnls(rows, right, maxiter=max(1000, 30 * q))[0]
     return W
 
 

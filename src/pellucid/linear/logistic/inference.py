@@ -21,7 +21,7 @@ References: McCullagh & Nelder, Generalized Linear Models, ch. 4 and 5; White (1
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, expit
+import scipy
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import check_labels, check_weights
@@ -198,7 +198,7 @@ class LogisticInference:
         ll, null = model.log_likelihood_, model.null_log_likelihood_
         k = (len(self.classes_) - 1) * self.coef_.shape[1]
         ratio = 2 * (ll - null)
-        p = np.nan if self._invalid() else float(chdtrc(k, max(ratio, 0.0)))
+        p = np.nan if self._invalid() else float(scipy.special.chdtrc(k, max(ratio, 0.0)))
         found = {"log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio}
         found |= {"lr_p_value": p, "pseudo_r2": 1 - ll / null if null != 0 else np.nan}
         return {**found, "aic": model.aic_, "bic": model.bic_, "n": model.n_observations_}
@@ -267,7 +267,7 @@ class LogisticInference:
             got = f"{smaller.df_:g} against {model.df_:g}"
             raise ValueError(f"smaller must have fewer parameters, got {got}")
         statistic = 2 * (self.log_likelihood_ - smaller.log_likelihood_)
-        return LikelihoodRatio(statistic, df, float(chdtrc(df, max(statistic, 0.0))))
+        return LikelihoodRatio(statistic, df, float(scipy.special.chdtrc(df, max(statistic, 0.0))))
 
     def predict_interval(self, X: ArrayLike, confidence: float = 0.95) -> Array:
         """Intervals (n, 2) of P(classes_[1] | x), made on the scale of the log-odds."""
@@ -280,7 +280,7 @@ class LogisticInference:
         score = D @ self._full()[1]
         variance = np.einsum("ij,jk,ik->i", D, self.covariance_, D)
         half = cut(confidence, np.inf, "normal") * np.sqrt(variance)
-        return expit(np.stack([score - half, score + half], axis=-1))
+        return scipy.special.expit(np.stack([score - half, score + half], axis=-1))
 
     def log_odds(self, reference: Any = None) -> LogOdds:
         """Log-odds of every class against ``reference`` (a label; None: the last class)."""

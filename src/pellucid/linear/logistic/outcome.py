@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from scipy.linalg import lapack
-from scipy.special import expit
 
 from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays.tensors import like, namespace
@@ -201,7 +201,7 @@ def predict_proba(self: Any, X: ArrayLike) -> Array:
     """P(k | x), shape (n, K)."""
     scores = self._scores(self._check_input(X))
     if scores.shape[1] == 1:
-        return np.hstack([expit(-scores), expit(scores)])
+        return np.hstack([scipy.special.expit(-scores), scipy.special.expit(scores)])
     P = np.exp(scores - scores.max(axis=1, keepdims=True))
     return P / P.sum(axis=1, keepdims=True)
 

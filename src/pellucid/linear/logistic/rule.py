@@ -9,7 +9,7 @@ computed in logs, so that they are finite for any score and sum to 1.
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, log_softmax
+import scipy
 
 from pellucid.core.arrays.tensors import namespace
 from pellucid.core.arrays.typing import Array, ArrayLike
@@ -24,8 +24,10 @@ def log_probabilities(scores: Array) -> Array:
            [0. , 1. ]])
     """
     if scores.shape[1] == 1:
-        return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
-    return np.asarray(log_softmax(scores, axis=1))
+        return np.column_stack(
+            [scipy.special.log_expit(-scores[:, 0]), scipy.special.log_expit(scores[:, 0])]
+        )
+    return np.asarray(scipy.special.log_softmax(scores, axis=1))
 
 
 def tensor_probabilities(scores: Any) -> Any:

@@ -26,7 +26,7 @@ from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.device import DeviceRows, cross, far_off, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, is_unit, reduce_rows
-from pellucid.core.runtime.simd import LANES
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.threads import map_threads
 
 PIECE = 1024  # rows of a leaf that BLAS takes at a time: they stay in the second-level cache
@@ -119,7 +119,7 @@ def _binary_leaf(
     theta: Array, shift: Array, ones: float, X: Array, y: Array, w: Array, weighted: bool
 ) -> Sums:
     q = X.shape[1] + 1
-    d = -(-q // LANES) * LANES
+    d = -(-q // simd.LANES) * simd.LANES
     t = np.zeros(d)
     t[:q] = theta[0]
     G, g = np.zeros((d, d)), np.zeros(d)

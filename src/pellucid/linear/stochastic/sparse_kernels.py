@@ -32,8 +32,8 @@ import numpy as np
 from pellucid.compiled.epochs.epochs import LARGEST_SLOPE, STEP_PA1, STEP_RATE, passive_aggressive
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import loss_slope, loss_value
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import prefetch
 
 AHEAD = 6  # visits between asking for a row and reading it
 SMALLEST = 1e-9  # of S, where a segment ends
@@ -51,9 +51,9 @@ def ask_for_row(numbers: Array, places: Any, indptr: Any, visits: IntArray, k: i
     """
     row = visits[min(k + AHEAD, len(visits) - 1)]
     for i in range(indptr[row], indptr[row + 1], 8):
-        prefetch(numbers, 0, np.int64(i))
+        simd.prefetch(numbers, 0, np.int64(i))
     for i in range(indptr[row], indptr[row + 1], 16):
-        prefetch(places, 0, np.int64(i))
+        simd.prefetch(places, 0, np.int64(i))
 
 
 @jit

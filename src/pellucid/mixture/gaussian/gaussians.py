@@ -30,7 +30,7 @@ from pellucid.core.arrays.typing import Array, IntArray, Map, Rng
 from pellucid.core.loops import statistics
 from pellucid.core.loops.device import DeviceRows, cross, far_off, on_device
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, Source, Statistic, reduce_rows
-from pellucid.core.runtime.simd import LANES
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.mixture.gaussian import kernels
 
@@ -139,7 +139,7 @@ def make_factors(weights: Array, means: Array, roots: Array, structure: str) -> 
     means = np.require(means, np.float64, ["C", "W"])
     if structure in DENSE:
         U = np.atleast_3d(roots) if structure == "full" else roots[None]
-        padded = np.zeros((len(U), p, -(-p // LANES) * LANES))
+        padded = np.zeros((len(U), p, -(-p // simd.LANES) * simd.LANES))
         padded[:, :, :p] = U
         const = const + np.log(np.diagonal(U, axis1=1, axis2=2)).sum(axis=1)
         return Factors(means, padded, const, True)

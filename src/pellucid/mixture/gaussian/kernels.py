@@ -14,15 +14,8 @@ S_k collects only the rows with r_k above NEGLIGIBLE, which for separate groups 
 import numpy as np
 
 from pellucid.compiled.epochs.logistic import exponential
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import (
-    LANES,
-    TILE_ROWS,
-    add_tile_1,
-    add_tile_2,
-    add_tile_3,
-    set_tile_3,
-)
 
 BLOCK = 96  # rows: whole tiles of three vectors, for vectors of four or eight doubles
 NEGLIGIBLE = 1e-30  # such a share of a row cannot change a sum in which it is added to 1
@@ -43,9 +36,9 @@ def joint_full(X, start, m, mu, PT, const, DT, Y, R):
             for i in range(m):
                 row[i] = X[start + i, t] - shift
         factor = PT[min(c, PT.shape[0] - 1)]
-        for a in range(0, d8, TILE_ROWS):  # column a of the triangle ends at row a
-            for b in range(0, m, 3 * LANES):
-                set_tile_3(factor, DT, min(p, a + TILE_ROWS), a, b, Y)
+        for a in range(0, d8, simd.TILE_ROWS):  # column a of the triangle ends at row a
+            for b in range(0, m, 3 * simd.LANES):
+                simd.set_tile_3(factor, DT, min(p, a + simd.TILE_ROWS), a, b, Y)
         out, level = R[c], const[c]
         for i in range(m):
             out[i] = 0.0
@@ -151,15 +144,15 @@ def sums_full(X, w, mu, PT, const, N, M, S):
             count = gather(X, start, m, R[c], mu[c], D, W, N[c], M[c])
             if count == 0:
                 continue
-            for a in range(0, d8, TILE_ROWS):
-                b, end = 0, a + TILE_ROWS
-                while end - b > 2 * LANES:
-                    add_tile_3(D, W, count, a, b, S[c])
-                    b += 3 * LANES
-                if end - b > LANES:
-                    add_tile_2(D, W, count, a, b, S[c])
+            for a in range(0, d8, simd.TILE_ROWS):
+                b, end = 0, a + simd.TILE_ROWS
+                while end - b > 2 * simd.LANES:
+                    simd.add_tile_3(D, W, count, a, b, S[c])
+                    b += 3 * simd.LANES
+                if end - b > simd.LANES:
+                    simd.add_tile_2(D, W, count, a, b, S[c])
                 elif end - b > 0:
-                    add_tile_1(D, W, count, a, b, S[c])
+                    simd.add_tile_1(D, W, count, a, b, S[c])
     return value
 
 

@@ -14,8 +14,8 @@ kind 5 is the Jaccard distance of truth values.
 import numpy as np
 
 from pellucid.compiled.distances.brute import reduced
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import prefetch
 from pellucid.core.runtime.splitmix import GOLDEN
 
 SHIFT = np.uint64(29)
@@ -189,9 +189,9 @@ def collect(X, order, keys, starts, shift, wanted, i, seen, rows):
     count = 0
     for table in range(len(keys)):
         for t in range(wanted.shape[1]):
-            prefetch(starts, table, np.int64(wanted[table, t] >> shift))
+            simd.prefetch(starts, table, np.int64(wanted[table, t] >> shift))
         for t in range(wanted.shape[1]):
-            prefetch(keys, table, np.int64(starts[table, np.int64(wanted[table, t] >> shift)]))
+            simd.prefetch(keys, table, np.int64(starts[table, np.int64(wanted[table, t] >> shift)]))
         for t in range(wanted.shape[1]):
             key = wanted[table, t]
             head = np.int64(key >> shift)
@@ -203,7 +203,7 @@ def collect(X, order, keys, starts, shift, wanted, i, seen, rows):
                     rows[count] = j
                     count += 1
                     for c in range(0, X.shape[1], LINE):
-                        prefetch(X, j, c)
+                        simd.prefetch(X, j, c)
     return count
 
 

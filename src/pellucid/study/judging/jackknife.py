@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.intervals.intervals import Interval
@@ -40,14 +40,14 @@ class Spread(NamedTuple):
     freedom: float
 
     def limits(self, confidence: float = 0.95) -> tuple[float, float]:
-        gap = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        gap = float(scipy.special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
         return self.estimate - gap, self.estimate + gap
 
     def p_value(self) -> float:
         """Of "it is 0", two-sided."""
         if self.error == 0:
             return 0.0 if self.estimate else 1.0
-        return float(2 * stdtr(self.freedom, -abs(self.estimate) / self.error))
+        return float(2 * scipy.special.stdtr(self.freedom, -abs(self.estimate) / self.error))
 
 
 def make_blocks(n: int, units: ArrayLike | None = None, *, ordered: bool = False) -> IntArray:

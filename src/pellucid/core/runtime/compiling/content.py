@@ -61,8 +61,8 @@ def _facts(function: FunctionType, called: list[FunctionType]) -> Iterator[str]:
         value = space[name]
         yield f"{name} = {described(value, called)}"
         if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == home:
-            for inner in sorted(names & vars(value).keys()):
-                yield f"{name}.{inner} = {described(vars(value)[inner], called)}"
+            for inner in sorted(names.intersection(dir(value))):
+                yield f"{name}.{inner} = {described(getattr(value, inner), called)}"
 
 
 def _code_facts(code: CodeType, names: set[str], called: list[FunctionType]) -> Iterator[str]:

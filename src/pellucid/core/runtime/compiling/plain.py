@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from pellucid.core.runtime.jit import Kernel
+
 logger = logging.getLogger("pellucid")
 
 SMALL = (np.bool_, np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
@@ -175,9 +177,6 @@ class PlainKernel:
         self._plain: Callable[..., Any] | None = None
         self._whole = False
 
-    def __reduce__(self) -> str:
-        return self.py_func.__qualname__
-
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not _said:
             _said.append(self.why)
@@ -222,8 +221,9 @@ def _names(code: CodeType) -> set[str]:
 
 def _resolved(value: Any) -> Any:
     """What stands for a global value in a rewritten kernel."""
-    if isinstance(value, PlainKernel):
-        return value.plain
+    form = value.form if isinstance(value, Kernel) else None
+    if isinstance(form, PlainKernel):
+        return form.plain
     if value is math:
         return MATH
     if isinstance(value, FunctionType) or not callable(value):

@@ -14,8 +14,8 @@ sums are the parent's minus its sibling's, exactly.
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import add_pairs, add_singles, prefetch
 
 BINS = 256
 NO_SIGN = np.int64(0)  # not monotone
@@ -38,10 +38,10 @@ def add_block(codes, n_columns, cells, begin, end, sums):
         m, part = min(TILE, n_columns - j), sums[j * BINS * width :]
         if width == 1:
             for i in range(begin, end):
-                add_singles(codes, i * stride + j, m, cells, i, part)
+                simd.add_singles(codes, i * stride + j, m, cells, i, part)
         else:
             for i in range(begin, end):
-                add_pairs(codes, i * stride + j, m, cells, i, part)
+                simd.add_pairs(codes, i * stride + j, m, cells, i, part)
 
 
 @jit
@@ -58,8 +58,8 @@ def add_rows(codes, n_columns, cells, rows, begin, end, near, near_cells, sums):
         m = min(some, end - start)
         for i in range(m):
             ahead = np.int64(rows[min(start + i + AHEAD, last)])
-            prefetch(codes, ahead, 0)
-            prefetch(cells, ahead, 0)
+            simd.prefetch(codes, ahead, 0)
+            simd.prefetch(cells, ahead, 0)
             r = np.uint64(rows[start + i])
             for k in range(words.shape[1]):
                 near_words[i, k] = words[r, k]

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.trees.search import mix
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import add_one, give_way, look_at
 from pellucid.core.runtime.splitmix import GOLDEN, splitmix64
 from pellucid.ensemble.boosting.kernels.histograms import (
     BINS,
@@ -50,12 +50,12 @@ SPINS = 200  # looks at the counter before the core is given away
 def meet(counter, n_threads, turn):
     """Wait until all threads are here; returns ``turn``, to be handed to the next meeting."""
     turn += n_threads
-    add_one(counter)
+    simd.add_one(counter)
     spins = 0
-    while look_at(counter) < turn:
+    while simd.look_at(counter) < turn:
         spins += 1
         if spins > SPINS:
-            give_way()
+            simd.give_way()
     return turn
 
 

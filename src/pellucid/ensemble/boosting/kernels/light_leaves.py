@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import trailing_zeros
 from pellucid.ensemble.boosting.kernels.histograms import (
     BINS,
     MISSING,
@@ -76,7 +76,7 @@ def empty(sums, words, left_g, left_w, places):
             x |= ((words[k + j] * TO_BITS) >> np.uint64(56)) << np.uint64(8 * j)
             words[k + j] = 0
         while x != 0:
-            b = np.uint64(8 * k) + trailing_zeros(x)
+            b = np.uint64(8 * k) + simd.trailing_zeros(x)
             x &= x - one
             g += sums[b + b]
             w += sums[b + b + one]

@@ -12,8 +12,8 @@ References: Lucchese et al. (2015), QuickScorer.
 
 import numpy as np
 
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import trailing_zeros
 
 BLOCK = 512
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -72,7 +72,7 @@ def cross_out_sets(possible, codes, members, mask):
 def add_values(out, possible, values):
     """out += the value of the lowest leaf that is possible."""
     for i in range(len(out)):
-        out[i] += values[trailing_zeros(np.uint64(possible[i]))]
+        out[i] += values[simd.trailing_zeros(np.uint64(possible[i]))]
 
 
 @jit

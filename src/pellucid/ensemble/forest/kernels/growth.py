@@ -20,8 +20,8 @@ import numpy as np
 
 from pellucid.compiled.trees.growth import draw_column
 from pellucid.compiled.trees.search import ALMOST, mix, random_threshold, x_log_x
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import trailing_zeros
 
 GINI, ENTROPY, SQUARED = range(3)
 LEAF = -1
@@ -205,7 +205,7 @@ def random_place(table, f, marks, key):
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
-            c = np.int64(trailing_zeros(bits)) + (word << 6)
+            c = np.int64(simd.trailing_zeros(bits)) + (word << 6)
             bits &= bits - np.uint64(1)
             if c == table.missing:
                 break
@@ -240,7 +240,7 @@ def scan_pairs(task, room, missing, side, w, best, only):
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
-            c = np.int64(trailing_zeros(bits)) + (word << 6)
+            c = np.int64(simd.trailing_zeros(bits)) + (word << 6)
             bits &= bits - np.uint64(1)
             if c == missing:
                 break  # the last one
@@ -279,7 +279,7 @@ def scan_classes(task, room, missing, side, w, best, only):
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
-            c = np.int64(trailing_zeros(bits)) + (word << 6)
+            c = np.int64(simd.trailing_zeros(bits)) + (word << 6)
             bits &= bits - np.uint64(1)
             if c == missing:
                 break
@@ -321,7 +321,7 @@ def clear(hist, marks):
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
-            c = np.int64(trailing_zeros(bits)) + (word << 6)
+            c = np.int64(simd.trailing_zeros(bits)) + (word << 6)
             bits &= bits - np.uint64(1)
             for k in range(hist.shape[1]):
                 hist[c, k] = 0
@@ -399,7 +399,7 @@ def sum_packed(codes, rows, s, m, pack, hist, marks, bins):
         bits = marks[word]
         marks[word] = np.uint64(0)
         while bits != np.uint64(0):
-            bins[q] = np.int64(trailing_zeros(bits)) + (word << 6)
+            bins[q] = np.int64(simd.trailing_zeros(bits)) + (word << 6)
             bits &= bits - np.uint64(1)
             q += 1
     return q

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pellucid.compiled.trees.walk import find_leaves, find_mixed, to_left
+from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
-from pellucid.core.runtime.simd import trailing_zeros
 from pellucid.core.runtime.threads import map_threads
 
 
@@ -40,7 +40,7 @@ def leaf_quantiles(leaves, first, last, start, begin, size, place, counts, value
         for word in range(len(marks)):
             bits = marks[word]
             while bits != np.uint64(0):
-                r = np.int64(trailing_zeros(bits)) + (word << 6)
+                r = np.int64(simd.trailing_zeros(bits)) + (word << 6)
                 bits &= bits - np.uint64(1)
                 total += weight[r]
                 weight[r] = 0.0
