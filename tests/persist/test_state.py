@@ -346,9 +346,8 @@ def test_numbers_that_would_size_an_array_are_bounded(make, name, value, path):
 def test_bins_without_an_edge_are_refused(path):
     model = pellucid.KBinsDiscretizer(3).fit(X)
     model.bin_edges_[0] = model.bin_edges_[0][:1]
-    save(model, path)
     with pytest.raises(ModelFileError, match="at least two numbers"):
-        load(path)
+        save(model, path)
 
 
 @pytest.mark.parametrize(
@@ -412,3 +411,18 @@ def test_a_network_whose_weights_are_not_there_is_small(key, path):
         tree["params"][key] = {"is": "tuple", "items": [10**9]} if key == "hidden" else 10**9
 
     refused(path, forged(network, path, change))
+
+
+def test_a_forest_that_draws_far_more_than_its_rows_is_not_saved(path):
+    model = pellucid.RandomForestClassifier(1, max_samples=2**22 + 1, random_state=0)
+    with pytest.raises(ModelFileError, match="cannot save RandomForestClassifier.* cannot draw"):
+        save(model.fit(X, y > 0), path)
+    assert not path.exists()
+
+
+def test_an_index_of_more_hashes_than_a_file_may_ask_for_is_not_saved(path):
+    model = pellucid.KNeighborsClassifier(algorithm=pellucid.neighbors.LSHIndex(n_tables=2))
+    model.fit(X, y > 0).set_params(algorithm__n_tables=2**18)
+    with pytest.raises(ModelFileError, match="cannot save KNeighborsClassifier.* at most 262144"):
+        save(model, path)
+    assert not path.exists()
