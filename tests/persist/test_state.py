@@ -415,7 +415,7 @@ def test_a_network_whose_weights_are_not_there_is_small(key, path):
 
 def test_a_forest_that_draws_far_more_than_its_rows_is_not_saved(path):
     model = pellucid.RandomForestClassifier(1, max_samples=2**22 + 1, random_state=0)
-    with pytest.raises(ModelFileError, match="cannot save RandomForestClassifier.* cannot draw"):
+    with pytest.raises(ModelFileError, match=r"cannot save RandomForestClassifier.* cannot draw"):
         save(model.fit(X, y > 0), path)
     assert not path.exists()
 
@@ -423,6 +423,6 @@ def test_a_forest_that_draws_far_more_than_its_rows_is_not_saved(path):
 def test_an_index_of_more_hashes_than_a_file_may_ask_for_is_not_saved(path):
     model = pellucid.KNeighborsClassifier(algorithm=pellucid.neighbors.LSHIndex(n_tables=2))
     model.fit(X, y > 0).set_params(algorithm__n_tables=2**18)
-    with pytest.raises(ModelFileError, match="cannot save KNeighborsClassifier.* at most 262144"):
+    with pytest.raises(ModelFileError, match=r"cannot save KNeighborsClassifier.* at most 262144"):
         save(model, path)
     assert not path.exists()
