@@ -122,3 +122,15 @@ class TwoLabels:
 def test_probabilities_of_several_labels():
     """A label that training never had holds with probability 0."""
     np.testing.assert_allclose(probabilities(TwoLabels(), None), [[0.7, 0.0]])
+
+
+def test_a_study_with_costs_is_judged_without_them():
+    """Costs are not kept in the file: the measure is then the accuracy."""
+    x = np.random.default_rng(0).normal(size=120)
+    table = pl.DataFrame({"x": x, "y": np.where(x > 0.3, "yes", "no")})
+    plan = Plan(cost_matrix=[[0, 1], [10, 0]], candidates=("lda",))
+    model = pellucid.learn(table, "y", effort="quick", plan=plan).model
+    assert model.study_["metric"] == "mean_cost"
+    found = judge(model, table, None)
+    assert (found.task.metric, found.before, found.change) == ("accuracy", None, None)
+    assert found.table["accuracy"].estimate > 0.8
