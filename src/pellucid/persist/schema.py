@@ -35,7 +35,9 @@ from sklearn.base import BaseEstimator
 from pellucid.persist.format import ModelFileError, brief
 
 COUNT = 2**20  # the most a file may count without the bytes to show for it
-WORDS = re.compile(r"\s*(\.\.\.|\{\w+\}|'\w+'|@[A-Za-z_]\w*|[A-Za-z_]\w*(?:/\w+)*|-?\d+|[\[\](),|:?+@])")
+WORDS = re.compile(
+    r"\s*(\.\.\.|\{\w+\}|'\w+'|@[A-Za-z_]\w*|[A-Za-z_]\w*(?:/\w+)*|-?\d+|[\[\](),|:?+@])"
+)
 NUMBERS = {"b", "i", "u", "f"}
 
 
