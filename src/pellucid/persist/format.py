@@ -11,6 +11,7 @@ a key, is the HMAC of the seal.
 """
 
 import json
+import re
 from typing import Any
 
 FORMAT = "pellucid-model"
@@ -26,6 +27,7 @@ MAX_MANIFEST = 64 * 10**6
 MAX_DEPTH = 100  # of brackets in the manifest
 MAX_MEMBERS = 10**6
 MAX_INTEGER_BITS = 4096
+HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a character, or the first of two halves
 
 # Scaffolding that scikit-learn's callbacks leave on an estimator while it is being fitted.
 TRANSIENT = frozenset(
@@ -78,9 +80,12 @@ def dump_json(tree: object) -> bytes:
 
 
 def parse_json(text: bytes) -> Any:
-    """Read JSON, refusing what Python adds to it (NaN, repeated keys) and deep nesting."""
+    """Read JSON; refuse deep nesting and what Python adds: NaN, repeated keys, half characters."""
     try:
-        tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        words = text.decode("utf-8")
+        tree = json.loads(words, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if HALF.search(text):
+            json.dumps(tree, ensure_ascii=False).encode("utf-8")  # pairs are whole characters
     except ModelFileError:
         raise
     except (ValueError, RecursionError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.persist.format import MAX_BYTES, ModelFileError, brief
 
-DTYPE = re.compile(r"\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}")
+DTYPE = re.compile(r"\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,7}|\|S[1-9]\d{0,7}")
 MAX_DIMENSIONS = 32
 
 

@@ -172,9 +172,9 @@ def check_loads(name: str, archive: Archive, arrays: dict[str, np.ndarray]) -> N
     """Refuse what ``load`` would refuse: build the model from what is to be written."""
 
     def read(name: str, layout: Layout) -> np.ndarray:
-        found = arrays[name]
+        found = np.asarray(arrays[name], order=layout.order)  # type: ignore[call-overload]
         check_values(found, name)
-        return np.require(found, requirements=[layout.order, "W", "E"])  # as a file's would be
+        return found if found.flags.writeable else found.copy(layout.order)  # as from a file
 
     try:
         build_model(read_manifest(archive), archive.size, read)
