@@ -11,8 +11,9 @@ a key, is the HMAC of the seal.
 """
 
 import json
-import re
 from typing import Any
+
+from pellucid.core.runtime.json_text import whole_characters
 
 FORMAT = "pellucid-model"
 VERSION = 1
@@ -27,7 +28,6 @@ MAX_MANIFEST = 64 * 10**6
 MAX_DEPTH = 100  # of brackets in the manifest
 MAX_MEMBERS = 10**6
 MAX_INTEGER_BITS = 4096
-HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a character, or the first of two halves
 
 # Scaffolding that scikit-learn's callbacks leave on an estimator while it is being fitted.
 TRANSIENT = frozenset(
@@ -84,8 +84,7 @@ def parse_json(text: bytes) -> Any:
     try:
         words = text.decode("utf-8")
         tree = json.loads(words, object_pairs_hook=_unique, parse_constant=_no_constant)
-        if HALF.search(text):
-            json.dumps(tree, ensure_ascii=False).encode("utf-8")  # pairs are whole characters
+        whole_characters(tree, words)
     except ModelFileError:
         raise
     except (ValueError, RecursionError) as error:
