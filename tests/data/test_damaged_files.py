@@ -3,10 +3,12 @@
 import csv
 import gzip
 import io
+import json
 import os
 import zipfile
 from datetime import datetime
 
+import pandas as pd
 import polars as pl
 import pytest
 from damaged_inputs import KINDS, PROCESSES, bad, faults, good, processes, reader
@@ -221,3 +223,33 @@ def test_characters_that_act_are_written_out(acting):
     write_csv({"a" + acting: ["x" + acting + "y", "plain"]}, out)
     assert acting not in out.getvalue()
     assert f"\\u{ord(acting[0]):04x}" in out.getvalue()
+
+
+LONG = [10**400, 10**400 + 1, None]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda folder: {"a": LONG},
+        lambda folder: pd.DataFrame({"a": pd.Series(LONG, dtype=object)}),
+        lambda folder: written(folder / "long.json", json.dumps([{"a": cell} for cell in LONG])),
+        lambda folder: written(folder / "long.json", json.dumps({"a": LONG})),
+    ],
+)
+def test_whole_numbers_that_no_column_can_hold_stay_what_they_are(made, tmp_path):
+    """As text: as numbers they were an error from inside Polars, or null."""
+    assert load(made(tmp_path))["a"].to_list() == [None if n is None else str(n) for n in LONG]
+
+
+@pytest.mark.parametrize("text", ['[{"a": "\\ud800"}]', '[{"\\udc00": 1}]', '{"a": ["\\ud800x"]}'])
+def test_half_a_character_is_one_sentence(text, tmp_path):
+    with pytest.raises(ValueError, match=r"half.json is not JSON .*half a character"):
+        load(written(tmp_path / "half.json", text))
+    whole = text.replace("\\ud800", "\\ud83d\\ude00").replace("\\udc00", "\\ud83d\\ude00")
+    assert load(written(tmp_path / "whole.json", whole)).height == 1
+
+
+def written(path, text):
+    path.write_text(text)
+    return path

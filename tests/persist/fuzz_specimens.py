@@ -227,7 +227,7 @@ def specimen(name):
 @cache
 def declared():
     """Every class that declares a state; deep ones where PyTorch is."""
-    names = [name for name in declarations() if name != "*"]
+    names = [name for name in declarations() if name != "*" and name[0] != "{"]
     homes = {f"pellucid.{name}": home for name, home in pellucid._HOME.items()}
     return [n for n in names if DEEP or not homes.get(n, n).startswith(("deep.", "pellucid.deep."))]
 

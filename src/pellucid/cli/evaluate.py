@@ -18,6 +18,7 @@ from pellucid.cli.shared.options import (
     sentence,
 )
 from pellucid.cli.shared.tables import (
+    answering,
     check_columns,
     load_model,
     need_columns,
@@ -85,7 +86,8 @@ def evaluate(
         raise Stop(Code.DATA, f"{text}; give --target the column of the true answers")
     costs = None if cost is None else read_costs(cost, getattr(fitted, "classes_", ()))
     try:
-        found = judge(fitted, frame, names, cost_matrix=costs, by=by)
+        with answering(model):
+            found = judge(fitted, frame, names, cost_matrix=costs, by=by)
     except TaskError:
         raise
     except (ValueError, TypeError) as error:

@@ -16,7 +16,13 @@ from pellucid.cli.shared.options import (
     print_json,
     sentence,
 )
-from pellucid.cli.shared.tables import check_columns, load_model, need_columns, read_table
+from pellucid.cli.shared.tables import (
+    answering,
+    check_columns,
+    load_model,
+    need_columns,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +73,8 @@ def explain(
     if row is not None and data is None:
         raise click.UsageError("--row N is a row of DATA: give the table too")
     fitted = load_model(model)
-    found = ask(fitted, data, sql, targets, row, feature, seed)
+    with answering(model):
+        found = ask(fitted, data, sql, targets, row, feature, seed)
     record = found.to_dict()
     if out is not None:
         write(record, model, form, out)

@@ -19,7 +19,7 @@ from pellucid.cli.shared.options import (
     sentence,
 )
 from pellucid.cli.shared.start import start_sklearn, uncollected
-from pellucid.cli.shared.tables import load_model, need_columns, open_rows
+from pellucid.cli.shared.tables import answering, load_model, need_columns, open_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,9 @@ def predict(
         from pellucid.study.saved.prediction import Application, Asked
 
         shown = without_password(data)
-        application = Application(load_model(model), Asked(proba, interval, threshold, sets))
+        fitted = load_model(model)
+        with answering(model):
+            application = Application(fitted, Asked(proba, interval, threshold, sets))
     table = open_rows(data, sql)
     need_columns(application.columns or [], list(table.schema))
     need_columns(copy, list(table.schema), "--copy")
@@ -74,13 +76,14 @@ def predict(
         raise Stop(Code.TASK, f"{shown} has no rows to predict")
     if as_json and out is None:
         parts: list[Any] = []
-        tally = run(application, table, copy, shown, parts.append, quiet=True)
+        with answering(model):
+            tally = run(application, table, copy, shown, parts.append, quiet=True)
         import polars
 
         frame = polars.concat(parts)
         print_json(summary(tally, out) | {"predictions": frame.to_dict(as_series=False)})
         return
-    with sink(out) as write:
+    with answering(model), sink(out) as write:
         tally = run(application, table, copy, shown, write, quiet=quiet or out is None)
     if as_json:
         print_json(summary(tally, out))

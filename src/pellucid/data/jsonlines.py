@@ -12,6 +12,7 @@ import polars as pl
 
 from pellucid.core.runtime.json_text import read_json
 from pellucid.data.delimited import check_utf8, read_sample
+from pellucid.data.doors.pandas_frames import listed_series
 from pellucid.data.findings import finding
 from pellucid.data.lines import (
     CHUNK_BYTES,
@@ -198,10 +199,10 @@ def json_frame(document: object, where: str) -> pl.DataFrame:
 
 def json_column(name: str, cells: list[Any], where: str) -> pl.Series:
     """One column; numbers and words mixed become text, with a finding."""
-    try:
-        column = pl.Series(name, cells, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        column = pl.Series(name, cells, strict=False)
-        if column.dtype == pl.String:
-            finding(f"column {name!r} of {where} mixes numbers and text; it was read as text")
+    column = listed_series(name, cells)
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if column.dtype == pl.String and kinds > {str}:
+        finding(f"column {name!r} of {where} mixes numbers and text; it was read as text")
+    elif column.dtype == pl.String and kinds and str not in kinds:
+        finding(f"column {name!r} of {where} has numbers too long for one; it was read as text")
     return column.cast(pl.Float64) if column.dtype == pl.Null else column

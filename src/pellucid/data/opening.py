@@ -21,7 +21,7 @@ from pellucid.data.doors.dask_collections import is_dask, open_dask_frame
 from pellucid.data.doors.folders import files_below, hive_values, with_hive
 from pellucid.data.doors.lakes import is_lake, lake_of, open_lake, open_lake_folder
 from pellucid.data.doors.lazy_plans import open_lazy
-from pellucid.data.doors.pandas_frames import missing_as_null, pandas_frame
+from pellucid.data.doors.pandas_frames import listed_series, missing_as_null, pandas_frame
 from pellucid.data.encodings import NotUtf8, as_utf8
 from pellucid.data.excel import ENDINGS as EXCEL
 from pellucid.data.excel import is_workbook, open_excel, split_sheet
@@ -367,7 +367,12 @@ def dict_frame(source: Mapping[Any, Any]) -> pl.DataFrame:
     sizes = {name: len(cells) for name, cells in columns.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"the columns have different lengths: {sizes}")
-    series = [pl.Series(name, cells, strict=False) for name, cells in columns.items()]
+    series = [
+        listed_series(name, cells)
+        if isinstance(cells, list)
+        else pl.Series(name, cells, strict=False)
+        for name, cells in columns.items()
+    ]
     return pl.DataFrame([missing_as_null(column) for column in series])
 
 

@@ -172,7 +172,7 @@ def find_class(name: Any) -> type:
     else:
         found = None
     if not isinstance(found, type) or not (name in RECORDS or _is_storable(found, module)):
-        raise ModelFileError(f"class {name} is not one a model file may hold")
+        raise ModelFileError(f"class {name[:200]} is not one a model file may hold")
     return found
 
 
@@ -244,7 +244,7 @@ def _module(name: str) -> ModuleType:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name + ".").startswith(error.name + "."):
-            raise ModelFileError(f"this version of the library has no module {name}") from error
+            raise ModelFileError(f"this version has no module {name[:200]}") from error
         raise  # an optional library is missing; its own message names it
 
 

@@ -27,7 +27,7 @@ from pellucid.persist.format import MAX_DEPTH, TRANSIENT, array_name
 from pellucid.persist.generators import generator_state
 from pellucid.persist.leaves import PLAIN, full_name, function_name, refuse, scalar, text
 from pellucid.persist.npy import DTYPE, layout_of
-from pellucid.persist.schema import COUNT, declarations
+from pellucid.persist.schema import COUNT
 from pellucid.persist.tables import DTYPES, MATRICES, TYPES
 
 Node = Any  # JSON
@@ -51,7 +51,6 @@ class Encoder:
         self.slim = slim
         self.arrays: list[np.ndarray] = []
         self.functions: list[str] = []  # collected, so that one message names them all
-        self.models: list[tuple[type, str, dict[str, Any], dict[str, Any]]] = []  # to be checked
         self._nodes: dict[int, tuple[np.ndarray, Node]] = {}  # shared arrays are stored once
         self._open: list[int] = []  # the containers we are inside of
 
@@ -213,8 +212,6 @@ class Encoder:
         else:
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(cls)}
         state = {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()}
-        if name in declarations():
-            self.models.append((cls, name, {}, fields))
         return {"class": name, "params": {}, "state": state}
 
     def _estimator(self, model: BaseEstimator, name: str, where: str) -> Node:
@@ -222,20 +219,17 @@ class Encoder:
         params = model.get_params(deep=False)
         dropped = {"history_", *getattr(cls, "_training_state", ())} if self.slim else set()
         state: dict[str, Node] = {}
-        held: dict[str, Any] = {}
         for key, value in vars(model).items():
             if key in params or key in TRANSIENT or key in dropped or is_cached(cls, key):
                 continue
             check_attribute(cls, key)
             if key == "_metadata_request":
                 value = _requests(value)
-            held[key] = value
             state[key] = self.encode(value, f"{where}.{key}")
         nodes = {key: self.encode(value, f"{where}.{key}") for key, value in params.items()}
         for key in ONLY_NONE.get(name, ()):
             if nodes[key] is not None:
                 refuse(f"{where}.{key}", "is set; a model file holds it only as None")
-        self.models.append((cls, name, params, held))
         return {"class": name, "params": nodes, "state": state}
 
 

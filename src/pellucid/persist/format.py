@@ -13,6 +13,8 @@ a key, is the HMAC of the seal.
 import json
 from typing import Any
 
+from pellucid.core.runtime.json_text import whole_characters
+
 FORMAT = "pellucid-model"
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -78,9 +80,11 @@ def dump_json(tree: object) -> bytes:
 
 
 def parse_json(text: bytes) -> Any:
-    """Read JSON, refusing what Python adds to it (NaN, repeated keys) and deep nesting."""
+    """Read JSON; refuse deep nesting and what Python adds: NaN, repeated keys, half characters."""
     try:
-        tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        words = text.decode("utf-8")
+        tree = json.loads(words, object_pairs_hook=_unique, parse_constant=_no_constant)
+        whole_characters(tree, words)
     except ModelFileError:
         raise
     except (ValueError, RecursionError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.persist.format import MAX_BYTES, ModelFileError, brief
 
-DTYPE = re.compile(r"\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}")
+DTYPE = re.compile(r"\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,7}|\|S[1-9]\d{0,7}")
 MAX_DIMENSIONS = 32
 
 
@@ -107,7 +107,7 @@ def read_array(
         raise ModelFileError(f"{name} is cut short")
     if array_digest([expected, data]) != digest:
         raise ModelFileError(f"{name} is damaged: its SHA-256 is not the one in the manifest")
-    _check_values(array, name)
+    check_values(array, name)
     return array
 
 
@@ -119,7 +119,7 @@ def array_digest(parts: Sequence[Any]) -> str:
     return total.hexdigest()
 
 
-def _check_values(array: np.ndarray, name: str) -> None:
+def check_values(array: np.ndarray, name: str) -> None:
     """Bytes that are no truth value and no character would mislead whoever reads them."""
     if array.size == 0:
         return

@@ -13,6 +13,8 @@ that mean the same everywhere. Alternatives are separated by ``|``:
     sparse[n, p]  generator  any        a sparse matrix, a random generator, any stored value
     list(x) tuple(x) set(x) dict(x, y)  containers of such values
     @Tree  @                            a record or estimator of this class; any estimator
+    {score}  'date'                     a dict with the keys of the section ``{score}``, of which
+                                        those with ``?`` may be missing; this very text
 
 A size is a number, ``?`` (any), or a name, with ``+1`` or ``-1``: ``p`` is ``n_features_in_``,
 ``k`` the number of ``classes_``, another name an attribute or a parameter (its length, if it has
@@ -33,7 +35,9 @@ from sklearn.base import BaseEstimator
 from pellucid.persist.format import ModelFileError, brief
 
 COUNT = 2**20  # the most a file may count without the bytes to show for it
-WORDS = re.compile(r"\s*(\.\.\.|@[A-Za-z_]\w*|[A-Za-z_]\w*(?:/\w+)*|-?\d+|[\[\](),|:?+@])")
+WORDS = re.compile(
+    r"\s*(\.\.\.|\{\w+\}|'\w+'|@[A-Za-z_]\w*|[A-Za-z_]\w*(?:/\w+)*|-?\d+|[\[\](),|:?+@])"
+)
 NUMBERS = {"b", "i", "u", "f"}
 
 
@@ -93,6 +97,10 @@ class Spec(NamedTuple):
             fits = self._holds(value, scope)
         elif self.kind.startswith("@"):
             fits = _is_object(value, self.kind[1:])
+        elif self.kind.startswith("{"):
+            fits = _has_fields(value, declarations()[self.kind], scope)
+        elif self.kind.startswith("'"):
+            fits = isinstance(value, str) and value == self.kind[1:-1]
         else:
             fits = SINGLE[self.kind](value, scope)
         return fits and (self.bounds is None or within(value, self.bounds, scope))
@@ -182,6 +190,18 @@ def _is_object(value: object, name: str) -> bool:
     )
 
 
+def _has_fields(value: Any, lines: Mapping[str, str], scope: Scope) -> bool:
+    """Whether a dict has these keys and what each of them declares."""
+    if type(value) is not dict or not value.keys() <= {key.rstrip("?") for key in lines}:
+        return False
+    inner = Scope(value, scope.room)
+    return all(
+        accepted(value[name], specs_of(line), inner) if name in value else key.endswith("?")
+        for key, line in lines.items()
+        for name in [key.rstrip("?")]
+    )
+
+
 def within(value: Any, bounds: tuple[Size, Size], scope: Scope) -> bool:
     """Whether every whole number in the value lies within the bounds."""
     low, high = (bound.value(scope) for bound in bounds)
@@ -243,7 +263,7 @@ class Reader:
             while self.take(","):
                 inner.append(self.alternatives())
             self.words.pop()
-        elif kind not in CONTAINERS and not kind.startswith("@") and kind not in SINGLE:
+        elif kind not in CONTAINERS and kind[0] not in "@{'" and kind not in SINGLE:
             raise ValueError(f"a declaration does not know the kind {kind!r}")
         bounds = None
         if self.take("in"):

@@ -46,7 +46,7 @@ TYPES: dict[str, type] = {
     },
 }
 
-DTYPES = re.compile(r"\|O|\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U\d{1,9}|\|S\d{1,9}")
+DTYPES = re.compile(r"\|O|\|[biu]1|[<>][iu][248]|[<>]f[248]|[<>]U\d{1,8}|\|S\d{1,8}")
 
 MATRICES: dict[str, type] = {
     kind.__name__: kind

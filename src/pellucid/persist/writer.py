@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 import pellucid
 from pellucid.core.arrays import check
 from pellucid.core.runtime.atomic import replacing
-from pellucid.persist.container import Member, seal_comment, signature, skeleton
+from pellucid.persist.container import Archive, Member, seal_comment, signature, skeleton
 from pellucid.persist.encode import Encoder
 from pellucid.persist.format import (
     FORMAT,
@@ -30,10 +30,16 @@ from pellucid.persist.format import (
     check_depth,
     dump_json,
 )
-from pellucid.persist.kinds import check_params
 from pellucid.persist.leaves import full_name, text
-from pellucid.persist.npy import array_digest, flat_bytes, header, layout_of
-from pellucid.persist.schema import check_state
+from pellucid.persist.manifest import build_model, read_manifest
+from pellucid.persist.npy import (
+    Layout,
+    array_digest,
+    check_values,
+    flat_bytes,
+    header,
+    layout_of,
+)
 
 KEY_BYTES = 16  # fewer can be guessed
 
@@ -67,7 +73,8 @@ def save(
     Raises
     ------
     ModelFileError
-        The model holds something that is not data (functions are named), or foreign classes.
+        The model holds something that is not data (functions are named), foreign classes, or
+        what ``load`` would refuse.
 
     Examples
     --------
@@ -154,15 +161,25 @@ def pack_model(model: BaseEstimator, *, slim: bool) -> Pack:
         Member(name, _crc(part), sum(len(piece) for piece in part))
         for name, part in zip([MANIFEST, *names], data, strict=True)
     ]
-    check_declared(encoder, sum(member.size for member in members))
+    places = {member.name: (0, member.size) for member in members[1:]}
+    size = sum(member.size for member in members)
+    arrays = dict(zip(names, encoder.arrays, strict=True))
+    check_loads(name, Archive(manifest, places, size), arrays)
     return Pack(members, data, [True] + [False] * len(parts))
 
 
-def check_declared(encoder: Encoder, size: int) -> None:
-    """Refuse what ``load`` would refuse: a class without a declaration, a state that is not it."""
-    for cls, name, params, state in encoder.models:
-        check_params(cls, name, params)
-        check_state(name, params, state, size)
+def check_loads(name: str, archive: Archive, arrays: dict[str, np.ndarray]) -> None:
+    """Refuse what ``load`` would refuse: build the model from what is to be written."""
+
+    def read(name: str, layout: Layout) -> np.ndarray:
+        found = np.asarray(arrays[name], order=layout.order)  # type: ignore[call-overload]
+        check_values(found, name)
+        return found if found.flags.writeable else found.copy(layout.order)  # as from a file
+
+    try:
+        build_model(read_manifest(archive), archive.size, read)
+    except ModelFileError as error:
+        raise ModelFileError(f"cannot save {name}, no file may hold it: {error}") from error
 
 
 def manifest_bytes(model: BaseEstimator, tree: object, files: dict[str, str]) -> bytes:

@@ -174,3 +174,15 @@ def test_sets_of_a_series_widen_with_the_steps_ahead(tmp_path):
     for h, limit in zip(steps, q, strict=True):
         inside = label_sets(P[h - 1 : h], max(limit, limits(known, 0.8)[0]))[0]
         assert said["set"][h - 1] == ";".join(np.array(names)[inside])
+
+
+def test_a_study_with_costs_is_judged_without_them():
+    """Costs are not kept in the file: the measure is then the accuracy."""
+    x = np.random.default_rng(0).normal(size=120)
+    table = pl.DataFrame({"x": x, "y": np.where(x > 0.3, "yes", "no")})
+    plan = Plan(cost_matrix=[[0, 1], [10, 0]], candidates=("lda",))
+    model = pellucid.learn(table, "y", effort="quick", plan=plan).model
+    assert model.study_["metric"] == "mean_cost"
+    found = judge(model, table, None)
+    assert (found.task.metric, found.before, found.change) == ("accuracy", None, None)
+    assert found.table["accuracy"].estimate > 0.8

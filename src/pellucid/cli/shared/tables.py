@@ -2,9 +2,12 @@
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from pellucid.cli.shared.options import Code, Stop, sentence
 from pellucid.cli.shared.start import start_sklearn
@@ -84,6 +87,23 @@ def load_model(path: Path) -> Any:
     except (ModelFileError, OSError, ValueError) as error:
         text = sentence(error)
         raise Stop(Code.MODEL_FILE, text if path.name in text else f"{path}: {text}") from error
+
+
+@contextmanager
+def answering(path: Path) -> Iterator[None]:
+    """End the command with exit code 5 where the model of a file fails over its own contents.
+
+    A file may have been forged, or written by another version; a ValueError or TypeError has a
+    sentence of its own about the rows.
+    """
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, ValueError, TypeError, OSError):
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {sentence(error)}"
+        text = f"the model of {path} cannot answer, {what} (--debug shows the traceback)"
+        raise Stop(Code.MODEL_FILE, text) from error
 
 
 def need_columns(needed: Sequence[str], present: Sequence[str], who: str = "the model") -> None:

@@ -17,7 +17,7 @@ def pandas_frame(source: Any) -> pl.DataFrame:
             column = pl.Series(name, pl.from_pandas(values, nan_to_null=True))
             if getattr(values.dtype, "ordered", False) and column.dtype == pl.Categorical:
                 column = column.cast(pl.Enum(list(values.dtype.categories)))  # keeps the order
-        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+        except (ImportError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             missing = values.isna().to_numpy()
             cells = [None if gone else value for value, gone in zip(values, missing, strict=True)]
             column = mixed_series(name, cells)
@@ -26,11 +26,21 @@ def pandas_frame(source: Any) -> pl.DataFrame:
 
 
 def mixed_series(name: str, cells: list[Any]) -> pl.Series:
-    """Cells of several kinds become text."""
+    """Cells of several kinds become text, and whole numbers that no column can hold."""
+    try:
+        return pl.Series(name, cells, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+
+
+def listed_series(name: str, cells: list[Any]) -> pl.Series:
+    """A column of plain values; one with a whole number of over 128 bits is text, not null."""
+    if any(type(cell) is int and not -(2**127) <= cell < 2**127 for cell in cells):
+        return mixed_series(name, cells)
     try:
         return pl.Series(name, cells, strict=True)
     except (TypeError, pl.exceptions.PolarsError):
-        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+        return pl.Series(name, cells, strict=False)
 
 
 def missing_as_null(column: pl.Series) -> pl.Series:

@@ -6,6 +6,7 @@ Matplotlib is imported where something is drawn, so that a record costs nothing.
 
 import base64
 import io
+import math
 import re
 from dataclasses import dataclass, field
 from html import escape
@@ -20,7 +21,7 @@ else:
 
 # Okabe & Ito's palette; the first is the accent, the second the warning colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-# shapes beside colours, more of them: 12 groups have shapes of their own, 24 no pair in common
+# Shapes beside colours, more of them: 12 groups have shapes of their own, 96 no pair in common.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 GREY = "#6B7280"
 LIGHT = "#D1D5DB"
@@ -126,8 +127,8 @@ def colour(i: int) -> str:
 
 
 def marker(i: int) -> str:
-    """A shape; where the colours begin anew the shapes go on, so that no pair of them repeats."""
-    return MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]
+    """A shape; where pairs of colour and shape would repeat, the shapes move on by one."""
+    return MARKERS[(i + i // math.lcm(len(PALETTE), len(MARKERS))) % len(MARKERS)]
 
 
 def heading(ax: Any, title: str, note: str = "", *, width: int | None = None) -> None:

@@ -149,6 +149,7 @@ def judge(
             raise ValueError(f"costs go with classes; this is a task of the kind {task.kind}")
         task = task._replace(metric="mean_cost", greater_is_better=False)
     answers, unknown = ask(model, rows, task, cost_matrix)
+    task = answers.task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is undefined is a dash in the table
         table = score_table(
@@ -247,6 +248,8 @@ def ask(
     if task.metric == "mean_cost" and cost_matrix is None:  # costs are not kept in the file
         task = task._replace(metric="accuracy", greater_is_better=True)
     name = take_apart(model).about.get("query")
+    if name and name not in rows.columns:
+        raise ValueError(f"the table lacks the column {name!r} that says which rows are ranked")
     query = rows[name].to_numpy() if name else None
     scorer = make_scorer(task, cost_matrix)
     return Answers(model, X, y, task, scorer, query, say(model, X, task)), unknown
@@ -368,9 +371,9 @@ def drift_of(model: BaseEstimator, rows: pl.DataFrame, alpha: float) -> DriftRep
 
 
 def learned_overlap(about: dict[str, Any], rows: pl.DataFrame, y: Any) -> Overlap | None:
-    """How many of the rows the model has learned from; None for models that keep no sketch."""
+    """How many of the rows the model has learned from; None where no sketch of them is kept."""
     sketch = about.get("marks")
-    if sketch is None:
+    if sketch is None or not about["columns"].keys() <= {*rows.columns}:
         return None
     marks = row_marks(rows, about["columns"], sketch["forms"], y)
     return find_overlap(sketch, marks)
