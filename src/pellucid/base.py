@@ -248,14 +248,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             self._refuse_nonfinite(X)
         elif X.dtype.kind == "O" and not self._accepts_nan and (bad := X != X).any():
             row, column = np.argwhere(bad)[0]
-            raise ValueError(f"X contains NaN in {self._column_name(column)}, row {row}")
+            raise ValueError(f"Input X contains NaN in {self._column_name(column)}, row {row}")
         return X
 
     def _refuse_infinite(self, column: np.ndarray, j: int) -> None:
         found = find_nonfinite(column[:, None], allow_nan=True)
         if found is not None:
             raise ValueError(
-                f"X contains infinity (inf) in {self._column_name(j)}, row {found[0]}; "
+                f"Input X contains infinity (inf) in {self._column_name(j)}, row {found[0]}; "
                 f"{type(self).__name__} accepts categories, numbers or missing values"
             )
 
@@ -268,8 +268,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         value = X.data[row] if issparse(X) else X[row, column]
         what = "NaN" if np.isnan(value) else "infinity (inf)"
         where = "" if issparse(X) else f" in {self._column_name(column)}, row {row}"
-        accepted = _accepted(self._accepts_nan)
-        raise ValueError(f"X contains {what}{where}; {type(self).__name__} accepts {accepted}")
+        accepted = f"{type(self).__name__} accepts {_accepted(self._accepts_nan)}"
+        raise ValueError(f"Input X contains {what}{where}; {accepted}")
 
     def _column_name(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -71,6 +71,12 @@ def test_frames_become_matrices(make):
     assert X.flags.c_contiguous
 
 
+def test_columns_may_have_numbers_for_names():
+    """Columns of several types are read one by one, by their place: 0 is no row."""
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: pd.Categorical([3.0, 4.0])})
+    assert_array_equal(frame_matrix(frame), [[1, 3], [2, 4]])
+
+
 def test_dates_and_text_are_refused():
     with pytest.raises(ValueError, match="column 'when' has type Date"):
         frame_matrix(pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}))

@@ -83,7 +83,7 @@ def test_pre_images(X):
     back = ours.inverse_transform(ours.transform(X))
     np.testing.assert_allclose(back, other.inverse_transform(other.transform(X)), atol=1e-6)
     assert np.abs(back - X).mean() < 0.3
-    with pytest.raises(ValueError, match="fit_inverse_transform"):
+    with pytest.raises(ValueError, match="set fit_inverse_transform=True"):
         KernelPCA(2).fit(X).inverse_transform([[1.0, 2.0]])
     with pytest.raises(ValueError, match="precomputed"):
         KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(np.eye(3))

@@ -384,6 +384,35 @@ def test_early_stopping_goes_back_to_the_best_weights():
     assert own.score(X[100:], y[100:]) == pytest.approx(at["validation_score"])
 
 
+def test_accuracy_of_an_epoch_is_counted_on_the_way():
+    """That of the start is a score; one batch per epoch asks the weights before its step."""
+    X, y = shifted_patterns(150)
+    w = np.random.default_rng(0).integers(0, 3, size=150)
+    w[0] = 1
+    training = Training(learning_rate=0.01, batch_size=300, max_epochs=3)
+    model = ConvolutionalClassifier((4,), training=training, random_state=0)
+    found = model.fit(X, y, sample_weight=w).history_["accuracy"]
+    training.max_epochs = 2
+    before = model.fit(X, y, sample_weight=w)
+    assert len(found) == 4
+    assert found[1] == found[0]  # the epoch met the weights of the start
+    assert found[3] == pytest.approx(before.score(X, y, sample_weight=w))
+    numbers = ConvolutionalRegressor((4,), training=training, random_state=0).fit(X, X.mean((1, 2)))
+    assert "accuracy" not in numbers.history_[0]
+
+
+def test_accuracy_counts_targets_not_rows():
+    """Of sequences, the tokens: those behind the end of a sequence are no targets."""
+    X = [["a", "b"], ["b"], ["a", "a", "b", "a"]] * 10
+    training = Training(learning_rate=0.01, batch_size=30, max_epochs=60)
+    model = TransformerSequenceModel(
+        8, n_heads=2, n_layers=1, dropout=0.0, training=training, random_state=0
+    ).fit(X, X)
+    found = model.history_["accuracy"]
+    assert np.allclose(found * 10 * (3 + 2 + 5), np.round(found * 100), atol=1e-4)
+    assert found[-1] == 1.0
+
+
 def test_divergence_keeps_the_last_finite_weights():
     X, y = shifted_patterns(64)
     training = Training("sgd", learning_rate=1e6, max_epochs=5)

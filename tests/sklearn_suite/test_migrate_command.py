@@ -62,6 +62,15 @@ def test_names_that_scikit_learn_does_not_list_stay():
     assert moved_imports(source, frozenset(names)).text == source
 
 
+def test_a_module_of_the_same_name_stays_and_its_names_move_one_by_one():
+    script = "from sklearn import cluster\nimport sklearn\n"
+    script += "cluster.KMeans(3), cluster.AffinityPropagation(), sklearn.cluster.KMeans(2)\n"
+    found = moved_imports(script, frozenset({"KMeans", "cluster"}))
+    last = "pellucid.KMeans(3), cluster.AffinityPropagation(), pellucid.KMeans(2)"
+    assert found.text.splitlines()[-1] == last
+    assert found.moved == ("KMeans",)
+
+
 def test_the_command_shows_then_writes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")

@@ -84,7 +84,7 @@ class Reader(ast.NodeVisitor):
             return
         moved, kept = [], []
         for alias in node.names:
-            if node.module and alias.name in self.names and self.public(node.module, alias.name):
+            if self.moves(node.module or "", alias.name):
                 moved.append(alias)
                 continue
             kept.append(alias)
@@ -102,6 +102,19 @@ class Reader(ast.NodeVisitor):
         lines += [f"from {node.module} import {_words(kept)}"] if kept else []
         self.edits.append(Edit(_start(node), _end(node), indent.join(lines)))
 
+    def module_of(self, word: str) -> str | None:
+        """The module that a dotted word of the script stands for."""
+        if word in self.modules:
+            return self.modules[word]
+        head, _, last = word.rpartition(".")
+        outer = self.module_of(head) if head else None
+        return f"{outer}.{last}" if outer and _module(f"{outer}.{last}") is not None else None
+
+    def moves(self, module: str, name: str) -> bool:
+        """Whether the package has the name; a module stays, as its names move one by one."""
+        known = name in self.names and self.public(module, name)
+        return known and _module(f"{module}.{name}") is None
+
     def comments(self, node: ast.stmt) -> list[str]:
         """What is said between the parentheses of an import."""
         inside = self.lines[node.lineno - 1 : (node.end_lineno or node.lineno) - 1]
@@ -109,10 +122,10 @@ class Reader(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """``svm.SVC``: the module's word becomes the package's."""
-        module = self.modules.get(_dotted(node.value))
+        module = self.module_of(_dotted(node.value))
         if module is None:
             self.generic_visit(node)
-        elif node.attr in self.names and self.public(module, node.attr):
+        elif self.moves(module, node.attr):
             self.moved.add(node.attr)
             self.uses_package = True
             self.edits.append(Edit(_start(node.value), _end(node.value), self.package))

@@ -24,6 +24,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import cosine_similarity, pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
@@ -239,7 +240,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict or None, got {self.kernel_params!r}")
         if self.fit_inverse_transform and self._precomputed:
-            raise ValueError("fit_inverse_transform needs the rows, not kernel='precomputed'")
+            raise ValueError(
+                "Cannot fit_inverse_transform with a precomputed kernel: it needs the rows"
+            )
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
@@ -335,7 +338,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         """Rows that have about these scores, by ridge regression of the rows on their scores."""
         check_is_fitted(self)
         if not self.fit_inverse_transform:
-            raise ValueError("inverse_transform needs fit_inverse_transform=True at the fit")
+            need = "the inverse transform was not fitted: set fit_inverse_transform=True before fit"
+            raise NotFittedError(need)
         A = checked_scores(X, self._n_features_out)
         return self._gram(A, self.X_transformed_fit_) @ self.dual_coef_
 

@@ -22,9 +22,10 @@ class Task(NamedTuple):
 
     loss: str  # (outputs, target) -> (loss of a row, targets in it)
     judge: str  # (outputs, target, share) -> score
+    hits: str | None = None  # (outputs, target) -> right targets in a row
 
 
-LABELS = Task("class_loss", "accuracy")
+LABELS = Task("class_loss", "accuracy", "class_hits")
 NUMBERS = Task("square_loss", "r2")
 
 
@@ -81,6 +82,7 @@ def learn(
             getattr(loop, task.loss),
             getattr(loop, task.judge),
             training,
+            hits=None if task.hits is None else getattr(loop, task.hits),
             validation=validation,
             clip=model._clip,
         )

@@ -4,7 +4,8 @@
                          w = solver(w, g)
 
 l_i is the loss of row i added over its m_i targets (one, or one per time step), s_i its share. The
-objective of an epoch is the mean of the losses met; row 0 is that of the start.
+objective of an epoch is the mean of the losses met; row 0 is that of the start. So is its accuracy,
+where the targets are classes: of the outputs met, before each step.
 """
 
 import math
@@ -23,6 +24,7 @@ from pellucid.solvers.minimum import runs_away
 
 # (outputs, target) -> (loss of each row, number of targets in it)
 LossFunction = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+HitsFunction = Callable[[Tensor, Tensor], Tensor]  # number of right targets of each row
 ScoreFunction = Callable[[Tensor, Tensor, Tensor], float]
 EVALUATION_ROWS = 1024
 
@@ -48,12 +50,15 @@ class Epoch(NamedTuple):
     number: int
     objective: float
     weights: dict[str, Tensor]
+    accuracy: float | None = None
     validation_loss: float | None = None
     validation_score: float | None = None
     best: "Epoch | None" = None  # least validation loss so far
 
     def row(self) -> dict[str, Any]:
         found: dict[str, Any] = {"objective": self.objective}
+        if self.accuracy is not None:
+            found["accuracy"] = self.accuracy
         if self.validation_loss is not None:
             found["validation_loss"] = self.validation_loss
             found["validation_score"] = self.validation_score
@@ -81,11 +86,13 @@ class Trainer:
         score: ScoreFunction,
         training: Training,
         *,
+        hits: HitsFunction | None = None,
         validation: Batch | None = None,
         clip: float | None = None,
     ) -> None:
         self.module, self.data, self.loss, self.score = module, data, loss, score
         self.training, self.validation, self.clip = training, validation, clip
+        self.hits = hits
         self.device = data.target.device
         check_precision(training.precision, self.device)
         self.solver = make_solver(module, training, self.device)
@@ -94,77 +101,82 @@ class Trainer:
         self.order = torch.Generator().manual_seed(int(torch.randint(1 << 62, ())))
 
     def start(self) -> Epoch:
-        objective, _ = self.evaluate(self.data)
+        met = sum((self.met(*part) for part in self.outputs(self.data)), self.nothing())
+        objective, accuracy = self.means(met)
         self.start_value = objective
-        first = Epoch(0, objective, self.snapshot())
-        return self.judged(first, None)
+        return self.judged(Epoch(0, objective, self.snapshot(), accuracy), None)
 
     def step(self, state: Epoch) -> tuple[Epoch, float]:
         self.module.train()
         order = torch.randperm(self.data.n, generator=self.order)
-        total = torch.zeros((), device=self.device, dtype=torch.float64)
-        weight = torch.zeros((), device=self.device, dtype=torch.float64)
+        met = self.nothing()
         for rows in order.to(self.device).split(self.training.batch_size):
-            batch = self.data.take(rows)
-            lost, counted = self.update(batch)
-            total += lost
-            weight += counted
-        objective = float(total / weight)
+            met += self.update(self.data.take(rows))
+        objective, accuracy = self.means(met)
         gap = abs(state.objective - objective)
-        new = Epoch(state.number + 1, objective, self.snapshot())
+        new = Epoch(state.number + 1, objective, self.snapshot(), accuracy)
         if runs_away(objective, self.start_value) or not all_finite(new.weights):
             return state, math.inf
         return self.judged(new, state.best), gap
 
-    def update(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """One step of the solver; the loss before it, and its weight."""
+    def update(self, batch: Batch) -> Tensor:
+        """One step of the solver; loss, targets and hits before it."""
         self.solver.zero_grad(set_to_none=True)
         with self.cast():
             outputs = self.module(*batch.inputs)
-        lost, counted = self.weighted(outputs.float(), batch)
+        outputs = outputs.float()
+        lost, counted = self.weighted(outputs, batch)
         (lost / counted).backward()
         if self.clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.solver.step()
-        return lost.detach(), counted
+        return self.added(lost, counted, outputs, batch)
 
     def weighted(self, outputs: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         lost, counted = self.loss(outputs, batch.target)
         return (batch.share * lost).sum(), (batch.share * counted).sum()
+
+    @torch.no_grad()
+    def added(self, lost: Tensor, counted: Tensor, outputs: Tensor, batch: Batch) -> Tensor:
+        """Loss, targets and hits of a batch as one vector: batches add up on the device."""
+        right = counted
+        if self.hits is not None:
+            right = (batch.share * self.hits(outputs, batch.target)).sum()
+        return torch.stack([lost, counted, right]).double()
+
+    def met(self, outputs: Tensor, batch: Batch) -> Tensor:
+        return self.added(*self.weighted(outputs, batch), outputs, batch)
+
+    def nothing(self) -> Tensor:
+        return torch.zeros(3, device=self.device, dtype=torch.float64)
+
+    def means(self, met: Tensor) -> tuple[float, float | None]:
+        """Loss and accuracy of a target; no accuracy where targets are numbers."""
+        lost, counted, right = met.tolist()
+        return lost / counted, None if self.hits is None else right / counted
 
     def cast(self) -> Any:
         low = self.training.precision == "bfloat16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=low)
 
     @torch.no_grad()
-    def evaluate(self, data: Batch) -> tuple[float, float]:
-        """Mean loss and score of some rows, without dropout."""
+    def outputs(self, data: Batch) -> Iterator[tuple[Tensor, Batch]]:
+        """What the module says of some rows, part by part, without dropout."""
         self.module.eval()
-        total, weight, parts = 0.0, 0.0, []
-        for batch in self.parts(data):
-            outputs = self.module(*batch.inputs)
-            lost, counted = self.weighted(outputs, batch)
-            total, weight = total + float(lost), weight + float(counted)
-            parts.append(outputs)
-        score = (
-            float("nan")
-            if data is self.data
-            else self.score(torch.cat(parts), data.target, data.share)
-        )
-        return total / weight, score
-
-    @staticmethod
-    def parts(data: Batch) -> Iterator[Batch]:
         for start in range(0, data.n, EVALUATION_ROWS):
             stop = start + EVALUATION_ROWS
             inputs = tuple(x[start:stop] for x in data.inputs)
-            yield Batch(inputs, data.target[start:stop], data.share[start:stop])
+            part = Batch(inputs, data.target[start:stop], data.share[start:stop])
+            yield self.module(*inputs), part
 
     def judged(self, new: Epoch, best: Epoch | None) -> Epoch:
         """The epoch with its validation loss, and the best one up to it."""
         if self.validation is None:
             return new
-        loss, score = self.evaluate(self.validation)
+        rows = self.validation
+        parts = list(self.outputs(rows))
+        loss, _ = self.means(sum((self.met(*part) for part in parts), self.nothing()))
+        score = self.score(torch.cat([outputs for outputs, _ in parts]), rows.target, rows.share)
         new = new._replace(validation_loss=loss, validation_score=score)
         better = best is None or best.validation_loss is None or loss < best.validation_loss
         return new._replace(best=new if better else best)
@@ -200,11 +212,15 @@ def _added(values: Tensor) -> Tensor:
     return values.flatten(1).sum(1) if values.ndim > 1 else values
 
 
+def class_hits(outputs: Tensor, codes: Tensor) -> Tensor:
+    """Targets of each row whose largest logit is right; code -1 is no target, so never right."""
+    return _added((outputs.argmax(-1) == codes).to(outputs.dtype))
+
+
 def accuracy(outputs: Tensor, codes: Tensor, share: Tensor) -> float:
     """Share of the targets whose largest logit is right."""
-    known = (codes >= 0).to(outputs.dtype)
-    weight = known * share.reshape(-1, *[1] * (codes.ndim - 1))
-    return float(((outputs.argmax(-1) == codes) * weight).sum() / weight.sum())
+    counted = _added((codes >= 0).to(outputs.dtype))
+    return float((share * class_hits(outputs, codes)).sum() / (share * counted).sum())
 
 
 def r2(outputs: Tensor, target: Tensor, share: Tensor) -> float:

@@ -156,7 +156,7 @@ class QuadraticDiscriminantAnalysis(QuadraticRule):
                 f"use {REGULARIZED}, reg_param > 0 or shrinkage > 0"
             )
         return (
-            f"the covariance matrix of class {label} ({n:g} rows) is not full rank: columns "
+            f"The covariance matrix of class {label} ({n:g} rows) is not full rank: columns "
             f"{self._columns(free)} are collinear or constant there; drop some, raise reg_param "
             f"or shrinkage, or use {REGULARIZED}"
         )

@@ -156,8 +156,9 @@ class CartTree(Estimator):
             return None
         constraints = np.asarray(given)
         if constraints.shape != (self.n_features_in_,):
+            shape = constraints.shape[0] if constraints.ndim == 1 else constraints.shape
             there = f"but the input data X has {self.n_features_in_} features."
-            raise ValueError(f"monotonic_cst has shape {constraints.shape} {there}")
+            raise ValueError(f"monotonic_cst has shape {shape} {there}")
         if not np.isin(constraints, (-1, 0, 1)).all():
             got = np.unique(constraints).tolist()
             raise ValueError(

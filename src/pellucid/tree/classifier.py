@@ -174,7 +174,9 @@ class DecisionTreeClassifier(CartTree, Classifier):
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
         if len(self.classes_) > 2:
-            raise ValueError("Monotonicity constraints are not supported with multiclass targets.")
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass classification"
+            )
         return None if len(self.classes_) < 2 else -constraints
 
     def predict(self, X: ArrayLike) -> Any:

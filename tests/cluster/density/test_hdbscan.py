@@ -112,7 +112,7 @@ def test_precomputed_and_metrics_agree():
     given = HDBSCAN(6, metric="precomputed").fit(pairwise_distances(X))
     assert_allclose(given.distances_, plain.distances_, rtol=1e-9)
     assert adjusted_rand_score(given.labels_, plain.labels_) > 0.95
-    with pytest.raises(ValueError, match="store_centers needs rows"):
+    with pytest.raises(ValueError, match="Cannot store centers when using a precomputed"):
         HDBSCAN(metric="precomputed", store_centers="both").fit(pairwise_distances(X))
 
 

@@ -162,7 +162,7 @@ def test_members_and_final_are_checked():
         StackingRegressor([("bayes", GaussianNB())]).fit(X, score)
     with pytest.raises(ValueError, match="final_estimator must be a classifier"):
         StackingClassifier(classifiers(), Ridge()).fit(X, y)
-    with pytest.raises(ValueError, match="all estimators are dropped"):
+    with pytest.raises(ValueError, match="All estimators are dropped"):
         StackingClassifier([("a", "drop")]).fit(X, y)
     with pytest.raises(ValueError, match="unique"):
         StackingClassifier([("a", GaussianNB()), ("a", GaussianNB())]).fit(X, y)

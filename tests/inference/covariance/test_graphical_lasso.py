@@ -1,10 +1,12 @@
 """Graphical lasso: an oracle, an invariant, a recovery."""
 
 import numpy as np
+import polars as pl
 import pytest
 import sklearn.covariance as peer
 from numpy.testing import assert_allclose, assert_array_equal
 
+import pellucid
 from pellucid import GraphicalLasso, GraphicalLassoCV
 from pellucid.inference.covariance.graphical_lasso import alpha_max, dual_value, objective
 
@@ -80,3 +82,9 @@ def test_refusals():
         GraphicalLasso(covariance="precomputed").fit(X)
     with pytest.raises(ValueError, match="alphas must be"):
         GraphicalLassoCV(alphas=[0.1, -1.0]).fit(X)
+
+
+def test_a_given_covariance_has_no_blocks():
+    S = np.eye(3)
+    with pytest.raises(ValueError, match="one matrix, not blocks of rows: use fit"):
+        GraphicalLasso(covariance="precomputed").fit_blocks(pellucid.data.blocks(pl.DataFrame(S)))

@@ -221,3 +221,13 @@ def test_bad_folds():
     w[:6] = 0.0
     with pytest.raises(ValueError, match="positive weight"):
         LassoCV().fit(X, y, sample_weight=w)
+
+
+@pytest.mark.parametrize("kind", [list, lambda rows: np.isin(np.arange(40), rows)])
+def test_folds_may_be_lists_or_masks(kind):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y = X[:, 0] - X[:, 2]
+    halves = np.arange(20), np.arange(20, 40)
+    plain = LassoCV(cv=[halves, halves[::-1]]).fit(X, y)
+    other = LassoCV(cv=[(kind(a), kind(b)) for a, b in (halves, halves[::-1])]).fit(X, y)
+    assert_array_equal(other.mse_path_, plain.mse_path_)

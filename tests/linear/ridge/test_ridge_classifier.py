@@ -135,7 +135,7 @@ def test_sparse_equals_dense(monkeypatch):
         (RidgeClassifier(alpha=-1.0), "alpha must be >= 0"),
         (RidgeClassifier(solver="newton"), "solver"),
         (RidgeClassifier(class_weight="even"), "class_weight must be"),
-        (RidgeClassifierCV([-1.0]), "alphas must be"),
+        (RidgeClassifierCV([-1.0]), r"alphas\[0\] == -1.0, must be > 0"),
         (RidgeClassifierCV(cv="loo"), "cv"),
         (RidgeClassifierCV(cv=3, store_cv_results=True), "store_cv_results"),
     ],

@@ -306,9 +306,9 @@ def test_zero_is_least_squares_where_it_can_be():
     assert model.alpha_ == 0
     assert_allclose(model.coef_, plain.coef_, rtol=1e-10)
     assert_allclose(model.criterion_[0], plain.loocv(X, y), rtol=1e-9)
-    with pytest.raises(ValueError, match="may contain 0 only"):
+    with pytest.raises(ValueError, match="0 has an answer only"):
         RidgeCV([0.0, 1.0]).fit(np.column_stack([X, X[:, 0]]), y)
-    with pytest.raises(ValueError, match="may contain 0 only"):
+    with pytest.raises(ValueError, match="0 has an answer only"):
         RidgeCV([0.0, 1.0]).fit(*data(5, 9))
 
 
@@ -345,12 +345,12 @@ def test_example_20_along_the_path_the_penalty_falls_and_rss_rises():
 def test_bad_input_is_one_sentence():
     X, y = data(30, 3)
     cases = [
-        ({"alphas": [-1.0]}, "finite and >= 0"),
-        ({"alphas": []}, "at least one number"),
+        ({"alphas": [1.0, -1.0]}, r"alphas\[1\] == -1.0, must be > 0.0 and finite"),
+        ({"alphas": []}, "alphas must be numbers"),
         ({"alphas": "many"}, "alphas must be numbers"),
         ({"cv": "loo"}, "cv must be one of"),
-        ({"cv": 3, "store_cv_results": True}, "need cv=None"),
-        ({"cv": 3, "alpha_per_target": True}, "need cv=None"),
+        ({"cv": 3, "store_cv_results": True}, "use cv=None"),
+        ({"cv": 3, "alpha_per_target": True}, "use cv=None"),
         ({"cv": LeaveOneOut()}, "R\\^2 is undefined"),
         ({"gcv_mode": "qr"}, "gcv_mode must be one of"),
         ({"rule": "worst"}, "rule must be one of"),
@@ -360,6 +360,8 @@ def test_bad_input_is_one_sentence():
     for params, message in cases:
         with pytest.raises(ValueError, match=message):
             RidgeCV(**params).fit(X, y)
+    with pytest.raises(TypeError, match=r"alphas\[1\] must be an instance of float, not str: '2'"):
+        RidgeCV(alphas=[1.0, "2"]).fit(X, y)
     with pytest.raises(ValueError, match="n_samples=1"):
         RidgeCV().fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="needs fit_intercept"):

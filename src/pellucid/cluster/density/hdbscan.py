@@ -172,7 +172,8 @@ class HDBSCAN(ClusterMixin, Estimator):
         if self.store_centers is not None:
             check.one_of(("centroid", "medoid", "both"), store_centers=self.store_centers)
             if is_given(self.metric):
-                raise ValueError("store_centers needs rows, got metric='precomputed'")
+                what = "Cannot store centers when using a precomputed distance matrix"
+                raise ValueError(f"{what}: they are made of rows")
 
     def _tree(self, rows: Array) -> MergeTree:
         n = len(rows)

@@ -111,7 +111,7 @@ def tell(model: Any, method: str, given: Any, found: Any) -> None:
 def _has_missing(given: Any) -> bool:
     """Whether a table has a missing cell; one that holds anything but numbers may have."""
     if issparse(given):
-        given = given.data
+        given = given.tocoo().data  # in some formats ``data`` is no array, or is not there
     try:
         cells = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -54,7 +54,8 @@ def frame_matrix(frame: object) -> Array:
             table = table.select(nw.all().cast(nw.Float64))
         numbers = table.to_numpy()
         return np.ascontiguousarray(numbers, dtype=np.float64)
-    columns = [column_vector(table[name], f"column {name!r}") for name in table.columns]
+    named = zip(table.columns, table.iter_columns(), strict=True)  # a name may be a number
+    columns = [column_vector(series, f"column {name!r}") for name, series in named]
     return np.column_stack(columns)
 
 

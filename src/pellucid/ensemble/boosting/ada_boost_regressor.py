@@ -23,7 +23,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.base import Regressor, with_callbacks
@@ -40,7 +39,7 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.committees.bagging_model import seeded
 from pellucid.ensemble.committees.bootstrap import MOST_DRAWS, is_whole, own_order
-from pellucid.ensemble.members import count, member, members
+from pellucid.ensemble.members import WeightedMembers
 from pellucid.tree.regressor import DecisionTreeRegressor
 
 LOSSES = ("linear", "square", "exponential")
@@ -148,7 +147,7 @@ class Rounds:
         }
 
 
-class AdaBoostRegressor(Regressor):
+class AdaBoostRegressor(WeightedMembers, Regressor):
     """Regressors in turn, each on the rows that those before it got most wrong (AdaBoost.R2).
 
     ``sample_weight`` equals repetition. A member without error is kept, decides alone and ends the
@@ -190,7 +189,6 @@ class AdaBoostRegressor(Regressor):
     (20, True)
     """
 
-    __len__, __getitem__, __iter__ = count, member, members
     _multi_output = False
 
     def __init__(
@@ -210,14 +208,6 @@ class AdaBoostRegressor(Regressor):
 
     def _template(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
-
-    @property
-    def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self._template()).input_tags.allow_nan)
-
-    @property
-    def _accepts_sparse(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self._template()).input_tags.sparse)
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -288,19 +278,6 @@ class AdaBoostRegressor(Regressor):
         """R^2 after every round."""
         for said in self.staged_predict(X):
             yield float(r2_score(y, said, sample_weight=sample_weight))
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Mean importances of the members, by their weights."""
-        check_is_fitted(self)
-        if not all(hasattr(model, "feature_importances_") for model in self.estimators_):
-            raise AttributeError("the members have no feature_importances_")
-        found = np.stack([model.feature_importances_ for model in self.estimators_])
-        return self.estimator_weights_ @ found / self.estimator_weights_.sum()
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n = (len(getattr(self, "estimators_", ())),)
-        return {"estimator_weights_": n, "estimator_errors_": n} if n[0] else {}
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -26,7 +26,6 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, encode_labels, with_callbacks
@@ -41,7 +40,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.boosting.weak_learners import grows_here, make_learner
 from pellucid.ensemble.forest.record import join_trees
-from pellucid.ensemble.members import count, member, members
+from pellucid.ensemble.members import WeightedMembers
 from pellucid.tree.classifier import DecisionTreeClassifier
 from pellucid.tree.growing import EXACT, unit_for
 
@@ -204,7 +203,7 @@ def adaboost_round(weights: ArrayLike, y: ArrayLike, prediction: ArrayLike) -> A
     return AdaBoostRound(error, alpha, Z, d / Z)
 
 
-class AdaBoostClassifier(Classifier):
+class AdaBoostClassifier(WeightedMembers, Classifier):
     """Weak classifiers in turn, each on the rows that those before it got wrong.
 
     ``sample_weight`` equals repetition. A member without error is kept, decides alone and ends the
@@ -246,8 +245,6 @@ class AdaBoostClassifier(Classifier):
     (1.0, [0.3333, 0.25, 0.1667])
     """
 
-    __len__, __getitem__, __iter__ = count, member, members
-
     def __init__(
         self,
         estimator: BaseEstimator | None = None,
@@ -263,14 +260,6 @@ class AdaBoostClassifier(Classifier):
 
     def _template(self) -> Any:
         return DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
-
-    @property
-    def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self._template()).input_tags.allow_nan)
-
-    @property
-    def _accepts_sparse(self) -> bool:  # type: ignore[override]
-        return bool(get_tags(self._template()).input_tags.sparse)
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         X = super()._check_matrix(X, reset=reset, finite=finite)
@@ -407,19 +396,6 @@ class AdaBoostClassifier(Classifier):
         """Accuracy after every round."""
         for said in self.staged_predict(X):
             yield accuracy_score(y, said, sample_weight=sample_weight)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Mean importances of the members, by their weights."""
-        check_is_fitted(self)
-        if not all(hasattr(model, "feature_importances_") for model in self.estimators_):
-            raise AttributeError("the members have no feature_importances_")
-        found = np.stack([model.feature_importances_ for model in self.estimators_])
-        return self.estimator_weights_ @ found / self.estimator_weights_.sum()
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n = (len(getattr(self, "estimators_", ())),)
-        return {"estimator_weights_": n, "estimator_errors_": n} if n[0] else {}
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

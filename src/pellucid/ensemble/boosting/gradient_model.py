@@ -340,7 +340,7 @@ class GradientBoosting(Estimator):
         params = {"sample_weight": w} if weighted else {}
         if weighted and not has_fit_parameter(self.init, "sample_weight"):
             name = type(self.init).__name__
-            raise ValueError(f"the initial estimator {name} does not support sample weights")
+            raise ValueError(f"The initial estimator {name} does not support sample weights")
         self.init_ = fitted(clone(self.init), X, y, **params)
 
     def _start(self, loss: GradientLoss, X: Array) -> Array:

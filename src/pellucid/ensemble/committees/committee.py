@@ -49,14 +49,17 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
         ):
             raise ValueError(f"estimators must be a list of (name, estimator) pairs, got {pairs!r}")
         if len(pairs) == 0:
-            raise ValueError("estimators must be a non-empty list of (name, estimator), got []")
+            need = "'estimators' should be a non-empty list of (string, estimator) tuples"
+            raise ValueError(f"Invalid 'estimators' attribute, {need}, got []")
         self._validate_names([name for name, _ in pairs])
         kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
         for name, one in pairs:
             if isinstance(one, str) and one != "drop":
                 raise ValueError(f"the estimator {name!r} must be an estimator or 'drop'")
         if not kept:
-            raise ValueError("all estimators are dropped; at least one must stay")
+            raise ValueError(
+                "All estimators are dropped. At least one is required to be an estimator"
+            )
         for name, one in kept:
             self._check_member(name, one)
         return kept

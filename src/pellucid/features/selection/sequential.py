@@ -208,7 +208,7 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
         if isinstance(wanted, Integral) and not isinstance(wanted, bool):
             check.whole(n_features_to_select=wanted)
             if int(wanted) >= n:
-                raise ValueError(f"n_features_to_select must be < {n} (n_features), got {wanted}")
+                raise ValueError(f"n_features_to_select must be < n_features = {n}, got {wanted}")
             return int(wanted)
         check.positive(n_features_to_select=wanted)
         if wanted > 1:

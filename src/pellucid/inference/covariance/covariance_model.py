@@ -9,7 +9,14 @@ from pellucid.base import Estimator
 from pellucid.core.algebra.covariances import covariance_error
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
-from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, moments, reduce_rows
+from pellucid.core.loops.statistics import (
+    Moments,
+    Rows,
+    Statistic,
+    merge_moments,
+    moments,
+    reduce_rows,
+)
 from pellucid.core.runtime.threads import map_threads
 
 CENTRED = Statistic(lambda rows: moments(rows.X, rows.w), merge_moments)
@@ -27,9 +34,8 @@ def mean_log_density(S: Array, precision: Array) -> float:
     return float(0.5 * (size - (S * precision).sum() - p * np.log(2 * np.pi)))
 
 
-def squares_about(rows: Rows, center: Array) -> Array:
-    """Mean of w (x - c)(x - c)' over the rows, (p, p)."""
-    found = reduce_rows(CENTRED, rows, map_threads)
+def squares_about(found: Moments, center: Array) -> Array:
+    """Mean of w (x - c)(x - c)' over the rows that were summed up, (p, p)."""
     gap = found.mean - center
     return np.asarray(found.scatter / found.weight + np.outer(gap, gap))
 
@@ -63,8 +69,8 @@ class CovarianceModel(DensityMixin, Estimator):
     def score(self, X: ArrayLike, y: MaybeArray = None) -> float:
         """Mean log density of the rows of X under the normal distribution of the fit."""
         Z = self._check_input(X)
-        rows = Rows(Z, None, np.ones(len(Z)))
-        return mean_log_density(squares_about(rows, self.location_), self.get_precision())
+        found = reduce_rows(CENTRED, Rows(Z, None, np.ones(len(Z))), map_threads)
+        return mean_log_density(squares_about(found, self.location_), self.get_precision())
 
     def error_norm(
         self,

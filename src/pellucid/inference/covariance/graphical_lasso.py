@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.linalg import cho_factor, pinvh
 
-from pellucid.base import with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray
 from pellucid.core.loops.iterate import FitContext, History
-from pellucid.core.loops.statistics import Rows, reduce_rows
+from pellucid.core.loops.statistics import Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
@@ -135,12 +135,11 @@ class GraphicalModel(CovarianceModel):
         check.one_of(("cd", "lars"), mode=self.mode)
         check.boolean(assume_centered=self.assume_centered)
 
-    def _center(self, rows: Rows) -> Array:
+    def _center(self, rows: Source, map_: Map) -> Array:
         """S of the rows about their mean, or about 0; sets ``location_``."""
-        p = rows.X.shape[1]
-        mean = np.zeros(p) if self.assume_centered else reduce_rows(CENTRED, rows, map_threads).mean
-        self.location_ = np.array(mean)
-        return squares_about(rows, self.location_)
+        found = reduce_rows(CENTRED, rows, map_)
+        self.location_ = np.zeros(len(found.mean)) if self.assume_centered else found.mean.copy()
+        return squares_about(found, self.location_)
 
     def _solve(self, S: Array, alpha: float, context: FitContext) -> None:
         """Sweep until the gap is at most ``tol``; set the attributes."""
@@ -241,6 +240,8 @@ class GraphicalLasso(GraphicalModel):
     (True, True)
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         alpha: float = 0.01,
@@ -269,32 +270,40 @@ class GraphicalLasso(GraphicalModel):
         self, X: ArrayLike, y: MaybeArray = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Find the sparse inverse covariance of the rows."""
-        check.non_negative(alpha=self.alpha)
-        if self.covariance is not None:
-            check.one_of(("precomputed",), covariance=self.covariance)
-        self._check_solver()
+        self._check_parameters()
         rows = self._check_training(X, None, sample_weight)
         refuse_few(rows.X.shape)
-        steps = max(self.max_iter, 1)
-        context = FitContext(
-            self,
-            X=rows.X,
-            sample_weight=sample_weight,
-            max_steps=steps,
-            attributes=self._as_stopped,
-        )
         if self.covariance == "precomputed":
             S = np.array(rows.X)
             if S.shape[0] != S.shape[1] or not np.allclose(S, S.T):
                 raise ValueError(f"a covariance must be square and symmetric, got {S.shape}")
             self.location_ = np.zeros(len(S))
         else:
-            S = self._center(rows)
+            S = self._center(rows, map_threads)
+        self._solve_checked(S, X=rows.X, sample_weight=sample_weight)
+        return self
+
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        if self.covariance == "precomputed":
+            raise ValueError("covariance='precomputed' is one matrix, not blocks of rows: use fit")
+        refuse_few((rows.n_rows, self.n_features_in_))
+        self._solve_checked(self._center(rows, map_))
+
+    def _check_parameters(self) -> None:
+        check.non_negative(alpha=self.alpha)
+        if self.covariance is not None:
+            check.one_of(("precomputed",), covariance=self.covariance)
+        self._check_solver()
+
+    def _solve_checked(self, S: Array, **data: Any) -> None:
+        steps = max(self.max_iter, 1)
+        context = FitContext(self, max_steps=steps, attributes=self._as_stopped, **data)
         if (np.diag(S) == 0).any() and self.alpha > 0:
             where = self._column_name(int(np.argmin(np.diag(S))))
             warn(f"{where} does not vary: its variance is 0 and it has no inverse")
         self._solve(S, self.alpha, context)
-        return self
 
 
 def refuse_few(shape: tuple[int, int]) -> None:

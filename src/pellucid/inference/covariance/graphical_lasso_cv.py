@@ -57,12 +57,10 @@ class FoldCovariances(NamedTuple):
 def covariances_of(X: Array, train: Any, test: Any, centered: bool) -> FoldCovariances:
     """The covariances of one fold."""
     A, B = (Rows(np.ascontiguousarray(X[i]), None, unit_weights(len(i))) for i in (train, test))
+    a, b = (reduce_rows(CENTRED, rows, map_threads) for rows in (A, B))
     zero = np.zeros(X.shape[1])
-    means = [reduce_rows(CENTRED, rows, map_threads).mean for rows in (A, B)]
-    own = [zero, zero] if centered else means
-    return FoldCovariances(
-        squares_about(A, own[0]), squares_about(B, own[1]), squares_about(B, own[0])
-    )
+    at, there = (zero, zero) if centered else (a.mean, b.mean)
+    return FoldCovariances(squares_about(a, at), squares_about(b, there), squares_about(b, at))
 
 
 def path_scores(fold: FoldCovariances, alphas: Array, tol: float, max_iter: int) -> list[float]:
@@ -168,7 +166,7 @@ class GraphicalLassoCV(GraphicalModel):
         refuse_few(rows.X.shape)
         split = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
         context = FitContext(self, X=rows.X, max_steps=self.max_iter, attributes=self._as_stopped)
-        S = self._center(rows)
+        S = self._center(rows, map_threads)
         cv = check_cv(self.cv, y, classifier=False)
         folds = [
             covariances_of(rows.X, train, test, self.assume_centered)

@@ -37,9 +37,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.statistics import Moments, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.core.runtime.warn import warn
 from pellucid.linear.components import scores
-from pellucid.linear.components.scores import deviations
+from pellucid.linear.components.scores import deviations, refuse_components, warn_used_up
 from pellucid.linear.least_squares.inference import cut, f_tail
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
@@ -258,24 +257,18 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
         p, single = self.n_features_in_, one_dimensional(rows)
-        if single and self.n_components > 1:
-            self._refuse_components(min(rows.n_rows, p, 1))
+        if single:
+            refuse_components(self, min(rows.n_rows, p, 1), rows.n_rows)
         total = self._sums(rows, map_) if rows.n_rows > p else None
         with single_threaded_blas():
             joint = joint_rows(rows, map_, total, p)
-            most = min(rows.n_rows, p, joint.C.shape[1])
-            if self.n_components > most:
-                self._refuse_components(most)
+            refuse_components(self, min(rows.n_rows, p, joint.C.shape[1]), rows.n_rows)
             x_std, y_std = (
                 deviations((Z**2).sum(axis=0), joint.weight, scale=self.scale)
                 for Z in (joint.A, joint.C)
             )
             fit = fit_canonical(joint.A / x_std, joint.C / y_std, self.n_components)
         self._set(joint, fit, x_std, y_std, single)
-
-    def _refuse_components(self, most: int) -> None:
-        what = f"`n_components` upper bound is {most}. Got {self.n_components} instead"
-        raise ValueError(f"{what}. Reduce `n_components`.")
 
     def _set(
         self, joint: Joint, fit: CanonicalFit, x_std: Array, y_std: Array, single: bool
@@ -291,10 +284,8 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         used = min(len(fit.rho), self.n_components)
         self.n_iter_: Any = [1] * max(used, 1)
         self.n_observations_, self._n_features_out = joint.weight, self.n_components
-        if used < self.n_components:
-            ranks = f"the ranks of X and y are {fit.ranks[0]} and {fit.ranks[1]}"
-            left = "y residual is constant" if fit.ranks[1] == used else "X residual is constant"
-            warn(f"{left} at iteration {used}: {ranks}, and components beyond them are 0")
+        ranks = f"the ranks of X and y are {fit.ranks[0]} and {fit.ranks[1]}"
+        warn_used_up(self, used, "y" if fit.ranks[1] == used else "X", ranks)
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Every canonical correlation, its interval, and Wilks' test of it and all smaller ones.

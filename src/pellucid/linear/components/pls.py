@@ -27,7 +27,12 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.linear.components import scores
-from pellucid.linear.components.scores import deviations, rotate
+from pellucid.linear.components.scores import (
+    deviations,
+    refuse_components,
+    rotate,
+    warn_used_up,
+)
 from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import LinearModel, one_dimensional
 
@@ -144,17 +149,15 @@ class PLSRegression(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
 
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
-        most = min(rows.n_rows, self.n_features_in_)
-        if self.n_components > most:
-            shape = f"n_samples={rows.n_rows}, n_features={self.n_features_in_}"
-            limit = f"n_components must be at most min(n, p) = {most}"
-            raise ValueError(f"{limit}, got {self.n_components}: {shape}")
+        refuse_components(self, min(rows.n_rows, self.n_features_in_), rows.n_rows)
         small = self._compact(rows, map_, intercept=True)
         with single_threaded_blas():
             x_std = deviations((small.A**2).sum(axis=0), small.weight, scale=self.scale)
             y_std = deviations(small.tss, small.weight, scale=self.scale)
             fit = fit_latent(small.A / x_std, small.c / y_std, self.n_components)
             self._set(small, fit, x_std, y_std, one_dimensional(rows))
+            if fit.rss[:, -1].sum() <= EPS * fit.rss[:, 0].sum():
+                warn_used_up(self, fit.used, "y", "all of y that X can explain is explained")
             for name in ("x_scores_", "y_scores_"):
                 self.__dict__.pop(name, None)
             if isinstance(rows, Rows):

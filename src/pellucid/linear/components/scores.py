@@ -11,6 +11,7 @@ from pellucid.base import check_number_target
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.runtime.warn import warn
 
 
 def check_parameters(model: Any) -> None:
@@ -18,6 +19,20 @@ def check_parameters(model: Any) -> None:
     check.whole(n_components=model.n_components, max_iter=model.max_iter)
     check.boolean(scale=model.scale, copy=model.copy)
     check.non_negative(tol=model.tol)
+
+
+def refuse_components(model: Any, most: int, n_rows: int) -> None:
+    """Refuse more components than ``most``."""
+    if model.n_components > most:
+        what = f"`n_components` upper bound is {most}. Got {model.n_components} instead"
+        shape = f"n_samples={n_rows}, n_features={model.n_features_in_}"
+        raise ValueError(f"{what}. Reduce `n_components`: {shape}")
+
+
+def warn_used_up(model: Any, used: int, side: str, why: str) -> None:
+    """Tell that X or y had nothing left after ``used`` components."""
+    if used < model.n_components:
+        warn(f"{side} residual is constant at iteration {used}: {why}, and later components are 0")
 
 
 def deviations(squares: Array, weight: float, *, scale: bool) -> Array:

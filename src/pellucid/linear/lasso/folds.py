@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.algebra.least_squares import joint_moments, leaf_moments
-from pellucid.core.arrays.typing import Array, IntArray, Map
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops import statistics
 from pellucid.core.loops.device import DeviceRows
 from pellucid.core.loops.selection import one_standard_error
@@ -115,14 +115,20 @@ def is_partition(folds: list[tuple[IntArray, IntArray]], n: int) -> bool:
 
 def take(rows: Rows, index: IntArray) -> Rows:
     """Some rows; neighbours are not copied."""
-    index = np.flatnonzero(index) if index.dtype == bool else index
     if len(index) and (np.diff(index) == 1).all():
         return rows.slice(int(index[0]), int(index[-1]) + 1)
     return Rows(rows.X[index], rows.y[index], rows.w[index])
 
 
-def make_folds(rows: Rows, folds: list[tuple[IntArray, IntArray]], p: int) -> list[Fold]:
+def row_numbers(found: ArrayLike) -> IntArray:
+    """Row numbers from a list of them, or from a mask."""
+    index = np.asarray(found)
+    return np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
+
+
+def make_folds(rows: Rows, splits: list[tuple[ArrayLike, ArrayLike]], p: int) -> list[Fold]:
     """Folds of rows in memory, by their moments where that is cheaper."""
+    folds = [(row_numbers(train), row_numbers(test)) for train, test in splits]
     by_sums = p <= MANY_COLUMNS and all(len(train) > p for train, _ in folds)
     if not by_sums:
         return [Fold(take(rows, train), take(rows, test)) for train, test in folds]

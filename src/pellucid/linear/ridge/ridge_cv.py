@@ -9,6 +9,7 @@ criterion is within one standard error of the smallest: the simplest that is not
 """
 
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -68,13 +69,18 @@ def check_alphas(alphas: ArrayLike | None) -> Array | None:
     """
     if alphas is None:
         return None
-    try:
-        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"alphas must be numbers or None, got {alphas!r}") from None
-    if found.ndim != 1 or not len(found) or not (np.isfinite(found) & (found >= 0)).all():
-        raise ValueError(f"alphas must be at least one number, all finite and >= 0, got {alphas!r}")
-    return found
+    given = np.atleast_1d(np.asarray(alphas, dtype=object))
+    if isinstance(alphas, str) or given.ndim != 1 or not len(given):
+        raise ValueError(f"alphas must be numbers or None, got {alphas!r}")
+    for i, alpha in enumerate(given):
+        if not isinstance(alpha, Real):
+            raise TypeError(
+                f"alphas[{i}] must be an instance of float, not {type(alpha).__name__}: {alpha!r}"
+            )
+        if not 0 <= float(alpha) < np.inf:
+            need = "must be > 0.0 and finite (or 0, where the columns are independent)"
+            raise ValueError(f"alphas[{i}] == {alpha}, {need}")
+    return given.astype(np.float64)
 
 
 def make_problem(
@@ -102,7 +108,8 @@ def make_problem(
     grid = loo.choose_alphas(found.d) if given is None else given
     if grid.min() == 0 and (found.d > 0).sum() < columns:
         where = "where the columns are linearly independent and fewer than the rows"
-        raise ValueError(f"alphas may contain 0 only {where}; leave it out")
+        zero = int(np.argmin(grid))
+        raise ValueError(f"alphas[{zero}] == 0.0, must be > 0.0: 0 has an answer only {where}")
     return Problem(rows, map_, data, found, grid, unknowns, U)
 
 
@@ -238,8 +245,10 @@ class RidgeCV(RidgeModel):
             check.one_of(MODES, gcv_mode=self.gcv_mode)
         if isinstance(self.cv, str):
             check.one_of(("gcv",), cv=self.cv)
-        if self._in_folds() and (self.store_cv_results or self.alpha_per_target):
-            raise ValueError("store_cv_results and alpha_per_target need cv=None or cv='gcv'")
+        for name in ("store_cv_results", "alpha_per_target"):
+            if self._in_folds() and getattr(self, name):
+                why = "folds keep no errors of single rows and targets: use cv=None or cv='gcv'"
+                raise ValueError(f"cv!=None and {name}=True are incompatible: {why}")
         if self.scoring is not None and self.rule != "best" and not self._in_folds():
             why = "a scorer of all leave-one-out predictions has no standard error"
             needs = "rule='one_standard_error' needs scoring=None or folds (cv=5)"

@@ -172,7 +172,7 @@ class SGDRegressor(Regressor, StochasticModel):
         first = not hasattr(self, "coef_")
         self._check_parameters()
         if self.early_stopping:
-            raise ValueError("early_stopping must be False with partial_fit")
+            raise ValueError("early_stopping should be False with partial_fit")
         matrix = canonical(self._check_matrix(X, reset=first, finite=True))
         target = self._check_target(y, matrix.shape[0])
         rows = Rows(matrix, target, check_weights(sample_weight, matrix))

@@ -115,7 +115,7 @@ def partial_fit(
 def check_online(model: BaseEstimator, classes: ArrayLike | None, first: bool) -> None:
     """Raise ValueError for settings that need all rows at once."""
     if model.early_stopping:
-        raise ValueError("early_stopping must be False with partial_fit")
+        raise ValueError("early_stopping should be False with partial_fit")
     if isinstance(model.class_weight, str) and model.class_weight == "balanced":
         unseen = "for partial_fit, which does not see all rows"
         remedy = "give a dict (sklearn.utils.class_weight.compute_class_weight makes one)"

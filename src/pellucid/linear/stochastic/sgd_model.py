@@ -93,7 +93,7 @@ class StochasticModel(Estimator):
         if self.l1_ratio is not None:
             check_share(l1_ratio=self.l1_ratio)
         elif self.penalty == "elasticnet":
-            raise ValueError("penalty='elasticnet' needs l1_ratio, got None")
+            raise ValueError("l1_ratio must be set when penalty is 'elasticnet', got None")
         generator(self.random_state)
         if self.solver is not None and not is_solver(self.solver):
             raise ValueError(f"solver must be a solver object or None, got {self.solver!r}")
