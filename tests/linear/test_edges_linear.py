@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import (
     ARDRegression,
     BayesianRidge,
     BestSubsetRegression,
     ElasticNet,
+    FirthLogisticRegression,
     LassoLarsIC,
     LinearRegression,
     LogisticRegression,
@@ -52,6 +54,19 @@ def test_the_note_on_more_columns_than_rows(n):
     assert any("more columns than rows" in note for note in card.warnings) == (n <= 3)
 
 
+def test_firths_tests_are_twice_the_fall_of_the_likelihood():
+    """Beside its profile interval: p is 0.05 where 0 is an end of it."""
+    label = (y + np.random.default_rng(2).normal(size=30) > 0).astype(int)
+    found = FirthLogisticRegression().fit(X, label).summary()
+    low, high, p = (found.arrays[name] for name in ("low", "high", "p_value"))
+    assert np.array_equal((low > 0) | (high < 0), p < 0.05)
+    model = FirthLogisticRegression(max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        cut = model.fit(X, label).summary()
+    assert not cut.valid
+    assert np.isnan(cut.arrays["low"]).all()
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_subsets_that_leave_no_row_over_have_no_adjusted_r2():
     found = BestSubsetRegression().fit(X[:4], y[:4]).subsets_
@@ -69,6 +84,8 @@ def test_refusals_of_functions():
         residual_health(model, X, y, alpha=1.5)
     with pytest.raises(ValueError, match="alpha"):
         LassoLarsIC().fit(X, y).coef_at(-0.1)
+    with pytest.raises(ValueError, match="alpha"):
+        LassoLarsIC().fit(X, y).coef_at(np.nan)
     with pytest.raises(ValueError, match="max_iter"):
         lars_path(X, y, max_iter=-1)
     with pytest.raises(ValueError, match="max_iter"):

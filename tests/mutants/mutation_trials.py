@@ -111,7 +111,7 @@ def nearest_files(tree: Path, mutant: Mutant) -> tuple[list[str], list[str]]:
     words = {file: set(re.findall(r"\w+", file.read_text())) for file in files}
     holders = Counter(word for found in words.values() for word in found)
 
-    def nearness(file: Path) -> tuple[float, float]:
+    def nearness(file: Path) -> tuple[float, ...]:
         return tuple(sum(1 / holders[w] for w in names & words[file]) for names in (own, wider))
 
     files.sort(key=nearness, reverse=True)
@@ -163,7 +163,7 @@ def run_tests(
     environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(only)}
     log, began = tree / "said.txt", time.monotonic()
     log.write_text("")
-    arguments = (tree, [*options, *files], log, environment, [])
+    arguments: tuple[Any, ...] = (tree, [*options, *files], log, environment, [])
     process = FORKS.Process(target=pytest_here, args=arguments)
     process.start()
     while process.is_alive() and time.time() - log.stat().st_mtime < limit:
@@ -206,8 +206,8 @@ class Trials:
             after = changed(text, mutant.change)
             tasks.append(Task(number, source, text, after, tuple(near), every, classes))
             collected |= {*near, *every, *(others if self.budget else ())}
-        classes = sorted({name for task in tasks for name in task.classes})
-        environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": " ".join(classes)}
+        chosen = " ".join(sorted({name for task in tasks for name in task.classes}))
+        environment = {"PYTHONPATH": str(tree / "src"), "PELLUCID_ESTIMATORS": chosen}
         queue: Any = FORKS.SimpleQueue()
         forks = Forks(tree, tasks, self.limit, self.budget, queue.put)
         options = [*OPTIONS, "--continue-on-collection-errors", *sorted(collected)]
