@@ -112,6 +112,7 @@ def test_an_embedded_lab_plays(tab):
 @browser
 @pytest.mark.parametrize("page", LOOKED_AT)
 def test_light_and_dark_wide_and_narrow(tab, page):
+    assert (SITE / page).is_file()
     colours = {}
     for scheme in ("light", "dark"):
         for width in (1280, 390):
@@ -129,6 +130,7 @@ def test_light_and_dark_wide_and_narrow(tab, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", LOOKED_AT)
 def test_no_serious_accessibility_fault(tab, page, scheme):
+    assert (SITE / page).is_file()
     tab.look(1280, scheme)
     tab.open(SITE / page)
     tab.js(Path(os.environ["PELLUCID_AXE"]).read_text(encoding="utf-8") + ";0")
