@@ -217,6 +217,10 @@ def test_evidence_by_clicking_a_node_and_by_keys(browser, lab):
     browser.press("Enter")
     browser.wait("!state.running && state.params.sprinkler_Cloudy === 'no'")
     assert browser.run("document.activeElement.dataset.node") == "Cloudy"
+    inside = "document.querySelectorAll('svg[role=img] [tabindex]').length"
+    assert browser.run(inside) == 0  # what can be pressed is not part of a picture
+    said = f"{node}.ariaLabel.startsWith({node}.textContent)"
+    assert browser.run(said)
 
 
 def test_a_cell_becomes_a_wall_and_an_exit(browser, lab):
@@ -225,6 +229,15 @@ def test_a_cell_becomes_a_wall_and_an_exit(browser, lab):
         click(browser, *at(browser, "world", 3, 1))
         browser.wait(f"!state.running && state.trace.data.cells === {json.dumps(cells)}")
     assert browser.run("state.trace.frames.at(-1).numbers['U(start)']") > 0.6
+    assert browser.complaints == []
+
+
+def test_a_picture_is_painted_by_clicks(browser, lab):
+    """Its cells are dark or light; there are no exits in a picture."""
+    opened(browser, lab, "convolution", "step=0")
+    for sign in "#.":
+        click(browser, *at(browser, "world", 1, 8))
+        browser.wait(f"!state.running && state.trace.data.cells.startsWith('{sign}.......')")
     assert browser.complaints == []
 
 

@@ -11,6 +11,7 @@ from pellucid import PCA, Autoencoder, MLPClassifier, MLPRegressor
 from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.neural import BatchNorm, CollapsedWarning, Dense, EarlyStopping, Network
 from pellucid.neural.training.label_kernels import weight_right
+from pellucid.plots.panels.replay import Recorder
 from pellucid.solvers import L1, Adam, GradientDescent
 
 rng = np.random.default_rng(0)
@@ -258,6 +259,15 @@ def test_a_bent_code_keeps_what_a_straight_one_loses():
     assert bent.explained_variance_ratio_ > straight + 0.15
     with pytest.raises(ValueError, match="codes have 1 columns"):
         bent.inverse_transform(curve)
+
+
+def test_every_epoch_of_a_solver_of_its_own_can_be_watched():
+    """The solver's epochs count, not ``max_iter`` of the estimator."""
+    solver = GradientDescent(0.01, max_iter=250, tol=None)
+    recorder = Recorder()
+    model = Autoencoder(1, solver=solver, random_state=0).set_callbacks(recorder)
+    model.fit(rng.normal(size=(20, 2)))
+    assert len(next(iter(recorder.runs.values()))) == 250
 
 
 def test_partial_fit_refuses_other_classes_than_those_of_the_first_call():

@@ -93,7 +93,7 @@ sarsa | SARSA | control: SARSA | SARSA
 deep_q | Deep Q-network | control: deep Q-network | DeepQNetwork
 policy_gradient | Policy gradient | control: policy gradient | PolicyGradient
 # Judging
-threshold | Where to put the threshold | judging: threshold |
+threshold | Where to put the threshold | judging: threshold | CutPointClassifier
 calibration | Calibration | judging: calibration | CalibratedClassifierCV
 cross_validation | Cross-validation | judging: folds |
 conformal | Conformal prediction | curves: intervals | ConformalRegressor, ConformalClassifier

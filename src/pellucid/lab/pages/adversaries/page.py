@@ -42,7 +42,12 @@ def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
     with np.errstate(all="ignore"):  # players who run away leave the numbers
         game = Game.of(params, seed)
         frames = parts.frames(game)
-    said = {"seed": seed, "rate": game.rate, "n": len(game.states) - 1, "far": FARTHEST}
+    said: dict[str, Any] = {
+        "seed": seed,
+        "rate": game.rate,
+        "n": len(game.states) - 1,
+        "far": FARTHEST,
+    }
     said["hushed"] = 'np.seterr(all="ignore")  # they run away' if game.ran_away else ""
     code = CODE.format(middles=game.middles, spread=game.spread, **said)
     card = {

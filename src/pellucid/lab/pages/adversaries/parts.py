@@ -89,7 +89,7 @@ def still(game: Game) -> list[Panel]:
     laws = plane("laws", marks, title=title, x="x", y="density", box=box, alt=alt)
     title, alt = "The detective: D(x) = P(real)", "What the detective says at every place."
     marks = [rule(y=0.5, label="cannot tell")]
-    look = {"x": "x", "y": "D(x)", "box": (low, high, -0.03, 1.03)}
+    look: dict[str, Any] = {"x": "x", "y": "D(x)", "box": (low, high, -0.03, 1.03)}
     detective = plane("detective", marks, title=title, alt=alt, **look)
     a = [s.a for s in game.states if abs(s.a) < 12]
     s = [s.s for s in game.states if abs(s.a) < 12]

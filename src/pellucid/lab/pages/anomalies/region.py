@@ -141,7 +141,7 @@ def frame(region: Region, model: Any, i: int, k: int, before: Any, top: float) -
     return Frame(i, D, None, formula, numbers, {"panels": panels})
 
 
-def weights(region: Region, a: Array, out: Array) -> Panel:
+def weights(region: Region, a: Array, out: Any) -> Panel:
     """One bar a row."""
     colours = ["warn" if one else "accent" for one in out]
     for name, i in region.row.items():
@@ -153,11 +153,11 @@ def weights(region: Region, a: Array, out: Array) -> Panel:
     return plane("multipliers", marks, title=title, x="row", y="a", box=box, alt=alt)
 
 
-def shares(region: Region, out: Array, support: Array) -> Panel:
+def shares(region: Region, out: Any, support: Any) -> Panel:
     """What ν bounds from either side."""
     values = [float(out.mean()), float(support.mean())]
     marks = [bars([1, 2], values, colour=["warn", "accent"], width=0.5)]
-    marks.append(rule(y=region.nu, colour=None, label="ν"))
+    marks.append(rule(y=region.nu, label="ν"))
     alt = "The share of rows outside and of support vectors, on either side of nu at the end."
     title, x = "Outside ≤ ν ≤ support vectors", "1 outside, 2 support vectors"
     box = (0.4, 2.6, 0.0, 1.15 * max(*values, region.nu))

@@ -77,7 +77,7 @@ def still(lookup: Lookup) -> list[Panel]:
     d = lookup.states[0].Q.shape[1]
     title = "Questions and keys" + (", first two numbers" if d > 2 else "")
     reach = 1.15 * max(float(np.abs(v[:, :2]).max()) for s in ends(lookup) for v in (s.Q, s.K))
-    look = {"box": (-reach, reach, -reach, reach), "equal": True}
+    look: dict[str, Any] = {"box": (-reach, reach, -reach, reach), "equal": True}
     if d == 1:
         look = {"box": (-reach, reach, -1.0, 1.0), "equal": False}
     alt = "The key of every letter as a point, its question as an arrow."

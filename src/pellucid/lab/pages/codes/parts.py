@@ -65,7 +65,8 @@ class Middle(NamedTuple):
 
 def still(middle: Middle) -> Panel:
     data = middle.data
-    label, look = "rows (open: held out)", {"x": data.names[0], "y": data.names[1]}
+    label = "rows (open: held out)"
+    look: dict[str, Any] = {"x": data.names[0], "y": data.names[1]}
     marks = [points(*data.X.T, group="quiet", faint=held_rows(data), data=True, label=label)]
     alt = "The rows, what comes back of each, and the code everywhere as a shade."
     title = "Rows and what comes back (shade: the code z)"

@@ -65,7 +65,12 @@ def second_panel(known: Tests, marks: list[Any]) -> Panel:
         return plane("second", marks, title=title, x="ability", y="E[z | x]", alt=alt)
     reach = 1.25 * float(np.abs(known.model.components_[:2]).max())
     title, alt = "Loadings of the tests", "An arrow per test: its loadings on two factors."
-    look = {"x": "w₁", "y": "w₂", "box": (-reach, reach, -reach, reach), "equal": True}
+    look: dict[str, Any] = {
+        "x": "w₁",
+        "y": "w₂",
+        "box": (-reach, reach, -reach, reach),
+        "equal": True,
+    }
     return plane("second", marks, title=title, alt=alt, **look)
 
 

@@ -106,7 +106,7 @@ def slide(sight: Sight) -> tuple[list[Frame], str]:
     known, top = np.zeros(z.shape, bool), max(float(np.abs(z).max()), 1.0)
     scale = float(np.abs(k).max())
     weights = plane("kernel", [cells_of(k, scale, True), figures(k)])
-    frames = []
+    frames: list[Frame] = []
     for i in range(z.shape[0]):
         for j in range(z.shape[1]):
             known[i, j] = True

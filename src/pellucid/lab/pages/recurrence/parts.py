@@ -82,7 +82,7 @@ def still(memory: Memory) -> list[Panel]:
     walks = plane("states", marks, title=title, x="step t", y="h", box=box, alt=alt)
     title, alt = "What comes back to each step", "The size of the slope at every step."
     box = (0.7, T + 0.3, LEAST, 10.0)
-    look = {"x": "step t", "y": "|∂J/∂h|", "log_y": True}
+    look: dict[str, Any] = {"x": "step t", "y": "|∂J/∂h|", "log_y": True}
     back = plane("slopes", [], title=title, box=box, alt=alt, **look)
     title, alt = "From one state to the next, x = 0", "The next state against the state."
     marks = [line([-1, 1], [-1, 1], colour="quiet", width=1.0, dashed=True, label="kept as it is")]
