@@ -16,6 +16,9 @@ from pellucid.study.errors import nearest
 if TYPE_CHECKING:
     import polars as pl
 
+# what a model runs into whose parts do not fit together
+FAILURES = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError)
+
 
 def read_table(data: str, sql: str | None = None) -> Any:
     """The table a user named: a path, pattern, folder or address, ``-`` for CSV on stdin, a URL.
@@ -89,6 +92,13 @@ def load_model(path: Path) -> Any:
         raise Stop(Code.MODEL_FILE, text if path.name in text else f"{path}: {text}") from error
 
 
+def _polars_error() -> type[Exception]:
+    """Polars is imported where something went wrong, and by then it is there."""
+    from polars.exceptions import PolarsError
+
+    return PolarsError
+
+
 @contextmanager
 def answering(path: Path) -> Iterator[None]:
     """End the command with exit code 5 where the model of a file fails over its own contents.
@@ -98,9 +108,9 @@ def answering(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (click.ClickException, click.exceptions.Exit, ValueError, TypeError, OSError):
+    except (click.exceptions.Exit, click.Abort):  # to Python they are RuntimeErrors
         raise
-    except Exception as error:
+    except (*FAILURES, _polars_error()) as error:
         what = f"{type(error).__name__}: {sentence(error)}"
         text = f"the model of {path} cannot answer, {what} (--debug shows the traceback)"
         raise Stop(Code.MODEL_FILE, text) from error

@@ -12,7 +12,7 @@ import pytest
 import pellucid
 from pellucid.cli.shared.options import Code
 
-sys.path.append(str(Path(__file__).parents[1] / "persist"))
+sys.path.append(str(Path(__file__).parents[2] / "persist"))
 from fuzz_models import at, change_value, changed_array, opened, places, resealed
 
 SENT = ("internal error", "interrupted", "Traceback")
