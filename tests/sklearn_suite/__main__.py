@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write every touched test and failure here")
     parser.add_argument("-k", dest="only", help="pytest's expression of tests")
-    parser.add_argument("--quick", action="store_true", help="theirs: only what fails with ours")
+    parser.add_argument("--quick", action="store_true", help="theirs: only for new failures")
     parser.add_argument("--write", action="store_true", help="renew the lines that are evident")
     options = parser.parse_args()
     modules = [

@@ -3,7 +3,9 @@
 The source of a test module is changed before it runs: behind every import stands a call that
 replaces what was imported, a class by ours of the same name, a module of scikit-learn by a view
 that does so for its attributes. So decorators and parameters see our classes, and scikit-learn
-itself does not. ``SKLEARN_SWAP=theirs`` changes nothing: the baseline.
+itself does not. ``SKLEARN_SWAP=theirs`` changes nothing: the baseline. Some tests ask a private
+method of scikit-learn's class for the numbers they judge by: ours borrow it (``LENT``), so that the
+test reaches what it is about.
 
 Each test's outcome, whether it made one of our models, and the last line of its failure go to
 ``SKLEARN_SWAP_OUT`` as lines of JSON.
@@ -57,6 +59,14 @@ def is_public(theirs: type) -> bool:
     )
 
 
+LENT = {  # private methods that tests judge a model by, and that no model of ours uses
+    "PolynomialFeatures": ("_combinations", "_num_combinations"),
+    "PoissonRegressor": ("_get_loss",),
+    "GammaRegressor": ("_get_loss",),
+    "TweedieRegressor": ("_get_loss",),
+}
+
+
 @cache
 def ours_of(theirs: type) -> type:
     """Our class of the same name, whose instances are noted from now on; else theirs."""
@@ -65,6 +75,8 @@ def ours_of(theirs: type) -> type:
     ours = getattr(pellucid, theirs.__name__)
     if not ours.__module__.startswith("pellucid."):
         return theirs
+    for name in LENT.get(theirs.__name__, ()):
+        setattr(ours, name, vars(theirs)[name])
     watch(ours)
     return ours
 
@@ -136,6 +148,7 @@ def watch(model: type) -> None:
         MADE.add(model.__name__)
         return plain(cls) if plain is object.__new__ else plain(cls, *given, **named)
 
+    noted.__signature__ = inspect.signature(model.__init__)  # what a class is said to take
     model.__new__ = noted
     WATCHED.add(model)
 

@@ -100,7 +100,7 @@ def test_too_large_is_refused_before_allocating():
     X = np.zeros((10_000, 60))
     with pytest.raises(ValueError, match=r"5955379248 cells"):
         PolynomialFeatures(4).fit(X[:2]).transform(X[:9_373])
-    with pytest.raises(ValueError, match=r"columns which is too large"):
+    with pytest.raises(ValueError, match=r"features which is too large"):
         PolynomialFeatures(12).fit(X)
 
 

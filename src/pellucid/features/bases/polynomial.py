@@ -120,7 +120,7 @@ class PolynomialFeatures(Transformer):
         context = FitContext(self, X=X)
         self.n_output_features_ = self._n_terms()
         if self.n_output_features_ > MOST_CELLS:
-            raise ValueError(kernels.too_large(self.n_output_features_, "columns", MOST_CELLS))
+            raise ValueError(kernels.too_large(self.n_output_features_, "features", MOST_CELLS))
         context.end()
         return self
 
