@@ -87,6 +87,13 @@ def test_version(pellucid):
     assert pellucid("--version").out == "pellucid 0.1.0\n"
 
 
+def test_python_m_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "pellucid", "--version"], capture_output=True, text=True
+    )
+    assert done.stdout == "pellucid 0.1.0\n"
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
