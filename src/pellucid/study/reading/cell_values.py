@@ -78,7 +78,14 @@ def numbers(column: Column, name: str, form: str = "") -> Array:
         seconds = cells.astype("m8[us]" if kind == "m" else "M8[us]").astype(np.float64) / 1e6
         seconds[np.isnat(cells)] = np.nan
         return seconds
+    if all(cell is None or isinstance(cell, datetime.time) for cell in cells):
+        return np.array([np.nan if cell is None else _of_day(cell) for cell in cells])
     return _read_numbers(_as_text(cells), name, form)
+
+
+def _of_day(cell: datetime.time) -> float:
+    """Seconds since midnight."""
+    return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
 
 
 def _as_text(column: np.ndarray) -> pl.Series:

@@ -123,7 +123,8 @@ def _is_clear(column: Column) -> bool:
 
 
 def typed_frame(frame: pl.DataFrame, columns: dict[str, Column]) -> pl.DataFrame:
-    """The frame with text that is numbers or dates as such, and long whole numbers as text.
+    """The frame with text that is numbers or dates as such, long whole numbers as text, and times
+    in seconds.
 
     >>> frame = pl.DataFrame({"price": ["$1,200", "$900"]})
     >>> typed_frame(frame, read_columns(frame))["price"].to_list()
@@ -131,7 +132,8 @@ def typed_frame(frame: pl.DataFrame, columns: dict[str, Column]) -> pl.DataFrame
     """
     text = [c for n, c in columns.items() if frame[n].dtype == pl.String and c.form]
     long = [c for n, c in columns.items() if is_whole(frame[n].dtype) and c.kind == "category"]
-    return frame.with_columns([c.cells for c in (*text, *long)])
+    times = [in_seconds(one) for one in frame if one.dtype in (pl.Duration, pl.Time)]
+    return frame.with_columns([*(c.cells for c in (*text, *long)), *times])
 
 
 def is_whole(dtype: Any) -> bool:
@@ -166,10 +168,20 @@ def read_column(series: pl.Series, decimal: str = "") -> Column:
     return _texts([pl.Series(series.name, cells)])[0]
 
 
+def in_seconds(series: pl.Series) -> pl.Series:
+    """A length of time, or a time of day since midnight, as seconds whatever the column counts in.
+
+    >>> in_seconds(pl.Series([90_000], dtype=pl.Duration("ms"))).to_list()
+    [90.0]
+    """
+    if series.dtype == pl.Duration:
+        return series.dt.total_seconds(fractional=True)
+    return series.cast(pl.Int64).cast(pl.Float64) / 1e9 if series.dtype == pl.Time else series
+
+
 def as_float(series: pl.Series) -> Array:
     """Numbers as float64 with NaN for missing cells; not copied where that is possible."""
-    if series.dtype in (pl.Duration, pl.Time):
-        series = series.to_physical()
+    series = in_seconds(series)
     if series.dtype != pl.Float64:
         series = series.cast(pl.Float64)
     return np.asarray(series.rechunk().to_numpy())  # null is NaN there

@@ -34,7 +34,7 @@ from pellucid.study.judging.final_score import say, score_table
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.equality import digest
-from pellucid.study.reading.profiles import read_columns
+from pellucid.study.reading.profiles import in_seconds, read_columns
 from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
@@ -190,8 +190,10 @@ def known_rows(
 
 
 def number_targets(frame: pl.DataFrame, task: Task, forms: dict[str, str]) -> pl.DataFrame:
-    """The frame with targets that are numbers in text read in the form of the study."""
+    """The frame with targets that are numbers in text read in the form of the study, and lengths
+    of time in seconds."""
     for name in task.target:
+        frame = frame.with_columns(in_seconds(frame[name]))
         kind = frame[name].dtype
         if kind == pl.String and (task.kind in NUMBERS or name in forms):
             try:
