@@ -18,13 +18,14 @@ def test_list(inside):
 
 def test_names_of_pages_and_estimators():
     import pellucid
-    from pellucid import solvers
+    from pellucid import deep, solvers
 
     assert named("KMEANS") == named("clusters") == "kmeans"
     assert set(SHOWN) <= set(PAGES)
     names = [name for shown in SHOWN.values() for name in shown]
     assert len(names) == len(set(names))
-    assert [n for n in names if n not in pellucid._HOME and not hasattr(solvers, n)] == []
+    known = {*pellucid._HOME, *dir(solvers), *deep.__all__}
+    assert sorted(set(names) - known) == []
 
 
 @pytest.mark.parametrize(
