@@ -124,7 +124,7 @@ def make(cls, **params):
     if cls.__name__ == "CCA":  # at most as many as there are targets
         params = {"n_components": 1, **params}
     if cls.__name__ == "SparseGaussianProcessRegressor":
-        params = {"n_inducing": 10, "max_iter": 20, **params}
+        params = {"n_inducing": 10, "max_iter": 200, **params}
     if cls.__name__ == "GaussianProcessRegressor":  # without noise it ends at its bounds
         params = {"alpha": 0.1, **params}
     if cls.__name__.startswith("RadiusNeighbors"):  # every row of ``data`` has neighbours

@@ -203,6 +203,7 @@ CALLS = [
         .predict(X, return_std=True)
     ),
     lambda: p.GaussianProcessRegressor(Uphill(1.0), alpha=0.1).fit(X, y),
+    lambda: p.SparseGaussianProcessRegressor(n_inducing=5, max_iter=1).fit(X, y),
     lambda: p.GaussianProcessRegressor(RBF(1.0, (1.0, 1.1)), alpha=0.1).fit(line, line[:, 0]),
     # linear
     lambda: p.CCA(2).fit(X, np.c_[X[:, 0], X[:, 0]]),

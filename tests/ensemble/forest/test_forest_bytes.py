@@ -16,6 +16,7 @@ from pellucid import (
 from pellucid.ensemble.forest.joining import LARGE, Joiner, lean
 from pellucid.ensemble.forest.record import Forest, join_forests, join_trees
 from pellucid.ensemble.tree_sums import tree_sum
+from pellucid.persist import writer
 from pellucid.persist.format import ModelFileError
 from pellucid.report.source.trees import parts_of, python_trees
 
@@ -260,6 +261,9 @@ def test_a_file_with_too_few_thresholds_is_refused(large, tmp_path, monkeypatch)
     cut = large.forest_._to_file()
     cut = cut._replace(threshold=cut.threshold[:-1])
     monkeypatch.setattr(Forest, "_to_file", lambda self: cut)
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        pellucid.save(large, tmp_path / "cut.pellucid")
+    monkeypatch.setattr(writer, "build_model", lambda *parts: None)  # a file that nobody checked
     pellucid.save(large, tmp_path / "cut.pellucid")
     with pytest.raises(ModelFileError, match="do not fit together"):
         pellucid.load(tmp_path / "cut.pellucid")

@@ -26,7 +26,10 @@ def wave(n=60, seed=0, noise=0.3):
 
 
 def dense_hat(x, w, alpha):
-    """H of the textbook, (W + alpha Q R^-1 Q')^-1 W, by dense algebra."""
+    """Reinsch's form of H, I - alpha W^-1 Q (R + alpha Q'W^-1 Q)^-1 Q', by dense algebra.
+
+    The textbook's (W + alpha Q R^-1 Q')^-1 W is the same, but loses eight digits at alpha = 1000.
+    """
     n, h = len(x), np.diff(x)
     Q, R = np.zeros((n, n - 2)), np.zeros((n - 2, n - 2))
     for j in range(n - 2):
@@ -34,7 +37,8 @@ def dense_hat(x, w, alpha):
         R[j, j] = (h[j] + h[j + 1]) / 3
         if j < n - 3:
             R[j, j + 1] = R[j + 1, j] = h[j + 1] / 6
-    return np.linalg.solve(np.diag(w) + alpha * Q @ np.linalg.solve(R, Q.T), np.diag(w))
+    P = Q / w[:, None]  # W^-1 Q
+    return np.eye(n) - alpha * P @ np.linalg.solve(R + alpha * Q.T @ P, Q.T)
 
 
 # --- the example and the oracles -------------------------------------------------------------

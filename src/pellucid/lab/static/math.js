@@ -10,8 +10,8 @@ const SUBS = "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₙ", PLAIN_SUBS = "0123456
 const SUPS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿᵀ⁺", PLAIN_SUPS = "0123456789−nT+";
 const CLOSE = { "(": ")", "[": "]", "{": "}" };
 const ACCENTS = { "\u0302": "ˆ", "\u0304": "‾", "\u0303": "˜" };
-const NAMES = new Set(["argmin", "argmax", "max", "min", "exp", "log", "ln", "tanh", "sign", "Sxy", "Sxx",
-  "Gain", "Bin", "Beta", "tr", "Var"]);
+const NAMES = new Set(["argmin", "argmax", "max", "min", "exp", "log", "ln", "tanh", "sign", "Sxy",
+  "Sxx", "Gain", "Bin", "Beta", "tr", "Var"]);
 
 const TOKEN = new RegExp([
   "(?<space>\\s+)", "(?<number>\\d+(?:\\.\\d+)?(?:e[−+-]?\\d+)?|½)",

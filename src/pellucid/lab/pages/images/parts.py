@@ -9,6 +9,7 @@ from pellucid.deep import convolve, pool
 from pellucid.lab.drawing import braced, number, short
 from pellucid.lab.scene import Panel, heat, line, plane, segments, text
 from pellucid.lab.trace import Frame
+from pellucid.solvers.rules import UNADORNED, Memory, stepped
 from pellucid.textbook.networks.convolution import backward
 
 SIDE, SHOWN = 3, 36  # of the kernel; frames of a lesson
@@ -162,12 +163,13 @@ def lesson(sight: Sight, rate: float, steps: int) -> tuple[list[Frame], str]:
     f, target, k = sight.f, sight.z, np.zeros((SIDE, SIDE))
     shown = set(np.unique(np.r_[0, np.geomspace(1, steps, SHOWN).round()]).astype(int).tolist())
     frames, last, slope = [], k, np.zeros_like(k)
+    memory = Memory(slope, slope, 0)
     for step in range(steps + 1):
         d = (convolve(f, k) - target) / target.size
         if step in shown:
             frames.append(lesson_frame(sight, k, last, slope, step, rate))
         last, slope = k, backward(f, k, d)[1]
-        k = k - rate * slope
+        k, memory = stepped(UNADORNED, k, slope, rate, memory)
         if not np.isfinite(k).all() or np.abs(k).max() > 1e6:
             raise ValueError(f"the steps run away at η = {rate:g}: lower the rate")
     far = frames[-1].numbers["farthest weight from the hidden one"]
