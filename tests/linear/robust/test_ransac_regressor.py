@@ -94,7 +94,10 @@ def test_skips():
     calls = iter([True] + [False] * 9)
     with pytest.warns(ConvergenceWarning, match="exited early"):
         model = RANSACRegressor(
-            is_data_valid=lambda X, y: next(calls), max_skips=3, stop_probability=1.0
+            is_data_valid=lambda X, y: next(calls),
+            max_skips=3,
+            stop_probability=1.0,
+            random_state=0,
         ).fit(X, y)
     assert model.n_skips_invalid_data_ == 4
 
