@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import polars as pl
@@ -159,32 +158,46 @@ def test_strict_turns_warnings_into_exit_1(pellucid, tmp_path):
     assert kept.code == Code.FAILED_CHECK  # a leak that is kept is an error
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def obey_interrupts():
     """As at a terminal: what a shell starts in the background ignores Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_interrupt_keeps_a_partial_report(tmp_path):
+INTERRUPTED = """
+import os, signal, sys
+from contextlib import contextmanager
+from pellucid.cli import learn, main
+
+@contextmanager
+def progress(silent):
+    def say(stage, done, total, text):
+        if stage == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+    yield say
+
+learn.progress = progress
+main(["learn", "t.csv", "--target", "y", "--effort", "quick", "--out", "out"])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("stage", ["train", "evaluate"])
+def test_interrupt_keeps_a_partial_report(tmp_path, stage):
+    """Ctrl-C as a stage begins: what came before it is written, and no model."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30_000, 12))  # a thorough study of so many rows takes minutes
-    columns = {f"x{j}": X[:, j] for j in range(12)}
-    write(tmp_path, "t.csv", columns | {"y": np.where(X[:, 0] * X[:, 1] > 0, "a", "b")})
-    script = os.path.join(os.path.dirname(sys.executable), "pellucid")
-    child = subprocess.Popen(
-        [script, "learn", "t.csv", "--target", "y", "--effort", "thorough", "--out", "out"],
-        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        preexec_fn=obey_interrupts,
+    x = rng.normal(size=200)
+    write(tmp_path, "t.csv", {"x": x, "y": np.where(x + rng.normal(size=200) > 0, "a", "b")})
+    run = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, stage],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=obey_interrupts,
     )  # fmt: skip
-    time.sleep(12)
-    child.send_signal(signal.SIGINT)
-    _, error = child.communicate(timeout=120)
-    assert child.returncode == Code.INTERRUPTED, error
-    assert "Traceback" not in error
-    if (tmp_path / "out").exists():  # the first stages were done
-        data = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
-        assert "interrupted" in data["partial"]
-        assert not (tmp_path / "out" / "model.pellucid").exists()
+    assert run.returncode == Code.INTERRUPTED, run.stderr
+    assert "Traceback" not in run.stderr
+    assert "partial report: out/report.html" in run.stderr
+    data = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert "interrupted" in data["partial"]
+    assert bool(data["leaderboard"]) == (stage == "evaluate")
+    assert not (tmp_path / "out" / "model.pellucid").exists()
 
 
 def test_costs_with_and_without_labels(tmp_path):

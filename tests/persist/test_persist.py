@@ -398,16 +398,21 @@ began = time.perf_counter()
 save(models[0], path)
 span = time.perf_counter() - began
 seen = set()
-for _ in range(kills):
+for turn in range(kills):
+    whole, told = os.pipe()
     child = os.fork()
     if child == 0:
-        i = 0
+        i = turn  # the first save, which is always whole, leaves one model, then the other
         while True:
             i += 1
             save(models[i % 2], path)
+            if i == turn + 1:
+                os.write(told, b"1")
+    os.read(whole, 1)
     time.sleep(random.uniform(0, 3 * span))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    os.close(whole), os.close(told)
     model = load(path)
     fill = float(model.mean_[0])
     assert fill in (1.0, 2.0) and (model.mean_ == fill).all() and (model.scale_ == -fill).all()
