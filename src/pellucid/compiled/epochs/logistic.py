@@ -14,6 +14,7 @@ the rows of a CSR matrix once for scores and slope.
 
 import numpy as np
 
+from pellucid.core.algebra.gram import add_tiles
 from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
 
@@ -101,7 +102,7 @@ def binary_sums(X, y, w, weighted, shift, ones, theta, S, z, e, G, g):
     S (BLOCK_ROWS, d), z and e (BLOCK_ROWS,) are scratch, the columns of S beyond p + 1 are 0.
     """
     n = len(X)
-    rows, d = S.shape
+    rows = len(S)
     loss, wrong = 0.0, 0
     for start in range(0, n, rows):
         m = min(rows, n - start)
@@ -109,15 +110,7 @@ def binary_sums(X, y, w, weighted, shift, ones, theta, S, z, e, G, g):
         part, errors = binary_rows(y, w, weighted, start, m, S, theta, z, e, g)
         loss += part
         wrong += errors
-        for a in range(0, d, simd.TILE_ROWS):
-            b, end = 0, a + simd.TILE_ROWS
-            while end - b > 2 * simd.LANES:
-                simd.add_tile_3(S, S, m, a, b, G)
-                b += 3 * simd.LANES
-            if end - b > simd.LANES:
-                simd.add_tile_2(S, S, m, a, b, G)
-            elif end - b > 0:
-                simd.add_tile_1(S, S, m, a, b, G)
+        add_tiles(S, m, G)
     return loss, wrong
 
 

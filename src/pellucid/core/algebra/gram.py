@@ -30,6 +30,20 @@ WIDEST = 256  # columns up to which the tiles beat BLAS, which packs its operand
 
 
 @jit
+def add_tiles(S, m, G):
+    """G += S'S of the first m rows of S (rows, d), lower triangle; d is a multiple of LANES."""
+    for a in range(0, S.shape[1], simd.TILE_ROWS):
+        b, end = 0, a + simd.TILE_ROWS
+        while end - b > 2 * simd.LANES:
+            simd.add_tile_3(S, S, m, a, b, G)
+            b += 3 * simd.LANES
+        if end - b > simd.LANES:
+            simd.add_tile_2(S, S, m, a, b, G)
+        elif end - b > 0:
+            simd.add_tile_1(S, S, m, a, b, G)
+
+
+@jit
 def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
     """G += S'S (lower triangle) of S = sqrt(w) [X - x_shift, Y - y_shift, 1], block by block.
 
@@ -38,7 +52,7 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
     """
     n, p = X.shape
     k = Y.shape[1]
-    rows, d = S.shape
+    rows = len(S)
     for start in range(0, n, rows):
         m = min(rows, n - start)
         for i in range(m):
@@ -53,15 +67,7 @@ def add_products(X, Y, root_w, weighted, x_shift, y_shift, S, G):
             for i in range(m):
                 for j in range(p + k + 1):
                     S[i, j] *= root_w[start + i]
-        for a in range(0, d, simd.TILE_ROWS):
-            b, end = 0, a + simd.TILE_ROWS
-            while end - b > 2 * simd.LANES:
-                simd.add_tile_3(S, S, m, a, b, G)
-                b += 3 * simd.LANES
-            if end - b > simd.LANES:
-                simd.add_tile_2(S, S, m, a, b, G)
-            elif end - b > 0:
-                simd.add_tile_1(S, S, m, a, b, G)
+        add_tiles(S, m, G)
 
 
 @jit

@@ -15,7 +15,7 @@ Statistics   0 loss, 1 value of the maximum above, 2 and 3 sum v (p y - epsilon 
 
 import numpy as np
 
-from pellucid.core.runtime import simd
+from pellucid.core.algebra.gram import add_tiles
 from pellucid.core.runtime.jit import jit
 
 BLOCK_ROWS = 64
@@ -78,21 +78,6 @@ def add_slope(X, row, shift, ones, weight, S, k, g):
         s = X[row, j] - shift[j]
         S[k, j + 1] = s
         g[j + 1] += weight * s
-
-
-@jit
-def add_tiles(S, m, G):
-    """G += S'S of m rows, lower triangle."""
-    d = S.shape[1]
-    for a in range(0, d, simd.TILE_ROWS):
-        b, end = 0, a + simd.TILE_ROWS
-        while end - b > 2 * simd.LANES:
-            simd.add_tile_3(S, S, m, a, b, G)
-            b += 3 * simd.LANES
-        if end - b > simd.LANES:
-            simd.add_tile_2(S, S, m, a, b, G)
-        elif end - b > 0:
-            simd.add_tile_1(S, S, m, a, b, G)
 
 
 @jit
