@@ -98,6 +98,18 @@ def test_an_algorithm_has_every_section_of_the_template(page):
     assert re.search(r"^- ", found["Pitfalls"], re.MULTILINE)
 
 
+TIMED = re.compile(r"\b\d[\d.,]* (?:ms|µs|s|seconds?|minutes?)\b(?!\^)")
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_seconds_come_from_a_program(page):
+    """Under "The machine" stands what was measured, with its date; a typed figure grows old."""
+    _, found = template.sections(names.pages()[page])
+    for title, body in found.items():
+        text = re.sub(r"\$[^$]*\$|`[^`]*`", "", blocks.FENCED.sub("", body))
+        assert not TIMED.search(text) or "python -m benchmarks" in body, title
+
+
 @pytest.mark.parametrize("page", list(names.pages()))
 def test_an_algorithm_is_introduced_in_one_breath(page):
     """What it is called in words, what it does and for whom: two sentences without a formula."""
