@@ -171,9 +171,10 @@ def calm(axis: Any) -> None:
 
 def legend(ax: Axes, **options: Any) -> Any:
     """A legend without a frame; to the right of the axes where it would hide points inside."""
-    look = {"frameon": False, "fontsize": "small", **options}
+    # "best" is named: where it is only the default, Matplotlib warns as soon as a second has passed
+    look = {"frameon": False, "fontsize": "small", "loc": "best", **options}
     shown = ax.legend(**look)
-    if look.get("loc", "best") == "best" and hidden(ax, shown) > HIDDEN:
+    if look["loc"] == "best" and hidden(ax, shown) > HIDDEN:
         if shown.get_window_extent().width > WIDEST * ax.get_window_extent().width:
             shown.set_frame_on(True)  # no room beside small axes: the points shine through
             shown.get_frame().set(alpha=0.7, linewidth=0)

@@ -42,7 +42,7 @@ class Generated(Picture):
         ax.hist(self.real[:, 0], edges, density=True, color=colour(0), alpha=0.35, label="real")
         x = self.made[:, 0]
         ax.hist(x, edges, density=True, histtype="step", color=colour(1), lw=2, label="generated")
-        ax.legend(frameon=False)
+        ax.legend(loc="best", frameon=False)
         ax.set(xlabel=self.names[0], ylabel="density")
         heading(ax, self.note)
         return ax.figure
