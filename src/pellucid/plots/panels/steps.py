@@ -39,7 +39,9 @@ class Steps(Picture):
         for ax, picture in zip(grid, self.pictures, strict=True):
             picture.plot(ax)
         shared_legend(grid)
-        return grid[0].figure
+        figure = grid[0].figure
+        figure.draw_without_rendering()  # titles of two lines have room from the second layout on
+        return figure
 
     def animate(self, path: Path, *, seconds: float = 0.8) -> Path:
         """Write the steps as a GIF, as an HTML page with a player, or as a folder of PNG files.
