@@ -1,7 +1,6 @@
 """The pictures of the pages and of the gallery: no text that is small, cut off or struck."""
 
 import ast
-import io
 
 import matplotlib.pyplot as plt
 import pytest
@@ -35,7 +34,7 @@ def test_no_picture_of_a_page_has_a_fault(page, tmp_path, monkeypatch):
         plt.close("all")
         exec(compile(ast.parse(code), page, "exec"), {"__name__": "__page__"})
         figure = plt.figure(plt.get_fignums()[-1])
-        figure.savefig(io.BytesIO(), format="svg")  # once, as the site and its readers do
+        figure.canvas.draw()  # once, as when it is saved
         found += [(code.strip().splitlines()[-1], fault) for fault in faults(figure)]
         plt.close("all")
     assert found == []

@@ -82,22 +82,27 @@ class Panel(Picture):
         return ax
 
 
+def new_figure(size: tuple[float, float], **more: Any) -> Any:
+    """A figure of that many inches on which nothing is cut off."""
+    import matplotlib.pyplot as plt
+
+    from pellucid.plots.panels.layout import Settled
+
+    return plt.figure(figsize=size, layout=Settled(), **more)
+
+
 def axes(ax: Axes | None = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
     """The axes to draw on: those given, or new ones; quiet spines and a light grid."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure(figsize=figsize, layout="constrained").add_subplot()
+        ax = new_figure(figsize).add_subplot()
     return quiet(ax)
 
 
 def panels(n: int, *, columns: int = 3, size: tuple[float, float] = (3.6, 3.0)) -> list[Any]:
     """Axes side by side on one new figure."""
-    import matplotlib.pyplot as plt
-
     columns = min(n, columns)
     rows = -(-n // columns)
-    figure = plt.figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    figure = new_figure((size[0] * columns, size[1] * rows))
     return [quiet(figure.add_subplot(rows, columns, i + 1)) for i in range(n)]
 
 

@@ -9,7 +9,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
 from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import margin, thinned
-from pellucid.plots.panels.style import Picture, colour, heading, panels
+from pellucid.plots.panels.style import Picture, colour, heading, new_figure, panels
 
 COLUMNS = 6
 
@@ -48,10 +48,8 @@ class Generated(Picture):
         return ax.figure
 
     def _images(self) -> Any:
-        import matplotlib.pyplot as plt
-
         rows = -(-len(self.real) // COLUMNS)
-        figure = plt.figure(figsize=(1.9 * COLUMNS, rows + 1.1), layout="constrained")
+        figure = new_figure((1.9 * COLUMNS, rows + 1.1))
         low, high = float(self.real.min()), float(self.real.max())
         halves: Any = figure.subfigures(1, 2)
         for part, images, what in zip(
