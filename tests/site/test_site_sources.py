@@ -101,6 +101,13 @@ def test_an_algorithm_has_every_section_of_the_template(page):
     assert re.search(r"^- ", found["Pitfalls"], re.MULTILINE)
 
 
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_no_sentence_is_cut_off_by_the_picture(page):
+    """What stands before the first block is whole: its formula does not come after the picture."""
+    head = names.pages()[page].partition("\n```python")[0].rstrip()
+    assert head.endswith((".", "?"))
+
+
 TIMED = re.compile(r"\b\d[\d.,]* (?:ms|µs|s|seconds?|minutes?)\b(?!\^)")
 
 
