@@ -72,7 +72,7 @@ def test_every_page_of_a_method_has_a_picture_or_a_page_of_the_lab():
     pages = [*SITE.glob("course/[0-9]*.html"), *SITE.glob("algorithms/*/**/*.html")]
     pages += SITE.glob("gallery/*.html")
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
-    shown = re.compile(r"_static/pictures/|<figure class=\"lab\"")
+    shown = re.compile(r'_images/|<figure class="lab"')
     assert len(texts) > 150
     assert [str(page) for page, text in texts.items() if not shown.search(text)] == []
 
