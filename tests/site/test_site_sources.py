@@ -188,6 +188,19 @@ def test_every_method_of_the_textbook_is_on_a_page(tmp_path):
     assert text.count("```{literalinclude}") == len(files)
 
 
+def test_chapters_of_the_textbook_have_short_titles(tmp_path):
+    pages = [p for p in textbook.write(tmp_path) if p.stem != "index"]
+    titles = [page.read_text(encoding="utf-8").partition("\n")[0] for page in pages]
+    assert [title for title in titles if len(title.split()) > 5] == []
+
+
+def test_what_prints_is_not_called_ignored():
+    """A parameter that does something is documented with its type."""
+    for path in (ROOT / "src/pellucid").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r": ignored\n\s+(Above|Prints)", text), path
+
+
 def test_docstrings_become_text():
     lines = ["The sum |w| of ``coef_`` and coef_.", "", "a   first", "b   second"]
     first = r"The sum \|w\| of ``coef_`` and coef\_."
