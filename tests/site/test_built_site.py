@@ -133,6 +133,11 @@ def test_light_and_dark_wide_and_narrow(tab, page):
             assert tab.js("document.documentElement.scrollWidth") <= width, (page, scheme, width)
             title = "document.querySelector('h1').scrollWidth"
             assert tab.js(title) <= width, (page, scheme, width)
+            room = "[...document.querySelectorAll('figure.lab iframe')].map(f => f.clientWidth)"
+            assert min(tab.js(room), default=width) > 350, "a lab page needs the width of a phone"
+            aside = "(s => s ? s.scrollWidth - s.clientWidth : 0)"
+            aside += "(document.querySelector('.bd-sidebar-secondary'))"
+            assert tab.js(aside) <= 0, "the list beside the page is cut off"
             colours[scheme] = tab.js("getComputedStyle(document.body).backgroundColor")
     assert colours["light"] != colours["dark"]
 
