@@ -3,6 +3,11 @@
 ``python tests/helpers/picture_faults.py --out FOLDER`` prints the faults and saves the pictures.
 """
 
+import itertools
+import re
+import warnings
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -10,7 +15,8 @@ from picture_faults import DEEP, NAMES, ROOM, drawn, faults, pictures
 
 from pellucid import LinearDiscriminantAnalysis, Perceptron
 from pellucid.plots import boundary, discriminant_projection
-from pellucid.plots.panels.style import colour, marker
+from pellucid.plots.panels import style
+from pellucid.plots.panels.style import colour, legend, marker
 
 SHARE = [name for name in NAMES if name not in DEEP][::20]  # of make test
 
@@ -87,3 +93,19 @@ def test_a_fault_is_found():
 def test_ten_groups_have_shapes_of_their_own():
     assert len({marker(i) for i in range(10)}) == 10
     assert len({(colour(i), marker(i)) for i in range(20)}) == 20
+
+
+def test_a_legend_says_nothing_about_a_slow_machine(monkeypatch):
+    """Matplotlib warns where a place that nobody named takes a second to find."""
+    clock = itertools.count(step=10.0)
+    monkeypatch.setattr("matplotlib.legend.time.perf_counter", lambda: next(clock))
+    figure, ax = plt.subplots()
+    ax.plot([0.0, 1.0], [1.0, 0.0], label="a")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        legend(ax)
+        figure.canvas.draw()
+    plt.close(figure)
+    for path in Path(style.__file__).parents[1].rglob("*.py"):
+        for call in re.findall(r"\.legend\(([^*].*?)\)$", path.read_text(), re.M | re.S):
+            assert "loc=" in call, path

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +18,9 @@ SITE = Path(os.environ.get("PELLUCID_SITE", ROOT / "build/site/html"))
 LASSO = "algorithms/linear/lasso/lasso.html"
 CHAPTER = "course/02-least-squares.html"
 LONG = "algorithms/kernel/sparse_gaussian_process_regressor.html"  # a long title
-LOOKED_AT = ["index.html", CHAPTER, LASSO, LONG, "gallery/index.html", "topics.html"]
+DEEP = "algorithms/deep/deep.html"  # no picture, four pages of the lab
+LOOKED_AT = ["index.html", CHAPTER, LASSO, LONG, DEEP, "gallery/index.html", "topics.html"]
+LOOKED_AT += ["start/analyst.html", "benchmarks.html", "api/pellucid.KMeans.html", "study.html"]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="run make site first"),
@@ -63,6 +66,15 @@ def test_every_link_leads_somewhere_and_nothing_is_remote():
                     broken.append((str(path.relative_to(SITE)), address))
     assert broken == []
     assert sorted(str(p.relative_to(SITE)) for p in pages.keys() - reached) == []
+
+
+def test_every_page_of_a_method_has_a_picture_or_a_page_of_the_lab():
+    pages = [*SITE.glob("course/[0-9]*.html"), *SITE.glob("algorithms/*/**/*.html")]
+    pages += SITE.glob("gallery/*.html")
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    shown = re.compile(r'_images/|<figure class="lab"')
+    assert len(texts) > 150
+    assert [str(page) for page, text in texts.items() if not shown.search(text)] == []
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +133,11 @@ def test_light_and_dark_wide_and_narrow(tab, page):
             assert tab.js("document.documentElement.scrollWidth") <= width, (page, scheme, width)
             title = "document.querySelector('h1').scrollWidth"
             assert tab.js(title) <= width, (page, scheme, width)
+            room = "[...document.querySelectorAll('figure.lab iframe')].map(f => f.clientWidth)"
+            assert min(tab.js(room), default=width) > 350, "a lab page needs the width of a phone"
+            aside = "(s => s ? s.scrollWidth - s.clientWidth : 0)"
+            aside += "(document.querySelector('.bd-sidebar-secondary'))"
+            assert tab.js(aside) <= 0, "the list beside the page is cut off"
             colours[scheme] = tab.js("getComputedStyle(document.body).backgroundColor")
     assert colours["light"] != colours["dark"]
 

@@ -77,6 +77,9 @@ def test_every_algorithm_is_reached_from_a_chapter():
 def test_an_algorithm_has_its_picture_or_says_why_not(page):
     text = names.pages()[page]
     assert re.search(r"\.plot\(\)", text) or "no picture" in text
+    if re.search(r"no page of the lab|lab has no page", text):
+        made = template.with_template(f"algorithms/{page}", text)
+        assert not labs.FENCE.search(made), "its lab page stands there"
 
 
 @pytest.mark.parametrize("page", list(names.pages()))
@@ -96,6 +99,25 @@ def test_an_algorithm_has_every_section_of_the_template(page):
     assert "$$" not in found["The idea"]
     assert len(found["Choosing"].split()) >= 10
     assert re.search(r"^- ", found["Pitfalls"], re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_no_sentence_is_cut_off_by_the_picture(page):
+    """What stands before the first block is whole: its formula does not come after the picture."""
+    head = names.pages()[page].partition("\n```python")[0].rstrip()
+    assert head.endswith((".", "?"))
+
+
+TIMED = re.compile(r"\b\d[\d.,]* (?:ms|µs|s|seconds?|minutes?)\b(?!\^)")
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_seconds_come_from_a_program(page):
+    """Under "The machine" stands what was measured, with its date; a typed figure grows old."""
+    _, found = template.sections(names.pages()[page])
+    for title, body in found.items():
+        text = re.sub(r"\$[^$]*\$|`[^`]*`", "", blocks.FENCED.sub("", body))
+        assert not TIMED.search(text) or "python -m benchmarks" in body, title
 
 
 @pytest.mark.parametrize("page", list(names.pages()))
@@ -164,6 +186,19 @@ def test_every_method_of_the_textbook_is_on_a_page(tmp_path):
     text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md"))
     files = [p for p in names.BOOK.rglob("*.py") if p.name != "__init__.py"]
     assert text.count("```{literalinclude}") == len(files)
+
+
+def test_chapters_of_the_textbook_have_short_titles(tmp_path):
+    pages = [p for p in textbook.write(tmp_path) if p.stem != "index"]
+    titles = [page.read_text(encoding="utf-8").partition("\n")[0] for page in pages]
+    assert [title for title in titles if len(title.split()) > 5] == []
+
+
+def test_what_prints_is_not_called_ignored():
+    """A parameter that does something is documented with its type."""
+    for path in (ROOT / "src/pellucid").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r": ignored\n\s+(Above|Prints)", text), path
 
 
 def test_docstrings_become_text():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
 from pathlib import Path
 
 from tools.website import blocks, chapters, labs, names, textbook, topics
@@ -33,6 +34,8 @@ ELSEWHERE = {  # files of the repository that are pages of the site
     "src/pellucid/textbook": "textbook/index.md",
 }
 BESIDE = ("src", "benchmarks", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+
+MOST = 100  # columns of an output that can be read without scrolling
 
 
 def sources() -> dict[str, Path]:
@@ -93,7 +96,8 @@ def with_results(page: str, text: str, state: str, results: Path) -> str:
         result = blocks.kept(code, state, results)
         parts = [match[0]]
         if result["printed"]:
-            parts.append(f"```{{code-block}} text\n:class: output\n\n{result['printed']}\n```")
+            printed = folded(result["printed"])
+            parts.append(f"```{{code-block}} text\n:class: output\n\n{printed}\n```")
         if result["image"]:
             alt = " ".join(result["alt"].split()) or names.title_of(text)
             image = f"{up(page)}_static/pictures/{result['image']}"
@@ -101,6 +105,19 @@ def with_results(page: str, text: str, state: str, results: Path) -> str:
         return "\n\n".join(parts)
 
     return blocks.BLOCK.sub(shown, text)
+
+
+def folded(printed: str) -> str:
+    """What a block printed, with long sentences on several lines; tables stay as they are.
+
+    >>> [len(line) for line in folded("Yes. " * 25).splitlines()]
+    [99, 24]
+    """
+    lines = []
+    for line in printed.split("\n"):
+        sentence = len(line) > MOST and "  " not in line
+        lines += textwrap.wrap(line, MOST) if sentence else [line]
+    return "\n".join(lines)
 
 
 def with_links(page: str, text: str, linked: set[str]) -> str:

@@ -186,7 +186,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         Starts per split; the best counts.
     max_iter : int, default=300
         Most rounds of one split.
-    verbose : ignored
+    verbose : int, default=0
         Above 0 prints the steps and the time of the fit.
     copy_x : ignored
         X is never changed.

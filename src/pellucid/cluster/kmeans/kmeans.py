@@ -297,7 +297,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         Most rounds of one start.
     tol : float, default=1e-4
         See ``stop``.
-    verbose : ignored
+    verbose : int, default=0
         Above 0 prints the steps and the time of the fit.
     random_state : int, RandomState, Generator or None
         Seed of the starts.

@@ -133,8 +133,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         With ``criterion="k_best"``: rows that are labelled in a round (ties: the lower row).
     max_iter : int or None, default=10
         Most rounds; None goes on until no row is sure or none is left.
-    verbose : ignored
-        Above 0 prints the steps and the time of the fit.
+    verbose : bool, default=False
+        Prints the steps and the time of the fit.
 
     A row is unlabelled where y is -1 (None in an array of objects, "-1" among strings).
 

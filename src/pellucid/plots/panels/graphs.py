@@ -18,7 +18,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import write
-from pellucid.plots.panels.style import GREY, LEAST, Axes, quiet
+from pellucid.plots.panels.style import GREY, LEAST, Axes, new_figure, quiet
 
 Node = Any
 Point = tuple[float, float]
@@ -181,12 +181,10 @@ def sheet(
     high[0] = max(high[0], low[0] + least)
     wide, tall = high - low
     if ax is None:
-        import matplotlib.pyplot as plt
-
         shrink = min(1.0, 14.0 / wide, 11.0 / tall)
         more = max(0.0, 3.6 - wide * shrink)  # room for the title
         figsize = (wide * shrink + more, tall * shrink + 0.55)
-        ax = plt.figure(figsize=figsize, layout="constrained").add_subplot()
+        ax = new_figure(figsize).add_subplot()
     quiet(ax)
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.axis("off")

@@ -20,7 +20,7 @@ from pellucid.core.readable import framed
 from pellucid.plots.panels.inputs import last_step, with_last
 from pellucid.plots.panels.marks import key_below
 from pellucid.plots.panels.player import player_html
-from pellucid.plots.panels.style import Picture, panels
+from pellucid.plots.panels.style import Picture, new_figure, panels
 
 PANELS = 6  # steps shown where the user does not say which
 FRAME = (6.0, 5.0)  # inches of a frame of an animation
@@ -73,7 +73,7 @@ class Steps(Picture):
         import matplotlib.pyplot as plt
         from PIL import Image
 
-        figure, images = plt.figure(figsize=FRAME, dpi=100, layout="constrained"), []
+        figure, images = new_figure(FRAME, dpi=100), []
         for picture in self.pictures:
             figure.clear()
             picture.plot(figure.add_subplot())

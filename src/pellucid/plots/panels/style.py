@@ -82,22 +82,27 @@ class Panel(Picture):
         return ax
 
 
+def new_figure(size: tuple[float, float], **more: Any) -> Any:
+    """A figure of that many inches on which nothing is cut off."""
+    import matplotlib.pyplot as plt
+
+    from pellucid.plots.panels.layout import Settled
+
+    return plt.figure(figsize=size, layout=Settled(), **more)
+
+
 def axes(ax: Axes | None = None, *, figsize: tuple[float, float] = (6.0, 4.0)) -> Any:
     """The axes to draw on: those given, or new ones; quiet spines and a light grid."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure(figsize=figsize, layout="constrained").add_subplot()
+        ax = new_figure(figsize).add_subplot()
     return quiet(ax)
 
 
 def panels(n: int, *, columns: int = 3, size: tuple[float, float] = (3.6, 3.0)) -> list[Any]:
     """Axes side by side on one new figure."""
-    import matplotlib.pyplot as plt
-
     columns = min(n, columns)
     rows = -(-n // columns)
-    figure = plt.figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    figure = new_figure((size[0] * columns, size[1] * rows))
     return [quiet(figure.add_subplot(rows, columns, i + 1)) for i in range(n)]
 
 
@@ -171,9 +176,10 @@ def calm(axis: Any) -> None:
 
 def legend(ax: Axes, **options: Any) -> Any:
     """A legend without a frame; to the right of the axes where it would hide points inside."""
-    look = {"frameon": False, "fontsize": "small", **options}
+    # "best" is named: where it is only the default, Matplotlib warns as soon as a second has passed
+    look = {"frameon": False, "fontsize": "small", "loc": "best", **options}
     shown = ax.legend(**look)
-    if look.get("loc", "best") == "best" and hidden(ax, shown) > HIDDEN:
+    if look["loc"] == "best" and hidden(ax, shown) > HIDDEN:
         if shown.get_window_extent().width > WIDEST * ax.get_window_extent().width:
             shown.set_frame_on(True)  # no room beside small axes: the points shine through
             shown.get_frame().set(alpha=0.7, linewidth=0)

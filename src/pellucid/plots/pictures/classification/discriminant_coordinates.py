@@ -4,7 +4,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.inputs import last_step, read_table
-from pellucid.plots.panels.marks import beside, margin, stroke, thinned, words
+from pellucid.plots.panels.marks import VEIL, beside, margin, stroke, thinned, words
 from pellucid.plots.panels.planes import draw_points, labels_of
 from pellucid.plots.panels.style import Axes, Panel, colour, heading, legend, marker
 
@@ -26,8 +26,8 @@ class DiscriminantCoordinates(Panel, size=(6.8, 4.8)):
             draw_points(ax, self.at, self.codes, self.classes)
             for k, mean in enumerate(self.means):
                 ax.plot(*mean, marker(k), color=colour(k), ms=15, mec="black", mew=1.6, zorder=5)
-                look = {"fontsize": None, "fontweight": "bold", "zorder": 6}
-                beside(ax, self.classes[k], mean, (10, 8), **look)
+                look = {"fontsize": None, "fontweight": "bold", "zorder": 6, "ha": "center"}
+                beside(ax, self.classes[k], mean, (0, 12), **look, bbox=VEIL)
             ax.set_aspect("equal", adjustable="datalim")
             ax.set_ylabel(self._label(1))
         ax.set_xlabel(self._label(0))

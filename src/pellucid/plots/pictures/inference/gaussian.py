@@ -8,7 +8,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.inference import MultivariateNormal
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.marks import arrow
-from pellucid.plots.panels.style import Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import Picture, axes, colour, heading, legend, new_figure
 
 LEVELS = (0.5, 0.9, 0.99)
 LINES = ("-", "--", ":")
@@ -53,9 +53,7 @@ class Gaussian(Picture):
 
     def _surface(self, ax: Any) -> Any:
         if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=(6.2, 5.0), layout="constrained").add_subplot(projection="3d")
+            ax = new_figure((6.2, 5.0)).add_subplot(projection="3d")
         if ax.name != "3d":
             raise ValueError("surface=True needs axes with projection='3d', got flat ones")
         x, y, density = self.grid

@@ -13,7 +13,7 @@ from pellucid.plots.panels import posteriors
 from pellucid.plots.panels.drawing import ellipse
 from pellucid.plots.panels.inputs import read_table, response, two_columns
 from pellucid.plots.panels.marks import thinned
-from pellucid.plots.panels.style import GREY, Axes, Picture, colour, quiet
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, new_figure, quiet
 
 DRAWS = 8
 
@@ -42,10 +42,8 @@ class PosteriorSequence(Picture):
         """A figure: above the ellipses, below lines drawn from them with the rows seen so far."""
         if ax is not None:
             raise ValueError("posterior_sequence draws panels of its own; call plot() alone")
-        import matplotlib.pyplot as plt
-
         k = len(self.stages)
-        figure = plt.figure(figsize=(2.9 * max(k, 2), 5.4), layout="constrained")
+        figure = new_figure((2.9 * max(k, 2), 5.4))
         grid = figure.subplots(2, k, squeeze=False, sharey="row", sharex="row")
         spread = np.vstack([stage.curve for stage in self.stages])
         low, high = self.y.min(), self.y.max()

@@ -14,7 +14,7 @@ from pellucid.kernel.maximum_margin.maximum_margin import MaximumMarginClassifie
 from pellucid.plots.panels.inputs import read_table
 from pellucid.plots.panels.marks import dots, thinned
 from pellucid.plots.panels.planes import draw_points, grid_of, labels_of, light
-from pellucid.plots.panels.style import Axes, Picture, heading, legend
+from pellucid.plots.panels.style import Axes, Picture, heading, legend, new_figure
 
 SIDE, MOST = 121, 600
 
@@ -37,11 +37,9 @@ class FeatureLift(Picture):
 
     def plot(self) -> Any:
         """The lifted rows with the plane, and the inputs with its shadow; the figure."""
-        import matplotlib.pyplot as plt
-
         from pellucid.plots.panels.style import quiet
 
-        figure = plt.figure(figsize=(9.6, 4.4), layout="constrained")
+        figure = new_figure((9.6, 4.4))
         space = self.lifted.shape[1] == 3
         left = figure.add_subplot(1, 2, 1, projection="3d" if space else None)
         (self._space if space else self._graph)(left)

@@ -62,7 +62,7 @@ class Gram(Picture):
         if not self.valid:
             x, y = place[under], self.eigenvalues[under]
             right.plot(x, y, "X", color=colour(1), ms=7, label="below 0")
-            right.legend(frameon=False)
+            right.legend(loc="best", frameon=False)
         right.axhline(0, color="black", lw=0.8)
         span = float(np.abs(self.eigenvalues).max()) or 1.0
         right.set_yscale("symlog", linthresh=1e-6 * span)

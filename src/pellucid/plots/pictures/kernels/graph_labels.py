@@ -14,7 +14,7 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.kernel.graphs.graphs import are_isomorphic, read_graph, refine, unite
 from pellucid.kernel.graphs.weisfeiler_lehman import adjacency
 from pellucid.plots.panels.marks import spot, write
-from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, heading, new_figure
 
 MOST_NODES = 60
 
@@ -30,10 +30,8 @@ class GraphLabels(Picture):
 
     def plot(self) -> Any:
         """A row per graph, a column per round; equal labels have equal numbers and colours."""
-        import matplotlib.pyplot as plt
-
         graphs, rounds = len(self.places), len(self.labels[0])
-        figure = plt.figure(figsize=(2.7 * rounds, 2.7 * graphs + 0.5), layout="constrained")
+        figure = new_figure((2.7 * rounds, 2.7 * graphs + 0.5))
         for g in range(graphs):
             for r in range(rounds):
                 ax = figure.add_subplot(graphs, rounds, g * rounds + r + 1)

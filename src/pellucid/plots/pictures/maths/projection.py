@@ -6,7 +6,16 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.maths import AffineSubspace
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import (
+    GREY,
+    Axes,
+    Picture,
+    axes,
+    colour,
+    heading,
+    legend,
+    new_figure,
+)
 
 
 class Projection(Picture):
@@ -20,9 +29,7 @@ class Projection(Picture):
     def plot(self, ax: Any = None) -> Any:
         flat = len(self.x) == 2
         if ax is None and not flat:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=(6.0, 5.2), layout="constrained").add_subplot(projection="3d")
+            ax = new_figure((6.0, 5.2)).add_subplot(projection="3d")
         ax = axes(ax, figsize=(5.6, 5.0))
         if (ax.name == "3d") == flat:
             raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.maths import Quadratic
 from pellucid.plots.panels.fields import Field, Stationary, field_of, function_of, stationary_points
 from pellucid.plots.panels.marks import words
-from pellucid.plots.panels.style import Picture, colour, marker
+from pellucid.plots.panels.style import Picture, colour, marker, new_figure
 
 SMALL = 1e-9  # eigenvalues below this share of the largest count as none
 
@@ -20,9 +20,7 @@ class Surface(Picture):
 
     def plot(self, ax: Any = None) -> Any:
         if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=(6.4, 5.2), layout="constrained").add_subplot(projection="3d")
+            ax = new_figure((6.4, 5.2)).add_subplot(projection="3d")
         if ax.name != "3d":
             raise ValueError("surface needs axes with projection='3d', got flat ones")
         x, y, z = self.field

@@ -29,7 +29,7 @@ class Activation(Picture):
             ax.plot(self.z, value, color=colour(0), lw=2.2, label="a = g(z)")
             if np.isfinite(slope).any():
                 ax.plot(self.z, slope, "--", color=colour(1), lw=1.8, label="g'(z)")
-            ax.legend(frameon=False, fontsize=LEAST)
+            ax.legend(loc="best", frameon=False, fontsize=LEAST)
             low, high = float(value.min()) - 0.15, float(value.max()) + 0.3
             ax.set(xlabel="z", ylim=(max(-2.0, min(-0.15, low)), min(3.0, high)))
             word = {

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model
-from pellucid.plots.panels.style import Axes, Picture
+from pellucid.plots.panels.style import Axes, Picture, new_figure
 
 WHAT = {
     "cross": "the target looks at the source",
@@ -28,12 +28,10 @@ class Attention(Picture):
 
     def plot(self) -> Any:
         """A panel per layer and head: the darker, the more attention. The figure."""
-        import matplotlib.pyplot as plt
-
         layers, heads, q, k = self.weights.shape
         side = 0.26 * max(q, k) + 1.2
         wide, tall = (min(max(side, 2.0), 4.5) * n for n in (heads, layers))
-        figure = plt.figure(figsize=(wide + 0.8, tall + 0.7), layout="constrained")
+        figure = new_figure((wide + 0.8, tall + 0.7))
         drawn: list[Any] = []
         for layer in range(layers):
             for head in range(heads):

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
-from pellucid.plots.panels.style import LEAST, Axes, Picture
+from pellucid.plots.panels.style import LEAST, Axes, Picture, new_figure
 
 COLUMNS = 8
 
@@ -21,14 +21,10 @@ class FeatureMaps(Picture):
 
     def plot(self) -> Any:
         """The image; under it filters above their maps; then the last maps. The figure."""
-        import matplotlib.pyplot as plt
-
         columns = min(COLUMNS, max(len(self.filters), len(self.last)))
         lines = [self._strip(k, columns) for k in (len(self.filters), len(self.last))]
         heights = [1.6, *[0.8, 1.0] * lines[0], 0.3, *[1.0] * lines[1]]
-        figure = plt.figure(
-            figsize=(max(1.05 * columns, 5.5), 1.05 * sum(heights) + 0.9), layout="constrained"
-        )
+        figure = new_figure((max(1.05 * columns, 5.5), 1.05 * sum(heights) + 0.9))
         grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
         middle = slice((columns - 1) // 2, (columns - 1) // 2 + (2 if columns % 2 == 0 else 1))
         at = figure.add_subplot(grid[0, middle])

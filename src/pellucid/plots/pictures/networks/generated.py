@@ -9,7 +9,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Model, Seed
 from pellucid.plots.panels.inputs import label_of, read_table
 from pellucid.plots.panels.marks import margin, thinned
-from pellucid.plots.panels.style import Picture, colour, heading, panels
+from pellucid.plots.panels.style import Picture, colour, heading, new_figure, panels
 
 COLUMNS = 6
 
@@ -42,16 +42,14 @@ class Generated(Picture):
         ax.hist(self.real[:, 0], edges, density=True, color=colour(0), alpha=0.35, label="real")
         x = self.made[:, 0]
         ax.hist(x, edges, density=True, histtype="step", color=colour(1), lw=2, label="generated")
-        ax.legend(frameon=False)
+        ax.legend(loc="best", frameon=False)
         ax.set(xlabel=self.names[0], ylabel="density")
         heading(ax, self.note)
         return ax.figure
 
     def _images(self) -> Any:
-        import matplotlib.pyplot as plt
-
         rows = -(-len(self.real) // COLUMNS)
-        figure = plt.figure(figsize=(1.9 * COLUMNS, rows + 1.1), layout="constrained")
+        figure = new_figure((1.9 * COLUMNS, rows + 1.1))
         low, high = float(self.real.min()), float(self.real.max())
         halves: Any = figure.subfigures(1, 2)
         for part, images, what in zip(

@@ -8,7 +8,7 @@ from sklearn.utils.validation import column_or_1d
 from pellucid.core.arrays import check
 from pellucid.core.arrays.matrices import numeric_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, MaybeArray
-from pellucid.plots.panels.style import Picture, colour
+from pellucid.plots.panels.style import Picture, colour, new_figure
 
 COLUMNS = 10
 
@@ -22,14 +22,10 @@ class ImageGrid(Picture):
 
     def plot(self) -> Any:
         """A grid of small images; wrong ones have an orange frame and say what was said."""
-        import matplotlib.pyplot as plt
-
         m = len(self.images)
         columns = min(COLUMNS, m)
         rows = -(-m // columns)
-        figure = plt.figure(
-            figsize=(max(0.95 * columns, 4.0), 1.2 * rows + 0.5), layout="constrained"
-        )
+        figure = new_figure((max(0.95 * columns, 4.0), 1.2 * rows + 0.5))
         low, high = self.limits
         for i in range(m):
             ax = figure.add_subplot(rows, columns, i + 1)

@@ -7,7 +7,17 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Model
 from pellucid.plots.panels.inputs import label_of, read_table
-from pellucid.plots.panels.style import LEAST, Axes, Picture, axes, colour, heading, legend, panels
+from pellucid.plots.panels.style import (
+    LEAST,
+    Axes,
+    Picture,
+    axes,
+    colour,
+    heading,
+    legend,
+    new_figure,
+    panels,
+)
 
 
 class Reconstructions(Picture):
@@ -31,10 +41,8 @@ class Reconstructions(Picture):
         return self._images() if self.shape else self._rows()
 
     def _images(self) -> Any:
-        import matplotlib.pyplot as plt
-
         m = len(self.rows)
-        figure = plt.figure(figsize=(max(1.1 * m, 4.0), 3.3), layout="constrained")
+        figure = new_figure((max(1.1 * m, 4.0), 3.3))
         low, high = float(self.original.min()), float(self.original.max())
         for i in range(m):
             for line, images in enumerate((self.original, self.rebuilt)):

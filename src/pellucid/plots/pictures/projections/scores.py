@@ -1,6 +1,6 @@
 """The map of the rows by two scores, with arrows for the columns: a biplot."""
 
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,13 @@ class Scores(Panel, size=(6.6, 5.0)):
                 ax.figure.colorbar(shown, ax=ax, label=self.target)
         if self.loadings is not None:
             ends = self.factor * self.loadings
-            text = spread_out(1.06 * ends, 0.06 * float(np.ptp(self.at[:, 1])))
-            for name, place, label in zip(self.columns, ends, text, strict=True):
-                arrow(ax, place, (0, 0), "black", 1.3, zorder=5)
-                side = "left" if place[0] >= 0 else "right"
+            names, places = together(self.columns, ends, np.ptp(self.at, axis=0))
+            wide, tall = np.ptp(self.at, axis=0)
+            text = spread_out(1.06 * places, 0.06 * tall, [0.016 * wide * len(n) for n in names])
+            for end in ends:
+                arrow(ax, end, (0, 0), "black", 1.3, zorder=5)
+            for name, label in zip(names, text, strict=True):
+                side = "left" if label[0] >= 0 else "right"
                 box = VEIL | {"alpha": 0.9}
                 ax.annotate(name, label, ha=side, va="center", fontsize="small", zorder=6, bbox=box)
         ax.axhline(0, color="#9CA3AF", lw=0.8, zorder=1)
@@ -101,19 +104,42 @@ def scores(E: Model, X: Any, y: Any = None, *, components: Any = (0, 1)) -> Scor
     return Scores(alt, *drawn, (axes_names[0], axes_names[1]), title=title, note=note)
 
 
-def spread_out(places: Array, gap: float) -> Array:
-    """Places of labels, moved up where one on the same side would be nearer than the gap.
+def together(names: Sequence[str], places: Array, spans: Array) -> tuple[list[str], Array]:
+    """One label, at the mean place, for arrows that end within 3 % of the spans of each other.
 
-    >>> spread_out(np.array([[1.0, 0.0], [1.1, 0.1], [-1.0, 0.0]]), 0.5)
+    >>> together(("a", "b", "c"), np.array([[0.0, 1.0], [0.0, 1.1], [2.0, 0.0]]), np.full(2, 10.0))
+    (['a, b', 'c'], array([[0.  , 1.05],
+           [2.  , 0.  ]]))
+    """
+    groups: list[list[int]] = []
+    for j, place in enumerate(places):
+        close = [g for g in groups if (np.abs(places[g[0]] - place) <= 0.03 * spans).all()]
+        if close:
+            close[0].append(j)
+        else:
+            groups.append([j])
+    joined = [", ".join(names[j] for j in group) for group in groups]
+    return joined, np.array([places[group].mean(axis=0) for group in groups])
+
+
+def spread_out(places: Array, gap: float, widths: Sequence[float]) -> Array:
+    """Places of labels that grow outwards, moved up where two would touch.
+
+    >>> spread_out(np.array([[1.0, 0.0], [1.1, 0.1], [3.0, 0.1], [-1.0, 0.0]]), 0.5, [1.0] * 4)
     array([[ 1. ,  0. ],
            [ 1.1,  0.5],
+           [ 3. ,  0.1],
            [-1. ,  0. ]])
     """
     moved = places.copy()
     for side in (places[:, 0] >= 0, places[:, 0] < 0):
         rows = np.flatnonzero(side)[np.argsort(places[side, 1], kind="stable")]
-        for below, above in pairwise(rows):
-            moved[above, 1] = max(moved[above, 1], moved[below, 1] + gap)
+        for k, row in enumerate(rows):
+            for below in rows[:k]:
+                inner = min(row, below, key=lambda j: abs(places[j, 0]))
+                reach = abs(places[inner, 0]) + widths[inner]
+                if reach > max(abs(places[row, 0]), abs(places[below, 0])):
+                    moved[row, 1] = max(moved[row, 1], moved[below, 1] + gap)
     return moved
 
 

@@ -24,7 +24,7 @@ from pellucid.plots.panels.inputs import (
     with_note,
 )
 from pellucid.plots.panels.marks import thinned
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, quiet
+from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, new_figure, quiet
 
 MOST = 12  # functions drawn
 MOST_KNOTS = 30  # more are not marked
@@ -45,9 +45,7 @@ class Basis(Picture):
         """Functions above and their sum below on a new figure; both on the axes given."""
         if ax is not None:
             return self._sum(axes(ax))
-        import matplotlib.pyplot as plt
-
-        figure = plt.figure(figsize=(6.4, 6.0), layout="constrained")
+        figure = new_figure((6.4, 6.0))
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
         self._functions(quiet(upper))
         self._sum(quiet(lower))

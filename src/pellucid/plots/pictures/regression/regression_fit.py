@@ -16,7 +16,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Columns, Model
 from pellucid.plots.panels.inputs import predicted, response, same_kind, table
 from pellucid.plots.panels.marks import band, margin, thinned
 from pellucid.plots.panels.planes import view_of
-from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend
+from pellucid.plots.panels.style import GREY, Picture, axes, colour, heading, legend, new_figure
 
 CURVE = 200  # points of a curve
 SURFACE = 25  # points along each side of a surface
@@ -60,9 +60,7 @@ class RegressionFit(Picture):
 
     def _plane(self, ax: Any) -> Any:
         if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=(6.4, 5.2), layout="constrained").add_subplot(projection="3d")
+            ax = new_figure((6.4, 5.2)).add_subplot(projection="3d")
         if ax.name != "3d":
             raise ValueError("a fit over two inputs needs axes made with projection='3d'")
         side = int(np.sqrt(len(self.grid)))

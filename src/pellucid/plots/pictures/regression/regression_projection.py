@@ -14,7 +14,16 @@ import numpy as np
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.plots.panels.inputs import read_table, response
-from pellucid.plots.panels.style import GREY, Axes, Picture, axes, colour, legend, legend_below
+from pellucid.plots.panels.style import (
+    GREY,
+    Axes,
+    Picture,
+    axes,
+    colour,
+    legend,
+    legend_below,
+    new_figure,
+)
 
 
 class RegressionProjection(Picture):
@@ -36,9 +45,7 @@ class RegressionProjection(Picture):
         if not self.spatial:
             return self._triangle(axes(ax))
         if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=(6, 5), layout="constrained").add_subplot(projection="3d")
+            ax = new_figure((6, 5)).add_subplot(projection="3d")
         return self._space(ax) if ax.name == "3d" else self._triangle(axes(ax))
 
     def _triangle(self, ax: Axes) -> Any:

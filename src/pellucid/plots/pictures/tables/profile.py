@@ -7,7 +7,7 @@ import numpy as np
 
 from pellucid.core.arrays.typing import Array
 from pellucid.plots.panels.marks import words
-from pellucid.plots.panels.style import GREY, Axes, Picture, colour, quiet
+from pellucid.plots.panels.style import GREY, Axes, Picture, colour, new_figure, quiet
 
 MOST = 30  # columns drawn; of more, those with findings and the first
 TINTS = {"info": GREY, "warning": "#B45309", "error": "#B91C1C"}
@@ -35,12 +35,10 @@ class Profile(Picture):
 
     def plot(self) -> Any:
         """Names, distributions, missing shares, findings; the figure."""
-        import matplotlib.pyplot as plt
-
         texts = [self._text(found) for found in self.findings]
         lines = sum(1 + len(t) for _, _, t in texts) + 1
         height = max(1.4 + 0.34 * len(self.lines), 1.0 + 0.2 * lines, 2.6)
-        figure = plt.figure(figsize=(11.0, height), layout="constrained")
+        figure = new_figure((11.0, height))
         bars, missing, notes = figure.subplots(1, 3, width_ratios=[1.3, 0.8, 2.3])
         self._bars(quiet(bars))
         self._missing(quiet(missing))
