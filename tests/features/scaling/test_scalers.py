@@ -129,7 +129,9 @@ def test_a_sparse_column_that_does_not_vary_is_not_divided(value, n):
     for weight in (None, w):
         with pytest.warns(UserWarning, match="constant"):
             model = StandardScaler(with_mean=False).fit(S, sample_weight=weight)
-        assert model.var_[0] == 0 and model.scale_[0] == 1 and model.mean_[0] == value
+        assert model.var_[0] == 0
+        assert model.scale_[0] == 1
+        assert model.mean_[0] == value
 
 
 def test_batches_report_to_callbacks():

@@ -1,7 +1,5 @@
 """Compiled sums of every column with the target."""
 
-import numpy as np
-
 from pellucid.core.runtime.jit import jit
 
 
