@@ -125,18 +125,24 @@ def same(ours, theirs):
     return bool(np.allclose(ours, theirs, rtol=1e-6))
 
 
-def case(name, kind, p, **params):
+LEVEL = (
+    "Level with newton-cholesky: both spend their time in X'WX. Ours takes a start from a sample "
+    "and four passes over all rows, and ends 1.6e-11 lower: it asks for means known to a millionth."
+)
+
+
+def case(name, kind, p, note="", **params):
     peers = {
         f"scikit-learn ({s})": sklearn(name, s, **params) for s in ("lbfgs", "newton-cholesky")
     }
     peers["glum"] = glum(kind, p)
     title = f"{name} {N:,} x {P}"
     contenders = {"pellucid": pellucid(name, **params), **peers}
-    return Case(title, table(kind), contenders, near(kind, p), LIMIT)
+    return Case(title, table(kind), contenders, near(kind, p), LIMIT, note)
 
 
 CASES = [
-    case("PoissonRegressor", "poisson", 1),
+    case("PoissonRegressor", "poisson", 1, LEVEL),
     case("GammaRegressor", "gamma", 2),
     case("TweedieRegressor", "tweedie", 1.5, power=1.5),
     Case(

@@ -11,6 +11,7 @@ from pellucid import NMF
 from pellucid.decomposition.nmf import solved
 from pellucid.decomposition.nmf_kernels import descend_rows, solve_rows
 from pellucid.decomposition.nmf_parts import divergence
+from pellucid.decomposition.nmf_parts import start as begin
 
 rng = np.random.default_rng(0)
 
@@ -97,6 +98,19 @@ def test_rows_are_solved_to_the_last_digits_whatever_the_condition_of_the_parts(
     W = solved(X, H, 0.0, 0.0, 1e-9, 10_000)
     best = [nnls(H.T, x)[1] for x in X]
     np.testing.assert_allclose(np.linalg.norm(X - W @ H, axis=1), best, rtol=1e-9)
+
+
+@pytest.mark.parametrize("init", ["nndsvd", "nndsvda", "nndsvdar"])
+@pytest.mark.parametrize("scale", [1.0, 1e-120, 1e120])
+def test_a_start_from_singular_vectors_beyond_the_rank(init, scale):
+    """Nothing is divided by a singular value that is only rounding."""
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        W, H = begin(scale * np.outer(np.arange(1.0, 6), [1.0, 2.0, 4.0]), 3, init, rng)
+    assert np.isfinite(W).all()
+    assert np.isfinite(H).all()
+    if init == "nndsvd":
+        assert not W[:, 1:].any()
+        np.testing.assert_allclose(W @ H, scale * np.outer(np.arange(1.0, 6), [1, 2, 4]))
 
 
 def test_refusals():

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +32,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.decomposition import row_sums
-from pellucid.decomposition.nmf_kernels import descend_rows, solve_rows
+from pellucid.decomposition.nmf_kernels import SINGULAR, descend_rows, solve_rows
 from pellucid.decomposition.nmf_parts import LOSSES, STARTS, Penalty, divergence, multiply, start
 from pellucid.decomposition.truncated_svd import rows_between
 
@@ -58,10 +59,29 @@ def solved(X: Any, H: Array, l1: float, l2: float, tol: float, max_iter: int) ->
     """The best W >= 0 for this H, row by row: what a row gets does not depend on the others."""
     G = H @ H.T + l2 * np.eye(len(H))
     B = np.ascontiguousarray(np.asarray(X @ H.T) - l1)
-    W = np.zeros((X.shape[0], len(H)))
-    parts = [(i, min(i + ROWS, len(W))) for i in range(0, len(W), ROWS)]
-    list(map_threads(lambda part: solve_rows(W, G, B, tol, max_iter, *part), parts))
+    W = free_minima(G, B)
+    left = np.flatnonzero((W == 0).any(axis=1))
+    rest, targets = np.zeros((len(left), len(H))), B[left]
+    parts = [(i, min(i + ROWS, len(left))) for i in range(0, len(left), ROWS)]
+    list(map_threads(lambda part: solve_rows(rest, G, targets, tol, max_iter, *part), parts))
+    W[left] = rest
     return W
+
+
+def free_minima(G: Array, B: Array) -> Array:
+    """The minima w = G^-1 b of the rows where all entries are above 0; 0 in all other rows.
+
+    >>> free_minima(np.array([[2.0]]), np.array([[3.0], [-1.0]])).ravel()
+    array([1.5, 0. ])
+    """
+    try:
+        L, lower = cho_factor(G, lower=True)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(B)
+    if not (np.diag(L) ** 2 > SINGULAR * np.diag(G)).all():
+        return np.zeros_like(B)
+    W = cho_solve((L, lower), B.T).T
+    return np.where((W > 0).all(axis=1)[:, None], W, 0.0)
 
 
 def coordinate_round(

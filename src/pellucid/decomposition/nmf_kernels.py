@@ -25,15 +25,27 @@ def descend_row(w, G, b, order):
     return total
 
 
-@jit
+@jit(reassociate=True)
 def descend_rows(W, G, B, order, first, last):
     """One round of coordinate descent on rows first..last of |X - W H|^2/2; G = HH', B = XH'.
 
+    Entry by entry, all rows in turn: rows do not wait for each other, the entries of one row do.
     Returns the sum of the sizes of the projected gradients met on the way.
     """
+    k = W.shape[1]
     total = 0.0
-    for i in range(first, last):
-        total += descend_row(W[i], G, B[i], order)
+    for s in range(k):
+        t = order[s]
+        own = G[t, t]
+        for i in range(first, last):
+            slope = -B[i, t]
+            for r in range(k):
+                slope += G[t, r] * W[i, r]
+            w = W[i, t]
+            if w != 0.0 or slope < 0.0:
+                total += abs(slope)
+            if own != 0.0:
+                W[i, t] = max(w - slope / own, 0.0)
     return total
 
 

@@ -40,7 +40,8 @@ def start(X: Any, k: int, init: str, rng: Rng) -> tuple[Array, Array]:
         tame = lambda Q: np.linalg.qr(Q)[0]  # noqa: E731
         s, V = by_random_rounds(Table(X), k, 10, 7, tame, rng)[:2]
     tiny = np.finfo(np.float64).tiny
-    U = np.asarray(X @ V.T) / np.maximum(s, tiny)
+    live = s > np.finfo(np.float64).eps * max(n, p) * s[0]  # beyond the rank U says nothing
+    U = np.where(live, np.asarray(X @ V.T) / np.where(live, s, 1.0), 0.0)
     W, H = np.zeros((n, k)), np.zeros((k, p))
     for j in range(k):
         sides = [(np.maximum(c * U[:, j], 0), np.maximum(c * V[j], 0)) for c in (1.0, -1.0)]

@@ -109,3 +109,10 @@ def test_no_way_back_warns():
     assert model.lambdas_[0] < 0  # T stays below -1 / lambda
     with pytest.warns(UserWarning, match="NaN"):
         assert np.isnan(model.inverse_transform([[1e3]])).all()
+
+
+def test_lambdas_may_be_set_by_hand():
+    model = PowerTransformer(standardize=False).fit([[1.0], [2.0], [4.0]])
+    model.lambdas_ = [0.5]
+    assert_allclose(model.inverse_transform(model.transform([[3.0]])), [[3.0]])
+    assert_allclose(model.transform([[3.0]]), [[2.0]])

@@ -121,6 +121,41 @@ def test_sparse_moments_with_weights_and_missing_cells():
     assert_array_equal(ours.n_samples_seen_, dense.n_samples_seen_)
 
 
+@pytest.mark.parametrize("value", [0.1, 1e-10, 1e10])
+@pytest.mark.parametrize("n", [100, LEAF_ROWS + 77])
+def test_a_sparse_column_that_does_not_vary_is_not_divided(value, n):
+    """Whatever the weights: the sums of the weights of stored and of all cells differ in digits."""
+    S, w = sp.csr_array(np.full((n, 1), value)), rng.random(n)
+    for weight in (None, w):
+        with pytest.warns(UserWarning, match="constant"):
+            model = StandardScaler(with_mean=False).fit(S, sample_weight=weight)
+        assert model.var_[0] == 0
+        assert model.scale_[0] == 1
+        assert model.mean_[0] == value
+
+
+def test_batches_report_to_callbacks():
+    class Recorder:
+        def __init__(self):
+            self.seen = []
+
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            self.seen.append(fitted_estimator.transform(X[:5]))
+
+        def teardown(self, estimator, context):
+            pass
+
+    recorder = Recorder()
+    model = StandardScaler().set_callbacks(recorder).partial_fit(X[:50])
+    assert_array_equal(recorder.seen, [model.transform(X[:5])])
+
+
 def test_ddof_is_that_of_numpy():
     model = StandardScaler(ddof=1).fit(X)
     assert_allclose(model.var_, X.var(axis=0, ddof=1), rtol=1e-12)

@@ -25,6 +25,7 @@ from pellucid.features import (
     mutual_info_regression,
     r_regression,
 )
+from pellucid.features.selection.kernels import relate
 
 
 def table(n=120, p=6, seed=0):
@@ -44,6 +45,19 @@ def test_regression_scores_equal_scikit_learn(center):
     assert_allclose(ours[0], theirs[0], rtol=1e-8)
     assert_allclose(ours[1], theirs[1], rtol=1e-7, atol=1e-300)
     assert_allclose(r_regression(sparse.csr_matrix(X), y), r_regression(X, y))
+
+
+def test_the_kernel_of_the_sums_is_its_numpy_twin():
+    X, y, _ = table(50)
+    X[:, 2] = 0.1  # its squares are 0, whatever its mean rounds to
+    v = y - y.mean()
+    shift, squares, cross = np.zeros((3, X.shape[1]))
+    relate(X, v, shift, squares, cross)
+    C = X - X.mean(axis=0)
+    assert squares[2] == 0
+    assert_allclose(X[0] + shift, X.mean(axis=0), rtol=1e-14)
+    assert_allclose(squares, (C**2).sum(axis=0), rtol=1e-12, atol=1e-28)
+    assert_allclose(cross, C.T @ v, rtol=1e-11, atol=1e-12)
 
 
 def test_class_scores_equal_scikit_learn():

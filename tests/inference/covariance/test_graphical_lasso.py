@@ -84,6 +84,16 @@ def test_refusals():
         GraphicalLassoCV(alphas=[0.1, -1.0]).fit(X)
 
 
+@pytest.mark.parametrize("value", [1.0, 0.1])
+def test_a_column_that_does_not_vary_is_named(value):
+    X = np.column_stack([np.random.default_rng(0).normal(size=(40, 2)), np.full(40, value)])
+    for model in (GraphicalLasso(), GraphicalLassoCV()):
+        with pytest.raises(ValueError, match="column 2 does not vary"):
+            model.fit(X)
+    with pytest.raises(ValueError, match="1 sample"):
+        GraphicalLasso().fit(X[:1])
+
+
 def test_a_given_covariance_has_no_blocks():
     S = np.eye(3)
     with pytest.raises(ValueError, match="one matrix, not blocks of rows: use fit"):

@@ -184,3 +184,8 @@ def test_refusals():
         CCA(2).fit(X, Y[:, 0])
     with pytest.raises(ValueError, match="scale"):
         CCA(1, scale="yes").fit(X, Y)
+
+
+def test_one_row_is_refused():
+    with pytest.raises(ValueError, match="1 sample"):
+        CCA(1).fit([[1.0, 2.0]], [[3.0, 4.0]])

@@ -199,3 +199,8 @@ def test_recovers_latent_factors():
     y = F @ [1.0, -2.0]
     model = PLSRegression(2).fit(X, y)
     assert model.score(X, y) > 0.99
+
+
+def test_one_row_is_refused():
+    with pytest.raises(ValueError, match="1 sample"):
+        PLSRegression(1).fit([[1.0, 2.0]], [[3.0, 4.0]])

@@ -69,6 +69,8 @@ def test_outside_the_data():
     clip = IsotonicRegression(out_of_bounds="clip").fit(x, y)
     assert_array_equal(clip.predict([0, 1, 9]), [1, 1, 4])
     assert_array_equal(clip.f_([2.5]), clip.transform([2.5]))
+    assert clip.f_(2.5) == 3
+    assert np.isnan(IsotonicRegression().fit(x, y).f_(9.0))
     for value, side in ((0.0, "below"), (9.0, "above")):
         with pytest.raises(ValueError, match=f"{value:g}.* {side} the interpolation range, 1 to 3"):
             IsotonicRegression(out_of_bounds="raise").fit(x, y).predict([2.0, value])

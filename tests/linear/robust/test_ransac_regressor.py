@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn.linear_model
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._ransac import _dynamic_max_trials
 
@@ -53,6 +54,23 @@ def test_the_quick_way_is_the_slow_way():
     assert_array_equal(quick.inlier_mask_, slow.inlier_mask_)
     assert quick.history_["inliers"].tolist() == slow.history_["inliers"].tolist()
     assert (np.diff(quick.history_["objective"]) <= 0).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("sets", [list, csr_array])
+def test_small_sets_of_least_squares_warn_of_nothing(intercept, sets, recwarn):
+    """Each set has as many rows as numbers to learn: no news to the one who asked for RANSAC."""
+    X, y = table(60, 3, 20)
+    plain = LinearRegression(fit_intercept=intercept)
+    said = []
+    params = {"residual_threshold": 2.0, "random_state": 0, "min_samples": 3 + intercept}
+    valid = {"is_model_valid": lambda model, *_: said.append(model.intercept_) or True}
+    model = RANSACRegressor(plain, **params, **valid).fit(sets(X), y)
+    assert not recwarn.list
+    assert intercept or (set(said) == {0.0} and model.estimator_.intercept_ == 0.0)
+    theirs = sklearn.linear_model.LinearRegression(fit_intercept=intercept)
+    slow = RANSACRegressor(theirs, **params).fit(sets(X), y)
+    assert_array_equal(model.inlier_mask_, slow.inlier_mask_)
 
 
 def test_a_weight_is_a_repetition():

@@ -114,20 +114,35 @@ def column_ranges(X, w, low, high, count):
 
 @jit
 def sparse_moments(indptr, indices, data, w, weight, mean, scatter):
-    """Moments of the columns of a CSR leaf; weight (p,) holds sum w on entry, the others 0."""
+    """Moments of the columns of a CSR leaf; weight (p,) holds sum w on entry, the others 0.
+
+    A column without an empty cell is added up from its first number: one that does not vary has
+    scatter 0. The empty cells of the others are 0, and so is the number that they start from.
+    """
     n, p = len(indptr) - 1, len(mean)
+    cells = np.zeros(p, np.int64)
+    start = np.zeros(p)
+    for k in range(indptr[n]):
+        j = indices[k]
+        if cells[j] == 0 or start[j] != start[j]:
+            start[j] = data[k]  # the first that is not NaN
+        cells[j] += 1
+    for j in range(p):
+        if cells[j] < n or start[j] != start[j]:
+            start[j] = 0.0
     stored = np.zeros(p)  # weight of the stored cells that are not NaN
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
             if data[k] == data[k]:
-                mean[j] += w[i] * data[k]
+                mean[j] += w[i] * (data[k] - start[j])
                 stored[j] += w[i]
             else:
                 weight[j] -= w[i]
     for j in range(p):
-        mean[j] = mean[j] / weight[j] if weight[j] > 0.0 else 0.0 * mean[j]
-        scatter[j] = (weight[j] - stored[j]) * mean[j] * mean[j]
+        mean[j] = start[j] + mean[j] / weight[j] if weight[j] > 0.0 else 0.0 * mean[j]
+        if cells[j] < n:
+            scatter[j] = (weight[j] - stored[j]) * mean[j] * mean[j]
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]

@@ -260,11 +260,11 @@ class PowerTransformer(ColumnScaler):
         """X with its columns transformed, and standardised if asked."""
         X = self._check_input(X)
         self._refuse_signs(X)
-        out = np.empty_like(X)
+        out, lambdas = np.empty_like(X), np.asarray(self.lambdas_, dtype=np.float64)
 
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
-            T = power_cells(X[rows], self.lambdas_, self.method)
+            T = power_cells(X[rows], lambdas, self.method)
             out[rows] = (T - self._mean) / self._deviation
 
         list(map_threads(work, range(0, len(X), ROWS)))
@@ -273,12 +273,12 @@ class PowerTransformer(ColumnScaler):
     def inverse_transform(self, X: ArrayLike) -> Array:
         """X in the original units; NaN, with a warning, where no number has this transform."""
         Z = self._check_scaled(X)
-        out = np.empty_like(Z)
+        out, lambdas = np.empty_like(Z), np.asarray(self.lambdas_, dtype=np.float64)
 
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
             T = Z[rows] * self._deviation + self._mean
-            out[rows] = inverse_cells(T, self.lambdas_, self.method)
+            out[rows] = inverse_cells(T, lambdas, self.method)
 
         list(map_threads(work, range(0, len(Z), ROWS)))
         lost = np.isnan(out) & ~np.isnan(Z)

@@ -30,6 +30,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, R
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.features.selection.kernels import relate
 
 LARGEST = float(np.finfo(np.float64).max)  # stands for the infinite F of a perfect relation
 
@@ -46,19 +47,18 @@ class Relation(NamedTuple):
 
 
 def relation(rows: Rows) -> Relation:
-    """Sums of one leaf; the first row is taken off, so that a constant column has squares 0."""
+    """Sums of one leaf."""
     if issparse(rows.X):
         spread, y_mean = column_spread(rows.X, rows.w), rows.y.mean()
         v = rows.y - y_mean  # they sum to 0: the means of X are not needed
         return Relation(*spread[:2], y_mean, spread.squares, rows.X.T @ v, v @ v)
-    X = rows.X
-    origin, y_origin = X[0], rows.y[0]
-    C, v = X - origin, rows.y - y_origin
-    offset, y_offset = C.mean(axis=0), v.mean()
-    C -= offset
-    v = v - y_offset
-    sums = np.einsum("ij,ij->j", C, C), v @ C, v @ v
-    return Relation(len(X), origin + offset, y_origin + y_offset, *sums)
+    X = rows.X if rows.X.flags.writeable else rows.X.copy()  # a read-only array would recompile
+    v = rows.y - rows.y[0]
+    y_offset = v.mean()
+    v -= y_offset
+    shift, squares, cross = np.zeros((3, X.shape[1]))
+    relate(X, v, shift, squares, cross)
+    return Relation(len(X), X[0] + shift, rows.y[0] + y_offset, squares, cross, v @ v)
 
 
 def merge_relations(a: Relation, b: Relation) -> Relation:

@@ -24,7 +24,6 @@ from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
-from pellucid.core.runtime.warn import warn
 from pellucid.inference.covariance.covariance_model import (
     CENTRED,
     CovarianceModel,
@@ -140,6 +139,15 @@ class GraphicalModel(CovarianceModel):
         found = reduce_rows(CENTRED, rows, map_)
         self.location_ = np.zeros(len(found.mean)) if self.assume_centered else found.mean.copy()
         return squares_about(found, self.location_)
+
+    def _refuse_constant(self, S: Array) -> None:
+        """Without a variance log det T has no bound: there is no minimum."""
+        constant = np.diag(S) <= (16 * EPS * self.location_) ** 2  # all that rounding leaves
+        if constant.any():
+            where = self._column_name(int(np.argmax(constant)))
+            raise ValueError(
+                f"{where} does not vary: its variance is 0 and has no inverse; leave it out"
+            )
 
     def _solve(self, S: Array, alpha: float, context: FitContext) -> None:
         """Sweep until the gap is at most ``tol``; set the attributes."""
@@ -300,13 +308,14 @@ class GraphicalLasso(GraphicalModel):
     def _solve_checked(self, S: Array, **data: Any) -> None:
         steps = max(self.max_iter, 1)
         context = FitContext(self, max_steps=steps, attributes=self._as_stopped, **data)
-        if (np.diag(S) == 0).any() and self.alpha > 0:
-            where = self._column_name(int(np.argmin(np.diag(S))))
-            warn(f"{where} does not vary: its variance is 0 and it has no inverse")
+        if self.alpha > 0:
+            self._refuse_constant(S)
         self._solve(S, self.alpha, context)
 
 
 def refuse_few(shape: tuple[int, int]) -> None:
-    """An inverse covariance needs two columns."""
+    """An inverse covariance needs two rows and two columns."""
     if shape[1] < 2:
         raise ValueError(f"Found array with 1 feature(s) (shape={shape}) while 2 are needed")
+    if shape[0] < 2:
+        raise ValueError(f"Found array with 1 sample(s) (shape={shape}) while 2 are needed")

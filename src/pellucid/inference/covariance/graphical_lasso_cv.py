@@ -167,6 +167,7 @@ class GraphicalLassoCV(GraphicalModel):
         split = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
         context = FitContext(self, X=rows.X, max_steps=self.max_iter, attributes=self._as_stopped)
         S = self._center(rows, map_threads)
+        self._refuse_constant(S)
         cv = check_cv(self.cv, y, classifier=False)
         folds = [
             covariances_of(rows.X, train, test, self.assume_centered)

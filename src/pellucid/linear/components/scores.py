@@ -22,7 +22,9 @@ def check_parameters(model: Any) -> None:
 
 
 def refuse_components(model: Any, most: int, n_rows: int) -> None:
-    """Refuse more components than ``most``."""
+    """Refuse a single row, and more components than ``most``."""
+    if n_rows < 2:
+        raise ValueError(f"Found array with 1 sample(s); {type(model).__name__} needs at least 2")
     if model.n_components > most:
         what = f"`n_components` upper bound is {most}. Got {model.n_components} instead"
         shape = f"n_samples={n_rows}, n_features={model.n_features_in_}"

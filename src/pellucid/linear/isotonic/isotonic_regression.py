@@ -245,8 +245,7 @@ class IsotonicRegression(TransformerMixin, Regressor):
             far, side = (below, "below") if below.any() else (above, "above")
             where = f"in x_new is {side} the interpolation range, {a[0]:g} to {a[-1]:g}"
             raise ValueError(f"A value ({t[far][0]:g}) {where}; out_of_bounds='clip' takes its end")
-        found = np.interp(t, a, b)
-        found[below | above] = np.nan
+        found = np.where(below | above, np.nan, np.interp(t, a, b))
         return found.astype(a.dtype, copy=False)
 
     def predict(self, T: ArrayLike) -> Array:

@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn import linear_model as theirs
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import r2_score
@@ -53,6 +52,7 @@ from pellucid.linear.least_squares.least_squares import LinearRegression
 from pellucid.linear.robust.theil_sen_regressor import fit_subsets
 
 TOGETHER = 16  # trials whose least squares are solved at once
+JUDGED = 4  # of them judged by all rows with one matrix product
 
 
 class Drawn(NamedTuple):
@@ -302,11 +302,11 @@ class RANSACRegressor(MetaEstimatorMixin, Regressor):
         """Fitted sets in turn, or why one was skipped."""
         rng = generator(self.random_state)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
-        given = template.get_params()
-        quick = type(template) is LinearRegression and given == LinearRegression().get_params()
-        quick = quick and not extra and not issparse(X)
+        free = bool(template.get_params().get("fit_intercept"))
+        plain = LinearRegression(fit_intercept=free).get_params()
+        quick = type(template) is LinearRegression and template.get_params() == plain and not extra
         asks = self.is_data_valid is not None or self.is_model_valid is not None
-        D = np.column_stack([np.ones(len(y)), X]) if quick else None
+        D = np.column_stack([np.full(len(y), float(free)), to_dense(X)]) if quick else None
         while True:
             sets = [drawn.subset(k, rng) for _ in range(TOGETHER if quick and not asks else 1)]
             subset = sets[0]
@@ -337,8 +337,10 @@ class RANSACRegressor(MetaEstimatorMixin, Regressor):
         """Least squares of several sets at once; no set is too small for a plane of least norm."""
         Y = y if y.ndim == 2 else y[:, None]
         theta = np.stack([fit_subsets(D, column, np.array(sets)) for column in Y.T])  # (t, m, q)
-        said = np.tensordot(D, theta, axes=(1, 2))  # (n, t, m)
+        theta[:, :, 0] *= D[0, 0]  # no intercept: a column of zeros
         for j, subset in enumerate(sets):
+            if j % JUDGED == 0:  # (t, JUDGED, n): what one set says of all rows lies together
+                said = theta[:, j : j + JUDGED] @ D.T
             if self.is_model_valid is not None:
                 model = LinearRegression()
                 model.n_features_in_ = X.shape[1]
@@ -347,7 +349,7 @@ class RANSACRegressor(MetaEstimatorMixin, Regressor):
                 if not self.is_model_valid(model, X[subset], y[subset]):
                     yield "invalid_model"
                     continue
-            answer = said[:, :, j] if y.ndim == 2 else said[:, 0, j]
+            answer = said[:, j % JUDGED].T if y.ndim == 2 else said[0, j % JUDGED]
             yield Trial(subset, loss(y, answer), partial(inlier_score, y, answer, w))
 
     def _judge(
