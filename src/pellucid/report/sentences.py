@@ -31,6 +31,8 @@ EVIDENCE = {  # key of a finding's evidence -> how a reader says it; "" is not s
     "cook": "Cook's distance",
     "bound": "a share can be off by",
     "delta": "",
+    "said": "",
+    "reason": "",
     "gain_low": "the gain lies between",
     "gain_high": "and",
     "columns_looked_at": "columns",

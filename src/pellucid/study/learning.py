@@ -721,7 +721,7 @@ def advice(n: int, p: int, rank: int | None) -> str:
     if n < FEW_PER_FEATURE * p:
         return f"{text}: few rows for each; penalties help, selection or PCA may help."
     if rank is not None and rank < p:
-        return f"{text}: enough rows, but only {rank} of them are independent."
+        text = f"{p:,} features, {rank:,} of them independent, for {n:,} rows"
     return f"{text}: enough rows."
 
 

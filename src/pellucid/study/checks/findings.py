@@ -62,7 +62,7 @@ FINDINGS: dict[str, Rule] = {
         "at least 1 % of the rows and more than such coarse values would repeat by chance.",
         "A row that is in both parts of a split is predicted from memory, and a repeated row "
         "counts double.",
-        "Copies are kept on one side of every split. Remove them if they are an accident.",
+        "Remove them if they are an accident.",
     ),
     "PEL105": Rule(
         "warning",
@@ -240,7 +240,7 @@ FINDINGS: dict[str, Rule] = {
     ),
     "PEL303": Rule(
         "info",
-        "Copies of training rows in the test",
+        "Copies of rows and the split",
         "Rows drawn for the test had an equal row among the training rows; a warning where a "
         "fifth of the rows all but repeat another in their numbers.",
         "A test row that was trained on is predicted from memory.",

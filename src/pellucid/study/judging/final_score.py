@@ -4,6 +4,7 @@
 rows once, beside guessing, and keeps what its errors look like.
 """
 
+import math
 import warnings
 from copy import copy
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.decision_rule import costs_among
+from pellucid.study.judging.gain import EXTREME
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
@@ -151,6 +153,10 @@ def score_table(
         table = with_beside(table, task, said, y)
     else:
         table = with_beside(regression_metrics(y, said.prediction), task, said, y)
+        for name in EXTREME:  # no resample has a larger error than these rows, other rows do
+            if name != task.metric:
+                bare = table[name]._replace(low=math.nan, high=math.nan)
+                table = with_metric(table, name, bare)
     if task.metric in table:
         return table
     return with_metric(table, task.metric, metric_of(scorer, model, X, y))
