@@ -245,9 +245,9 @@ class Study:
         task = self.formalise()
         known = labelled_rows(self.frame, task)
         if int(known.sum()) < 10:
-            raise TaskError(
-                f"{int(known.sum())} rows have a target; at least 10 are needed for a study"
-            )
+            n = int(known.sum())
+            having = "1 row has" if n == 1 else f"{n} rows have"
+            raise TaskError(f"{having} a target; at least 10 are needed for a study")
         split = make_split(self.frame, task, self.plan, self.random_state)
         keep = lambda rows: np.asarray(rows)[known[np.asarray(rows)]]  # noqa: E731
         folds = tuple((keep(a), keep(b)) for a, b in split.folds)

@@ -241,4 +241,5 @@ def _named(names: list[str]) -> str:
     """The names; of a long list the first ones."""
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    last = ", and " if any(" and " in name for name in names) else " and "
+    return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

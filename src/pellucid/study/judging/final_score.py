@@ -24,6 +24,7 @@ from pellucid.evaluation.metrics.regression_scores import regression_metrics
 from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metrics
 from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
+from pellucid.study.candidates.limited import LimitedRegressor, on_log_scale
 from pellucid.study.candidates.non_negative import NonNegativeRegressor
 from pellucid.study.candidates.ordered import places
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
@@ -88,6 +89,8 @@ def unfitted(
 ) -> Pipeline:
     """Features and model that are to be fitted on these rows."""
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
+    if shop.scorer.task.kind == "regression" and on_log_scale(model):
+        model = LimitedRegressor(model)
     if shop.scorer.task.nature == "counts" and outcome.complexity > 0:
         model = NonNegativeRegressor(model)
     if trust is not None:

@@ -78,13 +78,13 @@ class Case(NamedTuple):
 
 
 def figure(x: float, digits: int = 3) -> str:
-    """Three significant digits, thousands with commas.
+    """Three significant digits, thousands with commas; a power of ten far from 1.
 
-    >>> figure(0.12345), figure(1234567.0), figure(3.0)
-    ('0.123', '1,230,000', '3')
+    >>> figure(0.12345), figure(1234567.0), figure(3.0), figure(9.112e-13)
+    ('0.123', '1,230,000', '3', '9.11e-13')
     """
-    none = "undefined"
-    return figures(float(x) or 0.0, digits, plain=True, commas=1e3, missing=none, infinite=none)
+    none, near = "undefined", x == 0 or 1e-6 <= abs(x) < 1e12
+    return figures(float(x) or 0.0, digits, plain=near, commas=1e3, missing=none, infinite=none)
 
 
 def between(low: float, high: float) -> str:
@@ -473,9 +473,16 @@ TAKEN = {  # why another model than the best in the folds is taken
 
 
 def _listed(names: list[str]) -> str:
+    """
+    >>> _listed(["average of a and b", "c"]), _listed(["a", "b", "c", "d"])
+    ('average of a and b, and c', 'a, b and 2 others')
+    """
     if len(names) > 3:
-        return f"{', '.join(names[:2])} and {len(names) - 2} others"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        names = [*names[:2], f"{len(names) - 2} others"]
+    if len(names) == 1:
+        return names[0]
+    last = ", and" if any(" and " in name for name in names) else " and"
+    return f"{', '.join(names[:-1])}{last} {names[-1]}"
 
 
 def leaked(case: Case) -> list[str]:
