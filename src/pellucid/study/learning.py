@@ -56,7 +56,12 @@ from pellucid.study.reading.refusals import (
     only_names,
 )
 from pellucid.study.reading.sampling import read_rows
-from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
+from pellucid.study.reading.target_arrays import (
+    CLASSES,
+    labelled_rows,
+    target_array,
+    tidy_labels,
+)
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
     Audit,
@@ -176,6 +181,7 @@ class Study:
                 raise TaskError("the table has no rows")
             self._done["columns"], self._done["types"] = read_columns(raw), raw.schema
             frame = typed_frame(raw, self._done["columns"])
+            frame = tidy_labels(frame, [name for name in self._targets if name in frame.columns])
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
             groups = named_groups(plan, frame.columns)

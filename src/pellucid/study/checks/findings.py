@@ -162,6 +162,15 @@ FINDINGS: dict[str, Rule] = {
         "The sign, currency or unit is taken off and never changes the number: 47.1% is 47.1.",
         "If the form shown is wrong, write plain numbers such as 1234.5.",
     ),
+    "PEL117": Rule(
+        "warning",
+        "Levels that differ in case or blanks only",
+        "Two levels of a column of text, or two classes, are equal once capitals are small and "
+        "blanks at the ends are gone.",
+        "To a model they are different things: a class is split, and its parts are told apart "
+        "by chance.",
+        "If they mean the same, write them in one way.",
+    ),
     "PEL201": Rule(
         "info",
         "Missing targets",

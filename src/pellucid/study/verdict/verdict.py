@@ -42,6 +42,7 @@ CURRENCIES = "$€£¥₹"
 DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 402, 403, 404, 405, 414, 415, 416, 417)
 LEAVES_NEXT = tuple(f"PEL{n}" for n in (*DONE, 501, 503))
 LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would change the verdict
+RAISED = ("PEL117",)  # of the target: the question itself is another one
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
@@ -530,7 +531,17 @@ def next_step(case: Case, kind: str) -> list[str]:
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
     if not open_ or kind == "excluded":
         return []
-    first = min(open_, key=lambda f: (rank[f.severity], f.code in LATER, -int(f.code[3]), f.code))
+    asked = {f.code for f in open_ if f.code in RAISED and set(f.where) & set(case.task.target)}
+    first = min(
+        open_,
+        key=lambda f: (
+            rank[f.severity],
+            f.code not in asked,
+            f.code in LATER,
+            -int(f.code[3]),
+            f.code,
+        ),
+    )
     where = f" ({', '.join(first.where[:3])})" if first.where else ""
     remedy = first.fix.split(". ")[0].rstrip(".")
     return [f"Next, {first.title[0].lower()}{first.title[1:]}{where}: {_small(remedy)}."]
