@@ -95,6 +95,7 @@ def as_utf8(file: File, problem: NotUtf8) -> File:
         raise problem from None
     how = NAMES.get(name, name.upper()) + (f", {lines:,} of its lines as UTF-8" if lines else "")
     finding(
-        f"{file.name} is not UTF-8; it was read as {how}. If letters look wrong, save it as UTF-8, or pass open({file.name!r}, encoding=...)"
+        f"{file.name} is not UTF-8; it was read as {how}. If letters look wrong, save it as UTF-8, "
+        f"or pass open({file.name!r}, encoding=...)"
     )
     return File(path, file.name, spool)
