@@ -186,3 +186,5 @@ def test_names_at_the_ends_of_lines_stand_apart():
 
 def test_what_a_program_needs_is_not_printed_as_evidence():
     assert evidence_words({"groups": 50, "reason": "Rows of one", "said": []}) == "groups 50"
+    found = {"columns": {"day": {"form": "date", "low": "2012-01-01", "in_row_order": True}}}
+    assert evidence_words(found) == "columns day form date; low 2012-01-01"

@@ -462,8 +462,9 @@ def cell(value: object) -> str:
     """
     if isinstance(value, list | tuple):
         return listed([cell(v) for v in value], 8)
-    if isinstance(value, dict):
-        return flat(value)
+    if isinstance(value, dict):  # yes and no are for programs
+        told = {k: v for k, v in value.items() if not isinstance(v, bool)}
+        return flat({str(k).replace("_", " "): v for k, v in told.items()})
     text = number(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
