@@ -79,3 +79,8 @@ def test_a_race_is_predicted_in_seconds(tmp_path):
     assert judge(model, table, None).table["rmse"].estimate < 90
     found = {f.code: f for f in audit(table, "time").findings}
     assert found["PEL116"].evidence["form"] == {"start": "12:34", "time": "12:34:56"}
+
+
+def test_about_a_number_is_the_number():
+    cells = pl.Series(["~60.3", "≈ 5", "7", "~$1,200"])
+    assert read_amounts(cells, "1,234.5 $").to_list() == [60.3, 5.0, 7.0, 1200.0]

@@ -3,7 +3,8 @@ r"""Numbers as people write them: one form per column, found from its cells and 
 A form is written as its own example, ``1,234.5``, ``1.234,5 €``, ``1234.5 %``: the mark between
 thousands (none, comma, point, blank, apostrophe), the decimal mark, and the currency, percent sign
 or unit. Under a form a cell may have its sign in front, as U+2212, behind (``5-``) or as accounting
-brackets (``(5)``), the currency on either side, and blanks of any kind; a bare number is read too.
+brackets (``(5)``), the currency on either side, "about" (``~5``) and blanks of any kind; a bare
+number is read too.
 What stands beside the number never changes it: ``47.1%`` is 47.1.
 
 ``find_form`` takes the form that reads the most cells. Where 1,018 may be 1018 or 1.018 in every
@@ -49,7 +50,8 @@ _START = r"(?:/\p{L}|[\p{L}°µ%‰\"″′" + _MONEY[1:] + ")"
 _WORD = _START + r"[\p{L}\d/²³·.^%°" + _MONEY[1:] + "{0,11}"
 _NUMBER = r"(?P<number>(?:\d[\d.,' ]*\d|\d|[.,]\d+)(?:[eE][+-]?\d+)?)"
 _CELL = (
-    rf"^(?P<open>\()? ?(?P<sign>[+-])? ?{_FRONT}? ?(?P<inner>\()? ?(?P<second>[+-])? ?{_NUMBER}"
+    rf"^[~≈]? ?(?P<open>\()? ?(?P<sign>[+-])? ?{_FRONT}? ?(?P<inner>\()? ?(?P<second>[+-])? ?"
+    rf"{_NUMBER}"
     rf" ?(?P<unit>{_WORD}(?: \p{{L}}[\p{{L}}./²³]{{0,11}})?)? ?(?P<close>\))? ?(?P<after>{_WORD})?"
     r" ?(?P<trail>-)?$"
 )

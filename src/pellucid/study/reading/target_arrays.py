@@ -57,6 +57,8 @@ def _classes(column: pl.Series, task: Task) -> Any:
     if column.dtype in (pl.Categorical, pl.Enum) or column.dtype == pl.String:
         return column.cast(pl.String).to_numpy().astype(str)
     values = column.to_numpy()
+    if values.dtype.kind == "f" and task.classes and isinstance(task.classes[0], str):
+        return values.astype(str)
     if values.dtype.kind == "f" and (values == np.round(values)).all():
         return values.astype(np.int64)
     return values.astype(str) if values.dtype.kind == "O" else values
