@@ -333,7 +333,7 @@ def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) ->
         known = "it is" if one else "they are"
         return f"{text} Keep {'it' if one else 'them'} only if {known} known before the target is."
     worse = better["high"] < plain["low"] if greater else better["low"] > plain["high"]
-    what = "made it better" if worse else "cost little: the intervals overlap"
+    what = "made it better" if worse else "changed little: the intervals overlap"
     return f"{text} Leaving {'it' if one else 'them'} out {what}."
 
 
