@@ -194,3 +194,14 @@ def test_hostile_sheets_are_refused(tmp_path, cells, sentence):
     sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
     with pytest.raises(ValueError, match=sentence):
         load(rewrite(path, "xl/worksheets/1.xml", sheet))
+
+
+def test_joined_files_of_two_encodings_are_read_line_by_line(tmp_path):
+    towns = ["Köln", "Zürich", "Genève", "Bern"] * 5
+    every = ["utf-8", "cp1252", "cp1252"] * 7
+    lines = [f"{t},{i}\n".encode(every[i]) for i, t in enumerate(towns)]
+    path = tmp_path / "towns.csv"
+    path.write_bytes(b"town,n\n" + b"".join(lines))
+    with pytest.warns(DataWarning, match=r"Windows-1252 \(Latin-1\), 5 of its lines as UTF-8"):
+        table = load(path)
+    assert table["town"].to_list() == towns

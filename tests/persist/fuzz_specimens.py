@@ -134,6 +134,9 @@ def fitted_parts():
         f"{candidates}.log_scale.LogScaleRegressor": regressor(
             f"{candidates}.log_scale.LogScaleRegressor", line(), y=np.exp(y)
         ),
+        f"{candidates}.limited.LimitedRegressor": regressor(
+            f"{candidates}.limited.LimitedRegressor", line(), y=np.exp(y)
+        ),
         f"{candidates}.non_negative.NonNegativeRegressor": regressor(
             f"{candidates}.non_negative.NonNegativeRegressor", line(), y=y**2
         ),

@@ -5,13 +5,15 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from example_record import NASTY, example
 
 from pellucid.cli import main
 from pellucid.report import render, to_json
-from pellucid.report.charts import Frame
+from pellucid.report.charts import Frame, apart
+from pellucid.report.pictures import dependence
 from pellucid.report.rendering import SECTIONS
 from pellucid.report.sentences import board_lead, evidence_words
 
@@ -169,3 +171,20 @@ def test_ticks_have_room_beside_the_title():
     assert "150,000" in {words for _, words in ends}
     assert all(float(x) - 6.4 * len(words) > 16 for x, words in ends)
     assert Frame((0.0, 1.0), (0.0, 1.0)).left == 52
+
+
+def test_names_at_the_ends_of_lines_stand_apart():
+    assert apart([20.0, 12.0, 10.0], 13) == [36.0, 23.0, 10.0]
+    curve = {"name": "x", "values": [0, 1], "low": None, "high": None}
+    ends = [("probability of c0", 0.3), ("probability of c1", 0.301), ("probability of c2", 0.302)]
+    curves = [curve | {"mean": [0.5, end], "output": output} for output, end in ends]
+    drawn = str(dependence(curves).svg)
+    heights = sorted(float(y) for y in re.findall(r'class="name" x="[\d.]+" y="([\d.]+)"', drawn))
+    assert len(heights) == 3
+    assert min(b - a for a, b in pairwise(heights)) >= 13
+
+
+def test_what_a_program_needs_is_not_printed_as_evidence():
+    assert evidence_words({"groups": 50, "reason": "Rows of one", "said": []}) == "groups 50"
+    found = {"columns": {"day": {"form": "date", "low": "2012-01-01", "in_row_order": True}}}
+    assert evidence_words(found) == "columns day form date; low 2012-01-01"

@@ -70,7 +70,7 @@ def test_the_verdict_says_what_is_predicted(tmp_path):
     found = pellucid.learn(amounts(), "cost", plan=Plan(candidates=("log_ridge", "ridge")))
     assert found.verdict.chosen == "ridge regression on the log scale"
     assert found.verdict.kind == "shown"
-    factor = found.model[-1].smearing_
+    factor = found.model[-1].estimator_.smearing_
     said = [s for s in found.verdict.text if s.startswith("It is fitted to the logarithm")]
     assert said
     assert f"{factor:.3g} times" in said[0]
@@ -89,3 +89,17 @@ def test_an_amount_judged_in_shares():
     )
     assert found.verdict.kind == "shown"
     assert "Gamma deviance" in found.verdict.text[0]
+
+
+def test_far_from_the_learning_rows_an_amount_stays_within_reach(tmp_path):
+    """A log link makes an exponential of a line: a cell a thousand times too large is no inf."""
+    rng = np.random.default_rng(8)
+    size = rng.gamma(4.0, 1000.0, 200)
+    price = np.exp(10 + size / 8000 + 0.2 * rng.normal(size=200))
+    plan = Plan(candidates=("gamma", "log_ridge"))
+    record = pellucid.learn(
+        pl.DataFrame({"size": size, "price": price}), "price", effort="quick", plan=plan
+    )
+    pellucid.save(record.model, tmp_path / "m.pellucid")
+    said = pellucid.load(tmp_path / "m.pellucid").predict(pl.DataFrame({"size": [4000.0, 4e7]}))
+    assert price.min() < said[0] < price.max() < said[1] <= price.max() ** 2 / price.min() * 1.001

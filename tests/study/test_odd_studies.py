@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid import Plan, learn
+from pellucid import Plan, learn, load, save
 from pellucid.study import TaskError, detect_task
+from pellucid.study.saved.evaluation import judge
 
 RNG = np.random.default_rng(0)
 
@@ -220,3 +221,25 @@ def test_few_rows_do_not_say_that_nothing_is_there():
     verdict = learn(pl.DataFrame(cells | {"y": y.round(3)}), target="y", effort="quick").verdict
     assert verdict.kind != "excluded"
     assert "will not change that" not in " ".join(verdict.text)
+
+
+def test_two_numbers_with_fractions_are_two_classes(tmp_path):
+    """A dose of 3.5 or 7.25; the saved model is judged by the numbers of the table."""
+    X, cells = normal(120, 2, 5)
+    table = pl.DataFrame(cells | {"dose": np.where(X[:, 0] > 0, 3.5, 7.25)})
+    record = learn(table, "dose", effort="quick", plan=Plan(keep=("x0",), candidates=("tree",)))
+    assert record.task.classes == ("3.5", "7.25")
+    assert record.verdict.kind == "shown"
+    save(record.model, tmp_path / "m.pellucid")
+    assert judge(load(tmp_path / "m.pellucid"), table, None).table["accuracy"].estimate > 0.9
+
+
+def test_a_few_rows_written_out_ten_times_are_a_few_rows():
+    """Sixteen rows of noise: every model that remembers is right about their copies."""
+    cells = normal(16, 3, 6)[1]
+    y = np.random.default_rng(7).normal(size=16).round(2)
+    table = pl.concat([pl.DataFrame(cells | {"y": y})] * 10)
+    record = learn(table, "y", effort="quick")
+    assert record.verdict.kind != "shown"
+    assert record.final.gain.units == "different rows"
+    assert "PEL104" in {f.code for f in record.findings if f.severity == "warning"}

@@ -126,7 +126,7 @@ def test_probabilities_are_off_beyond_the_limit_and_beyond_chance(ece, band, tol
 def test_a_test_score_apart_from_the_folds_is_told(low, high, moved, metric, told):
     """Intervals that touch do not lie apart; a moved cut explains what depends on it."""
     cv = SimpleNamespace(low=0.5, high=0.8, estimate=0.6)
-    row = SimpleNamespace(name="m", chosen=True, interval=cv)
+    row = SimpleNamespace(name="m", chosen=True, interval=cv, complexity=1)
     test = SimpleNamespace(low=low, high=high, estimate=(low + high) / 2)
     facts = SimpleNamespace(
         evaluation=SimpleNamespace(final=SimpleNamespace(table={metric: test})),
@@ -135,6 +135,8 @@ def test_a_test_score_apart_from_the_folds_is_told(low, high, moved, metric, tol
         cut=SimpleNamespace(moved=moved),
     )
     assert len(_outside(facts)) == told
+    row.complexity = 0  # guessing says the shares of its rows, whatever they are
+    assert _outside(facts) == []
 
 
 def test_votes_for_one_group_or_none_do_not_count():

@@ -153,7 +153,8 @@ def flattered(found: "Judgement") -> str:
 def number(value: "float | None") -> str:
     from pellucid.core.figures import figures
 
-    return figures(None if value is None else float(f"{value:.4g}"))
+    rounded = None if value is None else float(f"{value:.4g}")
+    return figures(rounded, whole=(1e4, 1e9), commas=1e4)
 
 
 def said(metric: str) -> str:

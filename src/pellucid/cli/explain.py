@@ -190,7 +190,7 @@ def number(value: object) -> str:
     """
     from pellucid.core.figures import figures
 
-    return figures(value, 4)
+    return figures(value, 4, whole=(1e3, 1e9), commas=1e4)
 
 
 def heading(screen: "Console", text: str) -> None:

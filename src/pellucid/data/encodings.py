@@ -2,8 +2,8 @@
 
 UTF-16 and UTF-32 are known by their byte-order mark, UTF-16 without one by its zero bytes. Other
 text is one byte per letter: Windows-1252, which has all letters of Latin-1, or Latin-1 itself where
-a byte has no letter in Windows-1252. A file of which most letters are UTF-8 is a damaged UTF-8 file
-and is refused by its first bad line.
+a byte has no letter in Windows-1252; single lines of it may be UTF-8. A file of which most letters
+are UTF-8 is a damaged UTF-8 file and is refused by its first bad line.
 """
 
 import codecs
@@ -60,19 +60,42 @@ def find_encoding(file: File, problem: NotUtf8) -> str:
     return name
 
 
+def _copy_lines(source: str, target: str, name: str) -> int:
+    """A copy in UTF-8; lines that are UTF-8 (files were joined) stay. How many of these there are.
+
+    No letters of a language make UTF-8 in one byte each: it takes pairs such as "Ã¶".
+    """
+    kept = 0
+    with open(source, "rb") as lines, open(target, "wb") as copy:
+        while piece := lines.readline(COPY_BYTES):
+            try:
+                piece.decode("utf-8")
+            except UnicodeDecodeError:
+                piece = piece.decode(name).encode("utf-8")
+            else:
+                kept += not piece.isascii()
+            copy.write(piece)
+    return kept
+
+
 def as_utf8(file: File, problem: NotUtf8) -> File:
     """The file copied to a temporary one in UTF-8, with a finding that says what it was."""
     name = find_encoding(file, problem)
     spool = Spool()
     path = spool.file(plain_name(file.path))
+    lines = 0  # that were UTF-8 after all
     try:
-        with open(file.path, encoding=name, newline="") as text, open(path, "wb") as target:
-            while piece := text.read(COPY_BYTES):
-                target.write(piece.encode("utf-8"))
+        if name in NAMES:
+            lines = _copy_lines(file.path, path, name)
+        else:
+            with open(file.path, encoding=name, newline="") as text, open(path, "wb") as target:
+                while piece := text.read(COPY_BYTES):
+                    target.write(piece.encode("utf-8"))
     except UnicodeError:
         raise problem from None
+    how = NAMES.get(name, name.upper()) + (f", {lines:,} of its lines as UTF-8" if lines else "")
     finding(
-        f"{file.name} is not UTF-8; it was read as {NAMES.get(name, name.upper())}. If letters "
-        f"look wrong, save it as UTF-8, or pass open({file.name!r}, encoding=...)"
+        f"{file.name} is not UTF-8; it was read as {how}. If letters look wrong, save it as UTF-8, "
+        f"or pass open({file.name!r}, encoding=...)"
     )
     return File(path, file.name, spool)

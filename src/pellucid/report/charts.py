@@ -76,7 +76,7 @@ class Frame:
     ) -> None:
         self.width, self.height = width, height
         widest = max((len(number(value)) for value in ticks(*ylim)), default=0)
-        left = max(left, 24 + math.ceil(6.4 * widest))  # the title stands beside the ticks
+        left = max(left, 24 + math.ceil(7.7 * widest))  # the title stands beside the ticks
         self.left, self.right, self.top, self.bottom = left, width - right, top, height - bottom
         self.log_x = log_x
         self.xlim = (math.log10(xlim[0]), math.log10(xlim[1])) if log_x else xlim
@@ -269,6 +269,18 @@ def whiskers(
         if not bars:
             f.shapes.append(circle(f.x(value), y, 4, "accent"))
     return Markup('<div class="names">') + f.svg(alt) + Markup("</div>")
+
+
+def apart(wished: Sequence[float], least: float) -> list[float]:
+    """Heights of labels, moved down where one would be nearer than ``least`` to that above it.
+
+    >>> apart([20.0, 12.0, 10.0], 13)
+    [36.0, 23.0, 10.0]
+    """
+    places, above = list(wished), -math.inf
+    for i in sorted(range(len(wished)), key=lambda i: wished[i]):
+        places[i] = above = max(wished[i], above + least)
+    return places
 
 
 def histogram(counts: Sequence[float], alt: str) -> Markup:

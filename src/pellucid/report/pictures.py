@@ -202,14 +202,15 @@ def line_picture(curves: list[dict[str, Any]], outputs: list[str]) -> Markup:
     if dates:
         f.text(f.x(places[0]), f.bottom + 17, str(values[0])[:10])
         f.text(f.x(places[-1]), f.bottom + 17, str(values[-1])[:10], "end")
-    for curve, output, kind in zip(curves, outputs, TONES, strict=False):
+    heights = charts.apart([f.y(curve["mean"][-1]) + 4 for curve in curves], 13)
+    for curve, output, kind, height in zip(curves, outputs, TONES, heights, strict=False):
         mean = curve["mean"]
         if curve.get("low") and curve.get("high"):
             f.band(places, curve["low"], curve["high"], kind)
         f.line(places, mean, kind)
         if several:
             label = charts.short(output.removeprefix("probability of "), 14)
-            f.text(f.right + 6, f.y(mean[-1]) + 4, label, "start", "name")
+            f.text(f.right + 6, height, label, "start", "name")
     return f.svg(f"mean prediction against {curves[0]['name']}: {', '.join(outputs)}")
 
 
@@ -244,8 +245,8 @@ def learning_curve(c: dict[str, Any], metric: str) -> Picture:
     rows = list(zip(c["sizes"], c["train"], c["test"], strict=True))
     return Picture(
         f.svg("score against the number of training rows"),
-        "Line: unseen rows, with interval. Dashes: the rows it learned from. Still getting "
-        "better at the right: more rows would help; a lasting gap: too flexible.",
+        "Line: unseen rows, with one standard error. Dashes: the rows it learned from. Still "
+        "getting better at the right: more rows would help; a lasting gap: too flexible.",
         ("rows", "learned from", "unseen"),
         rows,
     )

@@ -31,6 +31,8 @@ EVIDENCE = {  # key of a finding's evidence -> how a reader says it; "" is not s
     "cook": "Cook's distance",
     "bound": "a share can be off by",
     "delta": "",
+    "said": "",
+    "reason": "",
     "gain_low": "the gain lies between",
     "gain_high": "and",
     "columns_looked_at": "columns",
@@ -331,7 +333,7 @@ def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) ->
         known = "it is" if one else "they are"
         return f"{text} Keep {'it' if one else 'them'} only if {known} known before the target is."
     worse = better["high"] < plain["low"] if greater else better["low"] > plain["high"]
-    what = "made it better" if worse else "cost little: the intervals overlap"
+    what = "made it better" if worse else "changed little: the intervals overlap"
     return f"{text} Leaving {'it' if one else 'them'} out {what}."
 
 
@@ -460,8 +462,9 @@ def cell(value: object) -> str:
     """
     if isinstance(value, list | tuple):
         return listed([cell(v) for v in value], 8)
-    if isinstance(value, dict):
-        return flat(value)
+    if isinstance(value, dict):  # yes and no are for programs
+        told = {k: v for k, v in value.items() if not isinstance(v, bool)}
+        return flat({str(k).replace("_", " "): v for k, v in told.items()})
     text = number(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 

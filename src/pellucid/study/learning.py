@@ -56,7 +56,12 @@ from pellucid.study.reading.refusals import (
     only_names,
 )
 from pellucid.study.reading.sampling import read_rows
-from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
+from pellucid.study.reading.target_arrays import (
+    CLASSES,
+    labelled_rows,
+    target_array,
+    tidy_labels,
+)
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
     Audit,
@@ -176,6 +181,7 @@ class Study:
                 raise TaskError("the table has no rows")
             self._done["columns"], self._done["types"] = read_columns(raw), raw.schema
             frame = typed_frame(raw, self._done["columns"])
+            frame = tidy_labels(frame, [name for name in self._targets if name in frame.columns])
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
             groups = named_groups(plan, frame.columns)
@@ -245,9 +251,9 @@ class Study:
         task = self.formalise()
         known = labelled_rows(self.frame, task)
         if int(known.sum()) < 10:
-            raise TaskError(
-                f"{int(known.sum())} rows have a target; at least 10 are needed for a study"
-            )
+            n = int(known.sum())
+            having = "1 row has" if n == 1 else f"{n} rows have"
+            raise TaskError(f"{having} a target; at least 10 are needed for a study")
         split = make_split(self.frame, task, self.plan, self.random_state)
         keep = lambda rows: np.asarray(rows)[known[np.asarray(rows)]]  # noqa: E731
         folds = tuple((keep(a), keep(b)) for a, b in split.folds)
@@ -721,7 +727,7 @@ def advice(n: int, p: int, rank: int | None) -> str:
     if n < FEW_PER_FEATURE * p:
         return f"{text}: few rows for each; penalties help, selection or PCA may help."
     if rank is not None and rank < p:
-        return f"{text}: enough rows, but only {rank} of them are independent."
+        text = f"{p:,} features, {rank:,} of them independent, for {n:,} rows"
     return f"{text}: enough rows."
 
 

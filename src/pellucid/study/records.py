@@ -406,7 +406,8 @@ class Insight(NamedTuple):
                           held out fold by fold, in units of the measure, largest first
     ``dependence``        [{name, values, mean, low, high, kind, output}] partial dependence of the
                           strongest; ``output`` says of what
-    ``learning_curve``    {sizes, train, train_low, train_high, test, test_low, test_high}
+    ``learning_curve``    {sizes, train, train_low, train_high, test, test_low, test_high}: low and
+                          high are one standard error away
     ``complexity_curve``  {parameter, values, train, test, test_se, chosen, rule}
 
     >>> Insight().to_dict()["importance"] is None

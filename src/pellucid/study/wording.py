@@ -9,11 +9,14 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
+    >>> listed(["average of a and b", "c"])
+    'average of a and b, and c'
     """
     names = [str(n) for n in names]
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    last = ", and " if len(names) > 1 and any(" and " in name for name in names) else " and "
+    return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def source_name(data: object) -> str:

@@ -72,6 +72,9 @@ def planted(name):
         return t | {"a": mixed}, "y", {"a"}
     if name == "PEL116":
         return t | {"a": [f"${1000 * v:,.2f}" for v in t["a"]]}, "y", {"a"}
+    if name == "PEL117":
+        town = [(v, v.upper(), f"{v} ")[i % 3] for i, v in enumerate(t["city"])]
+        return t | {"city": town}, "y", {"city"}
     if name == "PEL114":
         days = pl.date_range(pl.date(2020, 1, 1), pl.date(2022, 1, 1), eager=True)
         return t | {"day": days.sample(N, seed=0)}, "y", {"day"}
@@ -352,7 +355,7 @@ def test_selection_bound():
 
 
 def test_every_code_has_a_rule_a_reason_and_a_remedy():
-    wanted = [*range(101, 117), *range(201, 209), *range(301, 310), *range(401, 418),
+    wanted = [*range(101, 118), *range(201, 209), *range(301, 310), *range(401, 418),
               *range(501, 508), *range(601, 607)]  # fmt: skip
     assert list(FINDINGS) == [f"PEL{n}" for n in wanted]
     for rule in FINDINGS.values():
@@ -421,3 +424,14 @@ def test_the_page_has_every_code_as_it_is():
     for code, rule in FINDINGS.items():
         line = f"| {code} | {rule.severity} | {rule.title} | {rule.rule} | {rule.fix} |"
         assert line in page, f"docs/study_audit.md: {code} differs from FINDINGS"
+
+
+def test_classes_spelled_in_several_ways_are_told():
+    """Labels of a language that tells them apart by more than case and blanks are left alone."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["Yes", "yes", " no", "No", "maybe"], 200)
+    found = {f.code: f for f in audit({"x": rng.normal(size=200), "y": y}, "y").findings}
+    assert found["PEL117"].where == ("y",)
+    assert found["PEL117"].evidence["same"]["y"] == ["'No' = 'no'", "'Yes' = 'yes'"]
+    clear = rng.choice(["ja", "yes", "nein", "no"], 200)
+    assert "PEL117" not in codes({"x": rng.normal(size=200), "y": clear})

@@ -49,3 +49,11 @@ def test_quarters_of_large_numbers_are_written_out():
     size = np.linspace(1650.0, 16_200.0, 200)
     found = error_slices(pl.DataFrame({"size": size}), {"size": "number"}, size, wrong=False)
     assert found[0]["slice"].startswith("highest quarter (12,562 to 16,200)")
+
+
+def test_few_values_are_named_not_called_quarters():
+    year = np.repeat([2007, 2008, 2009], 30)
+    errors = np.repeat([1.0, 0.0, 0.0], 30)
+    kinds = {"year": "whole"}
+    found = error_slices(pl.DataFrame({"year": year}), kinds, errors, wrong=True)
+    assert [one["slice"] for one in found] == ["2007"]

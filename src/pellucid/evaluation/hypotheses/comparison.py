@@ -240,5 +240,6 @@ def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, 
 def _named(names: list[str]) -> str:
     """The names; of a long list the first ones."""
     if len(names) > MOST_NAMED:
-        return f"{', '.join(names[: MOST_NAMED - 1])} and {len(names) - MOST_NAMED + 1} others"
-    return ", ".join(names)
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
+    last = ", and " if any(" and " in name for name in names) else " and "
+    return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

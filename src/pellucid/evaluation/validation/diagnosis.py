@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.figures import figures
 from pellucid.core.readable import readable
 from pellucid.core.records import plain
 from pellucid.evaluation.hypotheses.significance import score_vector
@@ -89,17 +90,26 @@ def diagnose_fit(
         kind = "uninformative"
         sentence = "even on its training rows it is not shown to be better than guessing"
     elif better(inside, outside) and gap > room:
-        kind, by = "overfit", f"the score on training rows is better by {gap:.3g}"
+        kind, by = "overfit", f"the score on training rows is better by {_amount(gap)}"
         sentence = f"{by} than on new rows, more than chance"
     elif more is not None and better(more, outside):
         kind = "underfit"
         gain = float(more.mean() - outside.mean())
-        sentence = f"a richer model is better by {gain:.3g} on new rows, more than chance"
+        sentence = f"a richer model is better by {_amount(gain)} on new rows, more than chance"
     else:
-        kind, sentence = "good", f"training and new rows differ by {gap:.3g}, which is little"
+        kind, sentence = "good", f"training and new rows differ by {_amount(gap)}, which is little"
         if gap > room:
-            sentence = f"training and new rows differ by {gap:.3g}, which may be chance"
+            sentence = f"training and new rows differ by {_amount(gap)}, which may be chance"
     return Diagnosis(kind, gap, sentence, REMEDIES[kind])
+
+
+def _amount(x: float) -> str:
+    """Three figures, and no power of ten.
+
+    >>> _amount(1160.4), _amount(0.0125)
+    ('1160', '0.0125')
+    """
+    return figures(x, 3, plain=True, commas=1e4)
 
 
 def _like(values: ArrayLike | None, train: Array, sign: float, name: str) -> Array | None:

@@ -21,6 +21,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Card
 
 FOLDS = 5
+LARGEST = 709.0  # of which the exponential is a float64
 
 
 class LogScaleRegressor(MetaEstimatorMixin, Regressor):
@@ -54,7 +55,8 @@ class LogScaleRegressor(MetaEstimatorMixin, Regressor):
     def predict(self, X: Any) -> Array:
         """The mean of y."""
         check_is_fitted(self)
-        return self.smearing_ * np.exp(self.estimator_.predict(X))
+        most = LARGEST - max(0.0, float(np.log(self.smearing_)))
+        return self.smearing_ * np.exp(np.minimum(self.estimator_.predict(X), most))
 
     def card(self) -> Card:
         """That of the regressor within, and the factor from median to mean."""

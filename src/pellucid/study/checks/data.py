@@ -1,9 +1,10 @@
-"""Findings about the table itself, PEL101 to PEL116; none of them looks at the target."""
+"""Findings about the table itself, PEL101 to PEL117; none of them asks what tells of the target."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.relations import exact_relations
@@ -19,6 +20,7 @@ from pellucid.study.records import Finding
 LEAST = 20  # rows: fewer are too few to call a column an identifier
 DISTINCT_SHARE = 0.95
 MANY_LEVELS = 50
+MOST_SPELLED = 2000  # levels of a column that people have spelled
 NEARLY = 0.995
 CONDITION, INFLATION = 30.0, 10.0
 SCALES = 1000.0
@@ -56,7 +58,7 @@ Check = Callable[[Sheet], list[Finding]]
 def check_data(sheet: Sheet) -> list[Finding]:
     """Everything about the columns but the target's relation to them."""
     found: list[Finding] = []
-    for test in (missing, constant, repeated, levels, extremes, mixed, written, dates):
+    for test in (missing, constant, repeated, levels, extremes, mixed, written, spelled, dates):
         found += test(sheet)
     if sheet.identifiers:
         found.append(_identifier_finding(sheet, sheet.identifiers))
@@ -245,6 +247,23 @@ def written(sheet: Sheet) -> list[Finding]:
         if forms:
             found.append(finding("PEL116", forms, severity=severity, form=forms))
     return found
+
+
+def spelled(sheet: Sheet) -> list[Finding]:
+    """PEL117: yes, Yes and "yes " in one column."""
+    some: dict[str, list[str]] = {}
+    for name, column in sheet.columns.items():
+        if column.kind != "category" or name in sheet.dropped or name in sheet.identifiers:
+            continue
+        if column.distinct > MOST_SPELLED:
+            continue
+        alike: dict[str, list[str]] = {}
+        for level in column.cells.drop_nulls().unique().sort().cast(pl.String).to_list():
+            alike.setdefault(" ".join(level.split()).casefold(), []).append(level)
+        same = [found for found in alike.values() if len(found) > 1]
+        if same:
+            some[name] = [" = ".join(repr(level) for level in found) for found in same]
+    return [finding("PEL117", some, same=some)] if some else []
 
 
 def dates(sheet: Sheet) -> list[Finding]:

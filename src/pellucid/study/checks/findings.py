@@ -62,7 +62,7 @@ FINDINGS: dict[str, Rule] = {
         "at least 1 % of the rows and more than such coarse values would repeat by chance.",
         "A row that is in both parts of a split is predicted from memory, and a repeated row "
         "counts double.",
-        "Copies are kept on one side of every split. Remove them if they are an accident.",
+        "Remove them if they are an accident.",
     ),
     "PEL105": Rule(
         "warning",
@@ -162,6 +162,15 @@ FINDINGS: dict[str, Rule] = {
         "The sign, currency or unit is taken off and never changes the number: 47.1% is 47.1.",
         "If the form shown is wrong, write plain numbers such as 1234.5.",
     ),
+    "PEL117": Rule(
+        "warning",
+        "Levels that differ in case or blanks only",
+        "Two levels of a column of text, or two classes, are equal once capitals are small and "
+        "blanks at the ends are gone.",
+        "To a model they are different things: a class is split, and its parts are told apart "
+        "by chance.",
+        "If they mean the same, write them in one way.",
+    ),
     "PEL201": Rule(
         "info",
         "Missing targets",
@@ -240,7 +249,7 @@ FINDINGS: dict[str, Rule] = {
     ),
     "PEL303": Rule(
         "info",
-        "Copies of training rows in the test",
+        "Copies of rows and the split",
         "Rows drawn for the test had an equal row among the training rows; a warning where a "
         "fifth of the rows all but repeat another in their numbers.",
         "A test row that was trained on is predicted from memory.",

@@ -10,6 +10,7 @@ from pellucid.study.records import Finding, Plan, SplitRecord, Task
 from pellucid.study.splits.owners import near_copies
 
 MANY = 10  # levels
+PARTED = "The order of time, or the groups, part them: remove them if they are an accident."
 
 
 def split_findings(
@@ -20,7 +21,8 @@ def split_findings(
     if copies.real:
         across = straddling(copies, split)
         grave = "warning" if across else "info"
-        found.append(finding("PEL303", severity=grave, rows=copies.surplus, on_both_sides=across))
+        one = finding("PEL303", severity=grave, rows=copies.surplus, on_both_sides=across)
+        found.append(one._replace(fix=PARTED) if across else one)
     found += _found_groups(columns, plan, split)
     if split.kind not in ("random", "stratified"):
         return found

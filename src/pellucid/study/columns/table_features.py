@@ -350,8 +350,10 @@ class TableFeatures(Transformer):
         columns = self._read(raw)
         for name, one, read in zip(self._feature_names(), raw, columns, strict=True):
             if len(cells := _unread(one, read)):
-                n = f"{len(cells)} cell{'s' if len(cells) > 1 else ''}"
-                text = f"cannot be read, such as {cells[0]!r}, and count as missing"
+                one_cell = len(cells) == 1
+                n = "1 cell" if one_cell else f"{len(cells)} cells"
+                count = "counts" if one_cell else "count"
+                text = f"cannot be read, such as {cells[0]!r}, and {count} as missing"
                 warn(f"{n} of the column {name!r} {text}", DataWarning)
         return self._fill(columns, {})
 

@@ -4,6 +4,7 @@
 rows once, beside guessing, and keeps what its errors look like.
 """
 
+import math
 import warnings
 from copy import copy
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from pellucid.evaluation.metrics.regression_scores import regression_metrics
 from pellucid.evaluation.metrics.tasks import multilabel_metrics, ranking_metrics
 from pellucid.evaluation.splits.guard import GuardedTest
 from pellucid.inference import LossMatrixClassifier
+from pellucid.study.candidates.limited import LimitedRegressor, on_log_scale
 from pellucid.study.candidates.non_negative import NonNegativeRegressor
 from pellucid.study.candidates.ordered import places
 from pellucid.study.candidates.training import Outcome, Tuning, Workshop
@@ -32,6 +34,7 @@ from pellucid.study.columns.series_model import SeriesModel
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.judging.calibration import TemperedClassifier
 from pellucid.study.judging.decision_rule import costs_among
+from pellucid.study.judging.gain import EXTREME
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
@@ -86,6 +89,8 @@ def unfitted(
 ) -> Pipeline:
     """Features and model that are to be fitted on these rows."""
     model = clone(outcome.tried.candidate.estimator).set_params(**params)
+    if shop.scorer.task.kind == "regression" and on_log_scale(model):
+        model = LimitedRegressor(model)
     if shop.scorer.task.nature == "counts" and outcome.complexity > 0:
         model = NonNegativeRegressor(model)
     if trust is not None:
@@ -151,6 +156,10 @@ def score_table(
         table = with_beside(table, task, said, y)
     else:
         table = with_beside(regression_metrics(y, said.prediction), task, said, y)
+        for name in EXTREME:  # no resample has a larger error than these rows, other rows do
+            if name != task.metric:
+                bare = table[name]._replace(low=math.nan, high=math.nan)
+                table = with_metric(table, name, bare)
     if task.metric in table:
         return table
     return with_metric(table, task.metric, metric_of(scorer, model, X, y))

@@ -1,9 +1,9 @@
 """Where the model is wrong most: test rows by the levels and quarters of every column.
 
-A slice is a level of a column of categories, a quarter of a column of numbers, or its missing
-cells. Its error is the share of wrong answers or the mean absolute error, with an interval (Wilson,
-Student) that holds for all slices looked at together (95 %, Bonferroni); those whose interval lies
-above the error of all rows come first.
+A slice is a level of a column of categories, a quarter of a column of numbers (one of its values
+where it has few), or its missing cells. Its error is the share of wrong answers or the mean
+absolute error, with an interval (Wilson, Student) that holds for all slices looked at together
+(95 %, Bonferroni); those whose interval lies above the error of all rows come first.
 """
 
 from typing import Any
@@ -16,6 +16,7 @@ from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval, mean_interval, proportion_interval
 
 LEAST, LEVELS, MOST = 8, 12, 6  # rows of a slice, levels of a column, slices kept
+FEW = 6  # values of a column of numbers that are slices by themselves
 QUARTERS = ("lowest", "second", "third", "highest")
 
 
@@ -68,20 +69,25 @@ def _interval(part: Array, wrong: bool, confidence: float) -> Interval:
     return found._replace(low=max(found.low, 0.0))
 
 
+def _said(value: float) -> str:
+    return figures(float(value), 4, whole=(1e3, 1e15), commas=1e4)
+
+
 def _slices(cells: pl.Series, kind: str) -> list[tuple[str, BoolArray]]:
     gaps = cells.is_null().to_numpy()
     found = [("missing", gaps)] if gaps.any() else []
     if kind in ("number", "whole") and cells.dtype.is_numeric():
         x = cells.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         known = x[np.isfinite(x)]
+        values = np.unique(known)
+        if len(values) <= FEW:
+            return found + [(_said(value), x == value) for value in values]
         cuts = np.unique(np.quantile(known, [0.25, 0.5, 0.75])) if len(known) else known
         if len(cuts) == 3:
             quarter = np.searchsorted(cuts, x, "left")
             ends = [known.min(), *cuts, known.max()]
             for q, name in enumerate(QUARTERS):
-                low, high = (
-                    figures(float(end), 4, whole=(1e3, 1e15), commas=1e4) for end in ends[q : q + 2]
-                )
+                low, high = (_said(end) for end in ends[q : q + 2])
                 label = f"{name} quarter ({low} to {high})"
                 found.append((label, (quarter == q) & np.isfinite(x)))
     elif kind in ("category", "truth") and cells.n_unique() <= LEVELS:

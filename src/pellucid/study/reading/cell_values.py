@@ -14,7 +14,7 @@ from pellucid.core.arrays.columns import Coded, Text, plain_column
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.data.cells import converted, stripped
 from pellucid.study.reading.dates import dates_of_form, read_dates
-from pellucid.study.reading.number_forms import PLAIN, find_form, read_amounts
+from pellucid.study.reading.number_forms import CLOCKS, PLAIN, find_form, read_amounts
 
 Column = np.ndarray | Text | Coded
 KINDS = ("number", "whole", "truth", "category", "text", "date", "list", "empty")
@@ -42,20 +42,22 @@ def label(value: object) -> str | None:
 
 
 def levels(column: np.ndarray) -> tuple[list[str | None], IntArray]:
-    """Distinct levels of a column (None: missing) and the number of every cell's level.
+    """Distinct levels of a column (None: missing) and the number of every cell's level; blanks
+    at the ends of a cell are no part of it.
 
-    >>> levels(np.array(["b", None, "b"], dtype=object))
+    >>> levels(np.array(["b", None, "b "], dtype=object))
     (['b', None], array([0, 1, 0]))
     """
     place: dict[str | None, int] = {}
     if isinstance(column, Text) and len(column.series) <= FEW_CELLS:
-        cells = column.series.cast(pl.String).to_list()
+        cells = column.series.cast(pl.String).str.strip_chars().to_list()
         numbered = np.array([place.setdefault(cell, len(place)) for cell in cells], np.intp)
         return list(place), numbered
     from pellucid.features.encoding.categories import find_values  # compiled: slow to import
 
     found = find_values([column])
     names = [label(value) for value in found.values[0].tolist()]
+    names = [None if name is None else name.strip() for name in names]
     number = np.array([place.setdefault(name, len(place)) for name in names], np.intp)
     codes = number[found.codes[0]] if len(names) else np.zeros(0, np.intp)
     return list(place), codes
@@ -138,6 +140,8 @@ def _read_numbers(series: pl.Series, name: str, form: str) -> Array:
             cells.to_frame().select(converted(pl.col("cell"), "bool").cast(pl.Float64)).to_series()
         )
         found = find_form(_distinct(cells))
+        if found is not None and found.form in CLOCKS and form not in CLOCKS:
+            found = None  # a count of minutes is not known to be that of a clock
         own = read if found is None else read_amounts(cells, found.form)
         if found is not None and found.doubt and own.count() > read.count():
             amount = cells.filter(cells.str.contains(r"\d[.,]\d{3}\b"))[0]

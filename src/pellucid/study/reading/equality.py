@@ -2,7 +2,8 @@
 
 Rows are compared by a 64-bit hash first; those that meet another are then compared cell by cell, so
 the answer is exact. If the columns were independent, two rows would agree with probability
-prod_j sum_v share_jv^2; where that explains the repeats, they are no copies.
+prod_j sum_v share_jv^2; where that explains the repeats, they are no copies. Nor are they where all
+columns have few values that come in many combinations.
 
 The digest is SHA-256 over names, kinds and cells in a canonical form: numbers as float64 (as int64
 where that loses digits), dates as microseconds, text as UTF-8 with lengths. It does not depend on
@@ -22,6 +23,7 @@ from pellucid.study.reading.profiles import SAFE, Column
 
 SAMPLE = 100_000
 COARSE = 20  # values: a table whose columns all have at most so many repeats rows naturally
+MIXED = 1.25  # different rows per value of the finest column, from which values are combined freely
 
 SHORT = 1000  # cells that are joined one by one: a plan of Polars would cost more
 
@@ -71,7 +73,9 @@ class Copies:
         self.expected = 0.0
         if self.surplus:
             self.expected = expected_repeats(self.frame)
-            coarse = all(column.distinct <= COARSE for column in columns)
+            most = max(column.distinct for column in columns)
+            mixed = len(self.first) - self.surplus > MIXED * most  # not one row for each value
+            coarse = mixed and all(column.distinct <= COARSE for column in columns)
             self.by_chance = coarse or self.expected >= self.surplus / 3
 
     @property

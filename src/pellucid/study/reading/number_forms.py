@@ -3,13 +3,18 @@ r"""Numbers as people write them: one form per column, found from its cells and 
 A form is written as its own example, ``1,234.5``, ``1.234,5 €``, ``1234.5 %``: the mark between
 thousands (none, comma, point, blank, apostrophe), the decimal mark, and the currency, percent sign
 or unit. Under a form a cell may have its sign in front, as U+2212, behind (``5-``) or as accounting
-brackets (``(5)``), the currency on either side, and blanks of any kind; a bare number is read too.
+brackets (``(5)``), the currency on either side, "about" (``~5``) and blanks of any kind; a bare
+number is read too.
 What stands beside the number never changes it: ``47.1%`` is 47.1.
 
 ``find_form`` takes the form that reads the most cells. Where 1,018 may be 1018 or 1.018 in every
 cell, it is 1018 in a column of money or where numbers below 1000 alone have no mark; else
 ``decimal`` decides (what other columns of the table show); else a comma parts thousands, a point
 begins decimals, and ``doubt`` says so.
+
+Lengths of time and times of day (``7:45``, ``1:02:03``, ``7:45 pm``) count in their last part, in
+columns where every cell is one and more than 20 differ: ``1:02:03`` is 3723 seconds, ``7:45`` is
+465, whether the parts are hours and minutes or minutes and seconds.
 
 No numbers: leading zeros, phone numbers (``+`` and eight digits or more), names of 16 digits and
 more, blanks or points between groups of equally many digits, columns that stand in brackets
@@ -26,6 +31,9 @@ from pellucid.data.cells import CODES, converted
 
 PLAIN = "1234.5"
 STYLES = ((".", ","), (".", " "), (".", "'"), (",", "."), (",", " "), (",", "'"))  # decimal, group
+CLOCKS = {"12:34": "", "12:34:56": "s"}  # forms of time, and the unit of their numbers if known
+_CLOCK = r"^(-?\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$"
+TIMES = 20  # fewer different ones than this are levels
 LONG = 15  # digits that a number may have; more are a name
 LEAST = 7  # digits of a code that is written in groups
 PHONE = 8
@@ -42,7 +50,8 @@ _START = r"(?:/\p{L}|[\p{L}°µ%‰\"″′" + _MONEY[1:] + ")"
 _WORD = _START + r"[\p{L}\d/²³·.^%°" + _MONEY[1:] + "{0,11}"
 _NUMBER = r"(?P<number>(?:\d[\d.,' ]*\d|\d|[.,]\d+)(?:[eE][+-]?\d+)?)"
 _CELL = (
-    rf"^(?P<open>\()? ?(?P<sign>[+-])? ?{_FRONT}? ?(?P<inner>\()? ?(?P<second>[+-])? ?{_NUMBER}"
+    rf"^[~≈]? ?(?P<open>\()? ?(?P<sign>[+-])? ?{_FRONT}? ?(?P<inner>\()? ?(?P<second>[+-])? ?"
+    rf"{_NUMBER}"
     rf" ?(?P<unit>{_WORD}(?: \p{{L}}[\p{{L}}./²³]{{0,11}})?)? ?(?P<close>\))? ?(?P<after>{_WORD})?"
     r" ?(?P<trail>-)?$"
 )
@@ -72,6 +81,8 @@ def marks_of(form: str) -> Marks:
     >>> marks_of("1.234,5 €")
     Marks(decimal=',', group='.', unit='€')
     """
+    if form in CLOCKS:
+        return Marks(".", "", CLOCKS[form])
     found = re.fullmatch(r"1([,.' ]?)234([.,])5(?: (.+))?", form)
     if found is None:
         raise ValueError(f"a number form is written as its example, 1,234.5 or 1234.5 kg: {form!r}")
@@ -85,6 +96,8 @@ def read_amounts(cells: pl.Series, form: str = PLAIN) -> pl.Series:
     [1018.84, -73.4, None]
     """
     frame = cells.alias("cell").to_frame()
+    if form in CLOCKS:
+        return frame.select(_time(pl.col("cell")).alias(cells.name)).to_series()
     if form == PLAIN:
         read = frame.select(_plain(pl.col("cell")).alias(cells.name)).to_series()
         if read.null_count() == cells.null_count():
@@ -101,12 +114,16 @@ def read_each(cells: pl.DataFrame) -> pl.Series:
     >>> read_each(cells).to_list()
     [1.5, 1500.0]
     """
-    forms = cells["form"].unique().to_list()
+    forms = [form for form in cells["form"].unique().to_list() if form not in CLOCKS]
+    cells = cells.with_row_index("place")
+    clocks = cells.filter(pl.col("form").is_in(list(CLOCKS)))
     marks = pl.DataFrame([marks_of(form) for form in forms], schema=Marks._fields, orient="row")
-    marks = marks.rename({"unit": "form_unit"}).with_columns(form=pl.Series(forms))
-    asked = cells.select("cell", "form").with_row_index("place").join(marks, on="form")
-    read = [
-        _parts(some).select("place", _value(str(key[0]), str(key[1]), pl.col("form_unit")))
+    marks = marks.rename({"unit": "form_unit"}).with_columns(form=pl.Series(forms, dtype=pl.String))
+    asked = cells.select("place", "cell", "form").join(marks, on="form")
+    read = [clocks.select("place", _time(pl.col("cell")).alias("cell"))] + [
+        _parts(some).select(
+            "place", _value(str(key[0]), str(key[1]), pl.col("form_unit")).alias("cell")
+        )
         for key, some in asked.partition_by("decimal", "group", as_dict=True).items()
     ]
     return pl.concat(read).sort("place").to_series(1)
@@ -133,6 +150,9 @@ def find_forms(counts: pl.DataFrame, decimal: str = "") -> dict[int, Found]:
     """
     cell = pl.col("cell")
     counts = counts.filter(cell.str.contains(r"\d"))
+    clocks = _clock_forms(counts)
+    if clocks:
+        counts = counts.filter(~pl.col("column").is_in(list(clocks)))
     counts = counts.with_columns(plain=_plain(cell).is_not_null(), version=_is_version())
     judged = counts.group_by("column").agg(
         plain=pl.col("plain").all(),
@@ -146,7 +166,36 @@ def find_forms(counts: pl.DataFrame, decimal: str = "") -> dict[int, Found]:
     if len(rest):
         parts = _parts(counts.filter(pl.col("column").is_in(rest.implode())))
         found |= _written_forms(parts.filter(pl.col("number").is_not_null()), decimal)
-    return found
+    return found | clocks
+
+
+def _clock_forms(counts: pl.DataFrame) -> dict[int, Found]:
+    """The columns of which every cell is a length of time or a time of day, and most differ.
+
+    Few of them are levels: the hours at which a shop opens.
+    """
+    cell = _tidy(pl.col("cell"))
+    if not counts["cell"].str.contains(":", literal=True).any():
+        return {}
+    judged = counts.group_by("column").agg(
+        clock=cell.str.contains(_CLOCK).all() & (pl.len() > TIMES),
+        seconds=(cell.str.count_matches(":") == 2).any(),
+    )
+    wanted = judged.filter("clock").select("column", "seconds").iter_rows()
+    return {j: Found("12:34:56" if seconds else "12:34", False) for j, seconds in wanted}
+
+
+def _time(cell: pl.Expr) -> pl.Expr:
+    """A length of time or a time of day, counted in its last part; null for other cells."""
+    parts = _tidy(cell).str.extract_groups(_CLOCK)
+    first, second, third = (
+        parts.struct.field(str(i)).cast(pl.Float64, strict=False) for i in (1, 2, 3)
+    )
+    half = parts.struct.field("4").str.to_lowercase()
+    hour = pl.when(half.is_null()).then(first).otherwise(first % 12 + 12 * (half == "p"))
+    sign = pl.when(parts.struct.field("1").str.starts_with("-")).then(-1.0).otherwise(1.0)
+    size = hour.abs() * 60 + second
+    return sign * pl.when(third.is_null()).then(size).otherwise(size * 60 + third)
 
 
 def _written_forms(read: pl.DataFrame, decimal: str) -> dict[int, Found]:

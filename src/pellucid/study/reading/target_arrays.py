@@ -8,11 +8,22 @@ import polars as pl
 
 from pellucid.core.arrays.columns import frame_column
 from pellucid.core.arrays.typing import BoolArray
+from pellucid.data.cells import stripped
 from pellucid.study.reading.cell_values import items
 from pellucid.study.records import Task
 
 CLASSES = ("binary", "multiclass")
 NUMBERS = ("regression", "multi_output_regression", "ranking")
+
+
+def tidy_labels(frame: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
+    """The frame with targets in text without outer blanks, and missing marks as missing.
+
+    >>> tidy_labels(pl.DataFrame({"y": ["yes ", "yes", " NA"]}), ["y"])["y"].to_list()
+    ['yes', 'yes', None]
+    """
+    words = [name for name in targets if frame[name].dtype == pl.String]
+    return frame.with_columns(stripped(pl.col(name)).alias(name) for name in words)
 
 
 def labelled_rows(frame: pl.DataFrame, task: Task) -> BoolArray:
@@ -46,6 +57,8 @@ def _classes(column: pl.Series, task: Task) -> Any:
     if column.dtype in (pl.Categorical, pl.Enum) or column.dtype == pl.String:
         return column.cast(pl.String).to_numpy().astype(str)
     values = column.to_numpy()
+    if values.dtype.kind == "f" and task.classes and isinstance(task.classes[0], str):
+        return values.astype(str)
     if values.dtype.kind == "f" and (values == np.round(values)).all():
         return values.astype(np.int64)
     return values.astype(str) if values.dtype.kind == "O" else values

@@ -214,11 +214,12 @@ def _classes(column: Column, reason: str) -> Task:
 
 
 def class_labels(column: Column) -> tuple[Any, ...]:
-    """The distinct labels in order."""
+    """The distinct labels in order; numbers with fractions are words."""
     cells = column.cells.drop_nulls()
     if column.kind == "whole" and not cells.dtype.is_integer():
         cells = cells.cast(pl.Int64)
-    return tuple(cells.unique().sort().to_list())
+    labels = cells.unique().sort().to_list()
+    return tuple(str(label) if isinstance(label, float) else label for label in labels)
 
 
 def label_names(column: Column) -> tuple[str, ...]:
@@ -325,6 +326,8 @@ def _positive(task: Task, counts: np.ndarray) -> Any:
 def class_sizes(column: Column, classes: tuple[Any, ...]) -> Any:
     """Rows of each class."""
     found = dict(column.cells.drop_nulls().rename("cell").value_counts(name="n").rows())
+    if classes and isinstance(classes[0], str):
+        found = {str(label): n for label, n in found.items()}
     return np.array([found.get(label, 0) for label in classes])
 
 

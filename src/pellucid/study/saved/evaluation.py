@@ -35,7 +35,13 @@ from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.equality import digest
 from pellucid.study.reading.profiles import in_seconds, read_columns
-from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
+from pellucid.study.reading.target_arrays import (
+    CLASSES,
+    NUMBERS,
+    labelled_rows,
+    target_array,
+    tidy_labels,
+)
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
@@ -201,6 +207,8 @@ def number_targets(frame: pl.DataFrame, task: Task, forms: dict[str, str]) -> pl
             except ValueError as error:
                 raise ValueError(f"the target {name!r} must be numbers: {error}") from error
             frame = frame.with_columns(pl.Series(name, read).fill_nan(None))
+        elif kind == pl.String:
+            frame = tidy_labels(frame, [name])
         elif task.kind in NUMBERS and not kind.is_numeric() and kind != pl.Boolean:
             raise ValueError(f"the target {name!r} must be numbers, it is {kind}")
     return frame

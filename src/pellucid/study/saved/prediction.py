@@ -31,6 +31,7 @@ WRAPPERS = (
     "LossMatrixClassifier",
     "TemperedClassifier",
     "NonNegativeRegressor",
+    "LimitedRegressor",
     "ChangeRegressor",
     "OrderedClassifier",
 )

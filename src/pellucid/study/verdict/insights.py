@@ -21,11 +21,12 @@ import polars as pl
 from pellucid.core.arrays.typing import Array
 from pellucid.core.records import Summary
 from pellucid.evaluation.splits.folds import FAILURES
+from pellucid.evaluation.validation.fold_summary import cv_summary
 from pellucid.study.candidates.candidates import public
 from pellucid.study.candidates.training import Outcome, Part, Tuning, Workshop, fit_model
 from pellucid.study.judging.calibration import aligned
 from pellucid.study.judging.final_score import curve_of
-from pellucid.study.judging.measure import fold_interval
+from pellucid.study.judging.measure import BOUNDS, fold_interval
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Insight
 
@@ -33,6 +34,7 @@ REPEATS, MANY_COLUMNS, SAMPLE = 3, 100, 5000
 STRONGEST, SHOWN_CLASSES, GRID, BACKGROUND = 4, 3, 15, 100
 FOLDS = 5  # at most so many for curves
 SIZES = (0.1, 0.25, 0.5, 0.75, 1.0)
+SHARE = "accuracy"  # a measure with the range of a probability
 WIDE_SUMMARY = 200  # more coefficients than this, over all classes, are not shown as a table
 
 
@@ -80,16 +82,17 @@ def importances(shop: Workshop, outcome: Outcome) -> list[dict[str, Any]]:
     folds = range(min(len(shop.folds), 3)) if many else range(len(shop.folds))
     table = [_shuffled(shop, outcome, i, 1 if many else REPEATS) for i in folds]
     rows = np.array(table)  # (folds, columns)
+    used = np.unique(part.features.origins())  # a column without features is not looked at
     if len(rows) == 1:  # a single fold: the parts of its judging rows are not refitted
         rows = np.vstack([rows, rows])
         spread = False
     else:
         spread = True
     found = []
-    for j, name in enumerate(names):
+    for j in used:
         one = fold_interval(rows[:, j], shop.ratio(), "", len(rows))
         low, high = (one.low, one.high) if spread else (float("nan"), float("nan"))
-        found.append({"name": str(name), "estimate": one.estimate, "low": low, "high": high})
+        found.append({"name": str(names[j]), "estimate": one.estimate, "low": low, "high": high})
     return sorted(found, key=lambda one: (-one["estimate"], one["name"]))
 
 
@@ -198,8 +201,9 @@ def _records(
         outputs = [(classes.index(label), f"probability of {label}") for label in wanted]
     shown = [v if isinstance(v, int | float | str | bool) else str(v) for v in values]
     found = []
+    bounded = SHARE if task.kind in CLASSES else ""
     for place, output in outputs:
-        bands = [_band(curves[:, v, place], shop) for v in range(len(values))]
+        bands = [_band(curves[:, v, place], shop, bounded) for v in range(len(values))]
         mean, low, high = (list(column) for column in zip(*bands, strict=True))
         found.append(
             {
@@ -222,11 +226,22 @@ def _widest(classes: list[Any], curves: Array) -> list[Any]:
     return [classes[j] for j in order]
 
 
-def _band(values: Array, shop: Workshop) -> tuple[float, float, float]:
+def _band(values: Array, shop: Workshop, bounded: str) -> tuple[float, float, float]:
+    """Mean and 95 % interval over folds; ``bounded`` names a measure of the same range."""
     if len(values) < 2:
         return float(values[0]), float("nan"), float("nan")
-    one = fold_interval(values, shop.ratio(), shop.scorer.task.metric, len(values))
+    one = fold_interval(values, shop.ratio(), bounded, len(values))
     return one.estimate, one.low, one.high
+
+
+def _around(scores: Array, shop: Workshop) -> tuple[float, float, float]:
+    """Mean and one standard error to either side: three folds are too few for an interval."""
+    mean = float(scores.mean())
+    if len(scores) < 2:
+        return mean, float("nan"), float("nan")
+    error = cv_summary(scores, test_ratio=shop.ratio()).standard_error
+    floor, top = BOUNDS.get(shop.scorer.task.metric, (-np.inf, np.inf))
+    return mean, max(mean - error, floor), min(mean + error, top)
 
 
 def learning_curve(shop: Workshop, outcome: Outcome) -> dict[str, Any] | None:
@@ -240,8 +255,8 @@ def learning_curve(shop: Workshop, outcome: Outcome) -> dict[str, Any] | None:
             continue
         inside, outside = zip(*[pair for pair in pairs if pair is not None], strict=True)
         kept.append(size)
-        train.append(_band(np.array(inside), shop))
-        test.append(_band(np.array(outside), shop))
+        train.append(_around(np.array(inside), shop))
+        test.append(_around(np.array(outside), shop))
     if len(kept) < 2:
         return None
     found: dict[str, Any] = {"sizes": kept}

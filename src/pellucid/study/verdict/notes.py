@@ -3,6 +3,7 @@
 import shlex
 from typing import Any, NamedTuple
 
+from pellucid.study.candidates.limited import LimitedRegressor
 from pellucid.study.columns.lags import Lags
 from pellucid.study.judging.calibration import trusted
 from pellucid.study.judging.final_score import STEPS
@@ -51,7 +52,8 @@ def _lags(facts: Facts) -> str:
 
 
 def _log_scale(facts: Facts) -> str:
-    factor = getattr(facts.last, "smearing_", None)
+    last = facts.last.estimator_ if isinstance(facts.last, LimitedRegressor) else facts.last
+    factor = getattr(last, "smearing_", None)
     if factor is None:
         return ""
     return (

@@ -42,6 +42,7 @@ CURRENCIES = "$€£¥₹"
 DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 402, 403, 404, 405, 414, 415, 416, 417)
 LEAVES_NEXT = tuple(f"PEL{n}" for n in (*DONE, 501, 503))
 LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would change the verdict
+RAISED = ("PEL117",)  # of the target: the question itself is another one
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
@@ -78,13 +79,13 @@ class Case(NamedTuple):
 
 
 def figure(x: float, digits: int = 3) -> str:
-    """Three significant digits, thousands with commas.
+    """Three significant digits, thousands with commas; a power of ten far from 1.
 
-    >>> figure(0.12345), figure(1234567.0), figure(3.0)
-    ('0.123', '1,230,000', '3')
+    >>> figure(0.12345), figure(1234567.0), figure(3.0), figure(9.112e-13)
+    ('0.123', '1,230,000', '3', '9.11e-13')
     """
-    none = "undefined"
-    return figures(float(x) or 0.0, digits, plain=True, commas=1e3, missing=none, infinite=none)
+    none, near = "undefined", x == 0 or 1e-6 <= abs(x) < 1e12
+    return figures(float(x) or 0.0, digits, plain=near, commas=1e3, missing=none, infinite=none)
 
 
 def between(low: float, high: float) -> str:
@@ -473,9 +474,16 @@ TAKEN = {  # why another model than the best in the folds is taken
 
 
 def _listed(names: list[str]) -> str:
+    """
+    >>> _listed(["average of a and b", "c"]), _listed(["a", "b", "c", "d"])
+    ('average of a and b, and c', 'a, b and 2 others')
+    """
     if len(names) > 3:
-        return f"{', '.join(names[:2])} and {len(names) - 2} others"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        names = [*names[:2], f"{len(names) - 2} others"]
+    if len(names) == 1:
+        return names[0]
+    last = ", and" if any(" and " in name for name in names) else " and"
+    return f"{', '.join(names[:-1])}{last} {names[-1]}"
 
 
 def leaked(case: Case) -> list[str]:
@@ -523,7 +531,17 @@ def next_step(case: Case, kind: str) -> list[str]:
     open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
     if not open_ or kind == "excluded":
         return []
-    first = min(open_, key=lambda f: (rank[f.severity], f.code in LATER, -int(f.code[3]), f.code))
+    asked = {f.code for f in open_ if f.code in RAISED and set(f.where) & set(case.task.target)}
+    first = min(
+        open_,
+        key=lambda f: (
+            rank[f.severity],
+            f.code not in asked,
+            f.code in LATER,
+            -int(f.code[3]),
+            f.code,
+        ),
+    )
     where = f" ({', '.join(first.where[:3])})" if first.where else ""
     remedy = first.fix.split(". ")[0].rstrip(".")
     return [f"Next, {first.title[0].lower()}{first.title[1:]}{where}: {_small(remedy)}."]

@@ -1,0 +1,55 @@
+"""What a study says of its model holds: bands hold their means, and nothing unseen is named."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pellucid import Plan, learn
+
+
+def inputs(seed, n=120):
+    return np.random.default_rng(seed).normal(size=(n, 2))
+
+
+@pytest.fixture(scope="module", params=["rmse", "r2"])
+def below_zero(request):
+    """A target far below 0, of which no measure of errors knows the range."""
+    X = inputs(0)
+    y = 40 * X[:, 0] - 300
+    table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y + 30 * X[:, 1] ** 2})
+    plan = Plan(candidates=("ridge",))
+    return learn(table, "y", effort="quick", plan=plan, metric=request.param).insight
+
+
+def test_bands_of_predictions_hold_their_means(below_zero):
+    curve = next(one for one in below_zero.dependence if one["name"] == "a")
+    middle, low, high = (np.array(curve[key]) for key in ("mean", "low", "high"))
+    assert middle.max() < -100
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    assert (high - low).max() < 200
+
+
+def test_learning_curves_have_bands_of_one_standard_error(below_zero):
+    curve = below_zero.learning_curve
+    for part in ("train", "test"):
+        middle, low, high = (np.array(curve[f"{part}{end}"]) for end in ("", "_low", "_high"))
+        assert (low <= middle).all()
+        assert (middle <= high).all()
+    assert curve["test_high"][-1] - curve["test_low"][-1] < abs(curve["test"][-1])
+
+
+def test_columns_that_the_model_does_not_see_are_not_looked_at():
+    """Lags are columns of the study, but not of a model without them."""
+    X = inputs(1, 150)
+    day = np.datetime64("2021-01-01") + np.arange(150)
+    y = np.where(X[:, 0] + 0.2 * X[:, 1] > 0, "up", "down")
+    table = pl.DataFrame({"day": day, "a": X[:, 0], "b": X[:, 1], "y": y})
+    record = learn(table, "y", effort="quick", plan=Plan(time="day", candidates=("tree",)))
+    names = {column.name for column in record.features.columns}
+    looked_at = {one["name"] for one in record.insight.importance}
+    assert "lags" not in record.verdict.chosen
+    assert any("before" in name for name in names)
+    assert {"a", "b"} <= looked_at <= {"a", "b", "day"}
+    idle = {name for f in record.findings if f.code == "PEL410" for name in f.where}
+    assert idle <= looked_at
