@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from story_facts import holds, trace_of, unknown_numbers
+from story_facts import holds, trace_of, unbound_numbers, unknown_numbers
 
 from pellucid.lab.pages import ENTRIES, PAGES, page_of
 from pellucid.lab.stories import source_of, story_file
@@ -43,7 +43,17 @@ def test_a_scene(name, i):
     assert question.text
     assert question.why
     assert unknown_numbers(page, scene) == []
+    assert unbound_numbers(page, scene) == set()
     assert holds(page, scene), scene.true
+
+
+def test_a_number_that_nothing_bears_out_is_seen():
+    """A figure in the words that no frame and no fact holds is found, one that is there is not."""
+    page = page_of("kmeans")
+    scene = next(one for one in page.story if "42" in one.question.why)
+    assert unbound_numbers(page, scene) == set()
+    false = scene.question._replace(why=scene.question.why.replace("42", "43"))
+    assert unbound_numbers(page, scene._replace(question=false)) == {"43"}
 
 
 def test_no_two_presets_share_a_question():
