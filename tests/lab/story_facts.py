@@ -67,7 +67,7 @@ def written(text):
 
 
 def numbers_in(value):
-    """All numbers that a frame, a table or a setting holds, however deep, and those in its texts."""
+    """All numbers that a frame, a table or a setting holds, however deep, also in its texts."""
     if isinstance(value, dict):
         return {n for part in value.values() for n in numbers_in(part)}
     if isinstance(value, str):

@@ -1,11 +1,16 @@
-"""The lab in the reader's hands, in Chromium: stories, dragging, touch, links, phones."""
+"""The lab in the reader's hands, in Chromium: stories, dragging, touch, links, phones.
+
+``PELLUCID_AXE`` may name axe-core's ``axe.min.js``; its serious findings then fail a test.
+"""
 
 import functools
 import json
+import os
 import re
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from test_lab_browser import Browser
@@ -351,3 +356,24 @@ def test_names_and_roles(browser, lab):
     assert browser.run(unnamed) == 0
     assert browser.run("document.querySelectorAll('h1').length") == 1
     assert browser.run("document.querySelector('#live').ariaLive") == "polite"
+
+
+@pytest.mark.skipif("PELLUCID_AXE" not in os.environ, reason="PELLUCID_AXE names no axe.min.js")
+@pytest.mark.parametrize(
+    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
+)
+def test_axe_finds_nothing_serious(browser, lab, name):
+    """axe-core on the story, the answered question and the free play of a page."""
+    window(browser, 1400, 1000)
+    browser.call("Page.setBypassCSP", enabled=True)
+    opened(browser, lab, name)
+    browser.run(Path(os.environ["PELLUCID_AXE"]).read_text("utf-8") + ";0")
+    found = ("axe.run({resultTypes: ['violations']}).then(r => r.violations"
+             ".filter(v => ['serious', 'critical'].includes(v.impact))"
+             ".map(v => [v.id, v.nodes[0].html]))")  # fmt: skip
+    assert browser.run(found) == []
+    browser.click("#story .reveal")
+    assert browser.run(found) == []
+    browser.press("Escape")
+    assert browser.run(found) == []
+    browser.call("Page.setBypassCSP", enabled=False)

@@ -75,7 +75,7 @@ function layout(nodes, edges, width, most) {
   }));
   edges.forEach((a, i) => edges.slice(0, i).forEach((b) => {  // and beside each other
     const dx = Math.abs(nodes[a.target].x - nodes[b.target].x);
-    const level = nodes[a.target].y === nodes[b.target].y && a.source === b.source;
+    const level = nodes[a.target].y === nodes[b.target].y;
     if (!a.label || !b.label || !level || dx === 0) return;
     const need = (LETTER * (String(a.label).length + String(b.label).length)) / 2 + 6;
     sx = Math.max(sx, need / (FAR * dx));
@@ -156,7 +156,7 @@ function freePlace(along, letters, taken) {
   const w = LETTER * letters, h = 13;
   const free = ([x, y]) => taken.every(([a, b, c, d]) =>
     Math.abs(x - a) > (w + c) / 2 || Math.abs(y - b) > (h + d) / 2);
-  const t = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78].find((s) => free(along(s))) ?? 0.5;
+  const t = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, FAR, 0.15, 0.85].find((s) => free(along(s))) ?? 0.5;
   taken.push([...along(t), w, h]);
   return along(t);
 }

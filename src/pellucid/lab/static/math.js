@@ -83,7 +83,7 @@ function linesOf(text) {
     } else if (depth === 0 && RELATIONS.has(sign)) {
       end();
       run = [token];
-    } else if (sign === "," && depth > 0 && lengthOf(run) > 22 && loose(list, i)) {
+    } else if (sign === "," && depth > 0 && lengthOf(run) > 18 && loose(list, i)) {
       run.push(token);  // and behind a comma of a long list
       end();
     } else run.push(token);
