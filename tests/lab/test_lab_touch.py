@@ -118,6 +118,24 @@ def test_fractions_scripts_and_hats_are_set(browser, gallery):
     assert "msqrt" in tags("√(2 · 3)")
 
 
+LONG = {  # formulas, and how many pieces a line may be broken into
+    "θ ← θ − H⁻¹ g = (−0.522, 2.38, 1.11) − (4.87e−07, −2.16e−06, −1.9e−06)": 5,
+    "P(Burglary = True | MaryCalls = True, JohnCalls = True) = 0.284": 3,
+    "x = (0.0629 · (−0.352) + (−0.0661) · (−0.633) + 0.12) / 1.41": 2,
+}
+
+
+def test_long_formulas_may_break_where_nothing_is_torn(browser, gallery):
+    """Before a sign, behind a comma of a long list; never in a fraction or behind a sign."""
+    browser.open((gallery / "ridge.html").as_uri())
+    for formula, pieces in LONG.items():
+        made = browser.run(f"setFormula({json.dumps(formula)}, null)[0].innerHTML")
+        assert made.count("<math") == pieces, formula
+    assert made.count("<mfrac") == 1
+    line = browser.run("setFormula('error 0.1 = bias² 0.02 + variance', null)[0].textContent")
+    assert "bias² " in line
+
+
 # ------------------------------------------------------------------- stories
 
 

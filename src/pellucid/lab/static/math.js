@@ -97,7 +97,12 @@ const afterWord = (part) => typeof part === "string" && /[a-z]$/.test(part);
 
 /** Whether a sum has become so long that a line may break in it, outside of |…|. */
 const isLong = (run) => lengthOf(run) > 16 && run.at(-1).kind === "space"
-  && run.filter(({ text }) => text === "|").length % 2 === 0;
+  && run.filter(({ text }) => text === "|").length % 2 === 0 && !opens(run);
+/** Whether what comes next begins something: a sign there is that of a number. */
+const opens = (run) => {
+  const before = run.findLast((token) => token.kind !== "space");
+  return !before || (before.kind === "other" && !")]}|…".includes(before.text));
+};
 
 /** Whether a line may break inside the one bracket around a place: no fraction, root, script or
  * matrix is made of it. */
@@ -110,9 +115,9 @@ function loose(list, i) {
     }
     return -1;
   };
-  const opens = (sign) => Boolean(CLOSE[sign]), closes = (sign) => ")]}".includes(sign);
-  const open = seek(i - 1, -1, closes, opens), close = seek(i + 1, 1, opens, closes);
-  if (open < 0 || close < 0 || seek(open - 1, -1, closes, opens) >= 0) return false;
+  const left = (sign) => Boolean(CLOSE[sign]), right = (sign) => ")]}".includes(sign);
+  const open = seek(i - 1, -1, right, left), close = seek(i + 1, 1, left, right);
+  if (open < 0 || close < 0 || seek(open - 1, -1, right, left) >= 0) return false;
   const before = list.slice(0, open).findLast(({ kind }) => kind !== "space")?.text;
   const after = list.slice(close + 1).find(({ kind }) => kind !== "space")?.text;
   return !["/", "√", "^", "_"].includes(before) && !["/", "^"].includes(after)
@@ -189,10 +194,7 @@ function item(reader) {
 }
 
 /** Whether a sign stands before its first number, as in (−1, 2). */
-function leads(reader) {
-  const before = reader.run.slice(0, reader.at - 1).findLast((token) => token.kind !== "space");
-  return !before || (before.kind === "other" && !")]}|…".includes(before.text));
-}
+const leads = (reader) => opens(reader.run.slice(0, reader.at - 1));
 
 function numberOf(text) {
   const [head, tail] = text.split("e");
