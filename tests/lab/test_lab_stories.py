@@ -145,6 +145,14 @@ def test_every_family_of_what_exists_has_a_page():
     assert set(told) <= set(PAGES)
 
 
+def test_the_documentation_counts_the_pages():
+    docs = Path(__file__).parents[2] / "docs"
+    assert f"{len(PAGES)} addresses" in (docs / "lab.md").read_text("utf-8")
+    assert f"a gallery of {len(PAGES)} methods" in (docs / "what-exists.md").read_text("utf-8")
+    mended = sum("Mend" in {scene.kind for scene in page_of(name).story} for name in PAGES)
+    assert mended > len(PAGES) / 2  # "on most of them one that mends it"
+
+
 def test_methods_of_a_folder_are_divided():
     """Every method of a folder has one page, and a title without a name of a setting."""
     for name, entry in ENTRIES.items():
