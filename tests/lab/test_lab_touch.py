@@ -384,6 +384,8 @@ def test_axe_finds_nothing_serious(browser, lab, name):
     """axe-core on the story, the answered question and the free play of a page."""
     window(browser, 1400, 1000)
     browser.call("Page.setBypassCSP", enabled=True)
+    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]  # nothing fades while it looks
+    browser.call("Emulation.setEmulatedMedia", features=still)
     opened(browser, lab, name)
     browser.run(Path(os.environ["PELLUCID_AXE"]).read_text("utf-8") + ";0")
     found = ("axe.run({resultTypes: ['violations']}).then(r => r.violations"
@@ -395,3 +397,4 @@ def test_axe_finds_nothing_serious(browser, lab, name):
     browser.press("Escape")
     assert browser.run(found) == []
     browser.call("Page.setBypassCSP", enabled=False)
+    browser.call("Emulation.setEmulatedMedia", features=[])
