@@ -116,6 +116,8 @@ def test_fractions_scripts_and_hats_are_set(browser, gallery):
     assert tags("x̂") == ["mover", "mi", "mo"]
     assert tags("[(1, 2), (3, 4)]").count("mtd") == 4
     assert "msqrt" in tags("√(2 · 3)")
+    assert tags("√(ln(N/δ) / (2 n))").count("mfrac") == 0  # a root is one line high
+    assert tags("√(1/10) / 2").count("mfrac") == 1
 
 
 LONG = {  # formulas, and how many pieces a line may be broken into

@@ -152,7 +152,7 @@ function sequence(reader, closing) {
     if (token.kind === "space") { reader.at += 1; if (items.length) items.at(-1).wide = true; }
     else items.push(item(reader));
   }
-  const set = fractions(items);
+  const set = reader.flat ? items : fractions(items);
   return set.flatMap(({ node, atom, wide }, i) => {
     const thin = made("mspace");
     thin.setAttribute("width", "0.22em");
@@ -178,7 +178,10 @@ function item(reader) {
     return scripted(reader, group(reader, "|", "|"), "");
   }
   if (text === "√") {
+    const { flat } = reader;
+    reader.flat = true;  // few fonts have a root as high as a fraction: it would end too early
     const { node } = item(reader);
+    reader.flat = flat;
     return { node: made("msqrt", ...bare(node)), atom: true };
   }
   if (text === "Σ" || text === "∫" || text === "∏") {
