@@ -53,3 +53,58 @@ def unknown_numbers(page, scene):
             if known.get(name) is None:
                 missing.append((where or at, name))
     return missing
+
+
+FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\d)")
+COUNTS = {str(k) for k in range(13)}  # one, two, three: words as much as numbers
+
+
+def written(text):
+    """Numbers that stand in words, without those that a frame fills in."""
+    return {
+        found for found in FIGURE.findall(re.sub(r"\{[^{}]*\}", "", text)) if found not in COUNTS
+    }
+
+
+def numbers_in(value):
+    """All numbers that a frame, a table or a setting holds, however deep, also in its texts."""
+    if isinstance(value, dict):
+        return {n for part in value.values() for n in numbers_in(part)}
+    if isinstance(value, str):
+        return {abs(float(n)) for n in re.findall(r"\d+(?:\.\d+)?(?:e[-−+]?\d+)?",
+                                                  value.replace("−", "-"))}  # fmt: skip
+    if isinstance(value, bool | None):
+        return set()
+    if isinstance(value, int | float):
+        return {abs(float(value))}
+    if isinstance(value, list | tuple) and len(value) < 60:
+        return {n for part in value for n in numbers_in(part)}
+    return set()
+
+
+def unbound_numbers(page, scene):
+    """Numbers written into the words of a scene that nothing on the screen or in ``true`` says."""
+    trace = trace_of(page, scene.preset)
+    preset = next(one for one in page.presets if one.name == scene.preset)
+    held = trace.data.get("held_out")
+    rows = trace.data.get("X")
+    known = numbers_in([scene.true, preset.words, trace.verdict, dict(trace.params)])
+    known |= {float(len(trace.frames) - 1)}
+    if rows is not None:
+        out = 0 if held is None else int(sum(held))
+        known |= {float(len(rows)), float(len(rows) - out), float(out)}
+    for frame in trace.frames:
+        known |= numbers_in([frame.formula, frame.objective, frame.held_out, frame.numbers])
+        known |= numbers_in(list(frame.numbers))
+    for panel in trace.data.get("panels", []):
+        known |= numbers_in({key: panel.get(key) for key in ("title", "rows", "columns", "box")})
+    asked = scene.question
+    said = " | ".join([scene.say, asked.text, *(o for k, o in enumerate(asked.options)
+                                                if k == asked.answer), asked.why])  # fmt: skip
+    return {figure for figure in written(said) if not any(same(figure, n) for n in known)}
+
+
+def same(figure, value):
+    """Whether a written figure is that number, as far as its digits go; shares may be percent."""
+    digits = len(figure.partition(".")[2])
+    return any(abs(float(figure) - v) <= 0.5000001 * 10**-digits for v in (value, 100 * value))

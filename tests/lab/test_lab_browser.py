@@ -98,9 +98,18 @@ class Browser:
 
     def wait(self, expression, seconds=20):
         end = time.monotonic() + seconds
-        while not self.run(f"Boolean({expression})"):
+        while not self.holds(expression):
             assert time.monotonic() < end, f"never true: {expression}"
             time.sleep(0.02)
+
+    def holds(self, expression):
+        """Whether it is true; nothing is on a page that is just being left."""
+        try:
+            return self.run(f"Boolean({expression})")
+        except AssertionError as error:
+            if "navigated or closed" not in str(error):
+                raise
+            return False
 
     def formula(self):
         return self.run("document.querySelector('#formula').dataset.text")

@@ -1,11 +1,16 @@
-"""The lab in the reader's hands, in Chromium: stories, dragging, touch, links, phones."""
+"""The lab in the reader's hands, in Chromium: stories, dragging, touch, links, phones.
+
+``PELLUCID_AXE`` may name axe-core's ``axe.min.js``; its serious findings then fail a test.
+"""
 
 import functools
 import json
+import os
 import re
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from test_lab_browser import Browser
@@ -111,6 +116,26 @@ def test_fractions_scripts_and_hats_are_set(browser, gallery):
     assert tags("x̂") == ["mover", "mi", "mo"]
     assert tags("[(1, 2), (3, 4)]").count("mtd") == 4
     assert "msqrt" in tags("√(2 · 3)")
+    assert tags("√(ln(N/δ) / (2 n))").count("mfrac") == 0  # a root is one line high
+    assert tags("√(1/10) / 2").count("mfrac") == 1
+
+
+LONG = {  # formulas, and how many pieces a line may be broken into
+    "θ ← θ − H⁻¹ g = (−0.522, 2.38, 1.11) − (4.87e−07, −2.16e−06, −1.9e−06)": 5,
+    "P(Burglary = True | MaryCalls = True, JohnCalls = True) = 0.284": 3,
+    "x = (0.0629 · (−0.352) + (−0.0661) · (−0.633) + 0.12) / 1.41": 2,
+}
+
+
+def test_long_formulas_may_break_where_nothing_is_torn(browser, gallery):
+    """Before a sign, behind a comma of a long list; never in a fraction or behind a sign."""
+    browser.open((gallery / "ridge.html").as_uri())
+    for formula, pieces in LONG.items():
+        made = browser.run(f"setFormula({json.dumps(formula)}, null)[0].innerHTML")
+        assert made.count("<math") == pieces, formula
+    assert made.count("<mfrac") == 1
+    line = browser.run("setFormula('error 0.1 = bias² 0.02 + variance', null)[0].textContent")
+    assert "bias² " in line
 
 
 # ------------------------------------------------------------------- stories
@@ -351,3 +376,27 @@ def test_names_and_roles(browser, lab):
     assert browser.run(unnamed) == 0
     assert browser.run("document.querySelectorAll('h1').length") == 1
     assert browser.run("document.querySelector('#live').ariaLive") == "polite"
+
+
+@pytest.mark.skipif("PELLUCID_AXE" not in os.environ, reason="PELLUCID_AXE names no axe.min.js")
+@pytest.mark.parametrize(
+    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
+)
+def test_axe_finds_nothing_serious(browser, lab, name):
+    """axe-core on the story, the answered question and the free play of a page."""
+    window(browser, 1400, 1000)
+    browser.call("Page.setBypassCSP", enabled=True)
+    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]  # nothing fades while it looks
+    browser.call("Emulation.setEmulatedMedia", features=still)
+    opened(browser, lab, name)
+    browser.run(Path(os.environ["PELLUCID_AXE"]).read_text("utf-8") + ";0")
+    found = ("axe.run({resultTypes: ['violations']}).then(r => r.violations"
+             ".filter(v => ['serious', 'critical'].includes(v.impact))"
+             ".map(v => [v.id, v.nodes[0].html]))")  # fmt: skip
+    assert browser.run(found) == []
+    browser.click("#story .reveal")
+    assert browser.run(found) == []
+    browser.press("Escape")
+    assert browser.run(found) == []
+    browser.call("Page.setBypassCSP", enabled=False)
+    browser.call("Emulation.setEmulatedMedia", features=[])

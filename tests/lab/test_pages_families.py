@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from story_facts import trace_of
 
-from pellucid.lab.page import make_trace
+from pellucid.lab.page import make_trace, rows_of
 from pellucid.lab.pages import page_of
 
 
@@ -148,3 +148,33 @@ def test_labels_run_one_edge_a_round():
     for frame in trace.frames[1:9]:
         reached = reached | joined[:, reached].any(axis=1)
         assert frame.numbers["rows with a label now"] == reached.sum()
+
+
+def test_a_step_for_counts_is_the_weighted_line_that_is_drawn():
+    """z, its weights and the next line by NumPy, from the numbers of the frame before; likelihood
+    and Pearson's sum at the end."""
+    from scipy.stats import poisson
+
+    page = page_of("poisson_regression")
+    X, y = page.presets[0].data(np.random.default_rng(0)).train
+    D = np.column_stack([np.ones(len(y)), X[:, 0]])
+    frames = trace_of(page, "Counts that grow").frames
+    for before, now in pairwise(frames):
+        mu = np.exp(D @ [before.numbers["b"], before.numbers["w"]])
+        z = np.log(mu) + (y - mu) / mu
+        b, w = np.linalg.solve(D.T @ (mu[:, None] * D), D.T @ (mu * z))
+        marks = {m.get("label"): m for m in now.state["panels"][1]["marks"]}
+        line, dots = marks["b + w x"], marks["z, as large as √μ"]
+        assert np.allclose(dots["y"], z, rtol=2e-3, atol=2e-3)
+        assert np.allclose(line["y"], b + w * np.array(line["x"]), rtol=2e-3, atol=2e-3)
+    mu = np.exp(D @ [frames[-1].numbers["b"], frames[-1].numbers["w"]])
+    assert frames[-1].objective == pytest.approx(-poisson(mu).logpmf(y).mean(), rel=1e-6)
+    pearson = ((y - mu) ** 2 / mu).sum() / (len(y) - 2)
+    assert frames[-1].numbers["X² / (n − 2)"] == pytest.approx(pearson, rel=1e-3)
+
+
+def test_counts_below_zero_are_refused():
+    page = page_of("poisson_regression")
+    rows = {"X": [[0.0], [1.0], [2.0]], "y": [1.0, -1.0, 2.0]}
+    with pytest.raises(ValueError, match="below 0, got -1"):
+        page.run(rows_of(page, rows, 0), page.settings(), 0)

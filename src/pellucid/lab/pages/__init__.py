@@ -18,6 +18,8 @@ lasso | The lasso | least_squares: lasso | Lasso, ElasticNet
 polynomials | Polynomials, bias and variance | polynomials: polynomial | PolynomialFeatures
 natural_spline | Natural splines | polynomials: natural spline | SplineTransformer
 smoothing_spline | Smoothing splines | polynomials: smoothing spline | SmoothingSpline
+poisson_regression | Regression for counts | counts: Poisson | PoissonRegressor,
+    NegativeBinomialRegressor
 support_vector_regression | Support vector regression | curves: tube | SVR, NuSVR, LinearSVR
 # Downhill
 gradient_descent | Gradient descent | descent: gradient descent | GradientDescent

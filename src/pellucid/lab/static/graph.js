@@ -1,6 +1,7 @@
 // Graphs: boxes or circles with lines of text, arrows between them, words on the arrows.
 
 const LINE = 15, LETTER = 6.7;
+const FAR = 0.78;  // of the way along an edge: the last place for its words
 
 /** Draw a graph into `root`, at least `width` wide, wider if its boxes would overlap. */
 function drawGraph(root, panel, width, height) {
@@ -71,6 +72,13 @@ function layout(nodes, edges, width, most) {
     if (dx * sx >= needX || dy * sy >= needY) return;
     if (dx > 0 && (dy === 0 || needX / (dx * sx) <= needY / (dy * sy))) sx = needX / dx;
     else if (dy > 0) sy = needY / dy;
+  }));
+  edges.forEach((a, i) => edges.slice(0, i).forEach((b) => {  // and beside each other
+    const dx = Math.abs(nodes[a.target].x - nodes[b.target].x);
+    const level = nodes[a.target].y === nodes[b.target].y;
+    if (!a.label || !b.label || !level || dx === 0) return;
+    const need = (LETTER * (String(a.label).length + String(b.label).length)) / 2 + 6;
+    sx = Math.max(sx, need / (FAR * dx));
   }));
   for (const { source, target, label } of edges) {  // room for words between two levels
     const [a, b] = [nodes[source], nodes[target]], dy = Math.abs(a.y - b.y);
@@ -148,7 +156,7 @@ function freePlace(along, letters, taken) {
   const w = LETTER * letters, h = 13;
   const free = ([x, y]) => taken.every(([a, b, c, d]) =>
     Math.abs(x - a) > (w + c) / 2 || Math.abs(y - b) > (h + d) / 2);
-  const t = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78].find((s) => free(along(s))) ?? 0.5;
+  const t = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, FAR, 0.15, 0.85].find((s) => free(along(s))) ?? 0.5;
   taken.push([...along(t), w, h]);
   return along(t);
 }

@@ -69,25 +69,60 @@ function linesOf(text) {
     } else if (kind === "word" && depth === 0 && !isName(list, i)) {
       end();
       words([token]);
+    } else if (kind === "sup" && depth === 0 && !run.length && afterWord(lines.at(-1).at(-1))) {
+      words([token]);
     } else if (",:.…?".includes(sign) && depth === 0) {
       end();
       words([token]);
     } else if (kind === "letter" && sign === "a" && depth === 0 && prose(list, i)) {
       end();
       words([token]);
-    } else if (depth === 0 && (RELATIONS.has(sign) || (isLong(run) && "+−".includes(sign)))) {
-      // a line may break before it
+    } else if (isLong(run) && "+−".includes(sign) && (depth === 0 || loose(list, i))) {
+      end();  // a line may break before it, and before a relation
+      run = [{ ...token, infix: true }];
+    } else if (depth === 0 && RELATIONS.has(sign)) {
       end();
       run = [token];
+    } else if (sign === "," && depth > 0 && lengthOf(run) > 18 && loose(list, i)) {
+      run.push(token);  // and behind a comma of a long list
+      end();
     } else run.push(token);
   });
   end();
   return lines.filter((line) => line.length);
 }
 
+const lengthOf = (run) => run.reduce((all, { text }) => all + text.length, 0);
+const afterWord = (part) => typeof part === "string" && /[a-z]$/.test(part);
+
 /** Whether a sum has become so long that a line may break in it, outside of |…|. */
-const isLong = (run) => run.length > 14 && run.at(-1).kind === "space"
-  && run.filter(({ text }) => text === "|").length % 2 === 0;
+const isLong = (run) => lengthOf(run) > 16 && run.at(-1).kind === "space"
+  && run.filter(({ text }) => text === "|").length % 2 === 0 && !opens(run);
+/** Whether what comes next begins something: a sign there is that of a number. */
+const opens = (run) => {
+  const before = run.findLast((token) => token.kind !== "space");
+  return !before || (before.kind === "other" && !")]}|…".includes(before.text));
+};
+
+/** Whether a line may break inside the one bracket around a place: no fraction, root, script or
+ * matrix is made of it. */
+function loose(list, i) {
+  const seek = (from, by, away, back) => {
+    let depth = 0;
+    for (let k = from; list[k] && list[k].text !== ";"; k += by) {
+      if (away(list[k].text)) depth += 1;
+      else if (back(list[k].text)) { depth -= 1; if (depth < 0) return k; }
+    }
+    return -1;
+  };
+  const left = (sign) => Boolean(CLOSE[sign]), right = (sign) => ")]}".includes(sign);
+  const open = seek(i - 1, -1, right, left), close = seek(i + 1, 1, left, right);
+  if (open < 0 || close < 0 || seek(open - 1, -1, right, left) >= 0) return false;
+  const before = list.slice(0, open).findLast(({ kind }) => kind !== "space")?.text;
+  const after = list.slice(close + 1).find(({ kind }) => kind !== "space")?.text;
+  return !["/", "√", "^", "_"].includes(before) && !["/", "^"].includes(after)
+    && !["sup", "prime"].includes(list[close + 1]?.kind);
+}
 
 /** Whether a lone "a" stands between words. */
 function prose(list, i) {
@@ -117,7 +152,7 @@ function sequence(reader, closing) {
     if (token.kind === "space") { reader.at += 1; if (items.length) items.at(-1).wide = true; }
     else items.push(item(reader));
   }
-  const set = fractions(items);
+  const set = reader.flat ? items : fractions(items);
   return set.flatMap(({ node, atom, wide }, i) => {
     const thin = made("mspace");
     thin.setAttribute("width", "0.22em");
@@ -143,14 +178,18 @@ function item(reader) {
     return scripted(reader, group(reader, "|", "|"), "");
   }
   if (text === "√") {
+    const { flat } = reader;
+    reader.flat = true;  // few fonts have a root as high as a fraction: it would end too early
     const { node } = item(reader);
+    reader.flat = flat;
     return { node: made("msqrt", ...bare(node)), atom: true };
   }
   if (text === "Σ" || text === "∫" || text === "∏") {
     return { ...scripted(reader, made("mo", text), ""), atom: true };
   }
   const node = made("mo", text);
-  if ("−+".includes(text) && leads(reader)) {
+  if (token.infix) node.setAttribute("form", "infix");
+  else if ("−+".includes(text) && leads(reader)) {
     for (const side of ["lspace", "rspace"]) node.setAttribute(side, "0");
   }
   if (kind === "prime" || kind === "sup" || kind === "sub") node.setAttribute("lspace", "0");
@@ -158,10 +197,7 @@ function item(reader) {
 }
 
 /** Whether a sign stands before its first number, as in (−1, 2). */
-function leads(reader) {
-  const before = reader.run.slice(0, reader.at - 1).findLast((token) => token.kind !== "space");
-  return !before || (before.kind === "other" && !")]}|…".includes(before.text));
-}
+const leads = (reader) => opens(reader.run.slice(0, reader.at - 1));
 
 function numberOf(text) {
   const [head, tail] = text.split("e");

@@ -376,21 +376,44 @@ function drawBars(m, { x, y }) {
 }
 
 function drawText(m, { x, y, area }) {
-  return [m.x].flat().map((at, i) => {
-    const words = String(each(m.label, i)), room = 6.6 * words.length;
-    let px = x(at), anchor = m.anchor ?? "middle";
+  const all = [m.x].flat().map((at, i) => ({ words: String(each(m.label, i)), px: x(at),
+    py: y(each(m.y, i)) }));
+  const size = fitting(all), letter = 6.6 * size, placed = [];
+  return all.map(({ words, px: at, py }, i) => {
+    const lines = words.split("\n"), room = letter * Math.max(...lines.map((l) => l.length));
+    const anchor = m.anchor ?? "middle";
+    let px = at;
     const before = { start: 0, middle: 0.5, end: 1 }[anchor] ?? 0.5;  // pull it into the panel
     if (px >= area.x && px <= area.x + area.width) {
       px = Math.max(area.x + 2 + before * room, px);
       px = Math.min(area.x + area.width - 2 - (1 - before) * room, px);
     }
-    const lines = words.split("\n");
+    const hit = (far) => placed.some(([a, b, w]) => Math.abs(a - px) < (w + room) / 2
+      && Math.abs(b - py - far) < 11);
+    const far = size < 1 ? 0 : [0, -12, 12, -24, 24].find((shift) => !hit(shift)) ?? 0;
+    placed.push([px, py + far, room]);
     const node = svg("text", { class: "said", "text-anchor": anchor },
-      m.colour === null || m.colour === undefined ? {} : { fill: paint(each(m.colour, i)) });
+      { ...(m.colour === null || m.colour === undefined ? {} : { fill: paint(each(m.colour, i)) }),
+        ...(size < 1 ? { "font-size": `${12 * size}px` } : {}) });
     lines.forEach((line, k) => node.append(svg("tspan", { x: px,
-      y: y(each(m.y, i)) + 4 + 14 * (k - (lines.length - 1) / 2) }, {}, line)));
+      y: py + far + 4 * size + 14 * (k - (lines.length - 1) / 2) }, {}, line)));
     return node;
   });
+}
+
+/** How much smaller words must be so that those on one level do not touch. */
+function fitting(all) {
+  const levels = Map.groupBy ? Map.groupBy(all, ({ py }) => Math.round(py)) : new Map();
+  let size = 1;
+  for (const level of levels.values()) {
+    const sorted = [...level].sort((a, b) => a.px - b.px);
+    sorted.slice(1).forEach((b, k) => {
+      const a = sorted[k], gap = b.px - a.px;
+      const needed = 3.3 * (a.words.length + b.words.length) + 4;
+      if (gap > 12 && needed > gap) size = Math.min(size, gap / needed);
+    });
+  }
+  return Math.max(size, 0.66);
 }
 
 function drawRule(m, { x, y, area }) {
@@ -544,7 +567,8 @@ function swatch(m) {
 function drawTable(panel) {
   const lit = new Set(panel.lit.map(([i, j]) => `${i},${j}`)), litRows = new Set(panel.lit_rows);
   const isNumber = panel.columns.map((_, j) => panel.rows.some((r) => typeof r[j] === "number"));
-  const cellOf = (tag, value, j) => html(tag, { className: isNumber[j] ? "num" : "" }, show(value));
+  const cellOf = (tag, value, j) => html(tag, { className: isNumber[j] ? "num"
+    : String(value).length > 24 ? "long" : "" }, show(value));
   const head = html("tr", {}, ...panel.columns.map((name, j) => cellOf("th", name, j)));
   const body = panel.rows.map((row, i) => {
     const line = html("tr", {}, ...row.map((value, j) => {

@@ -120,6 +120,7 @@ A hole is outside | The row in the middle of a ring, which random cuts miss, sta
     should be.
 ! Hills too narrow | Every row has its own island, strangers too, and nobody is outside.
 ! A crowd of strangers | One row in five is a stranger, more than ν: their crowd gets a region too.
+A larger share | The crowd again, with ν = 0.25: more than their share of the rows.
 """,
     given(strangers),
     given(clump, rows=8, trees=200),
@@ -130,5 +131,6 @@ A hole is outside | The row in the middle of a ring, which random cuts miss, sta
     given(strangers, method=region.METHOD, nu=0.5),
     given(strangers, method=region.METHOD, sigma=0.3),
     given(clump, method=region.METHOD),
+    given(clump, method=region.METHOD, nu=0.25),
 )
 PAGE = make_page("anomalies", "points", run, SUMMARY, CONTROLS, PRESETS)

@@ -113,6 +113,7 @@ Metropolis and boundaries | A walk over the posterior; every draw is a boundary,
     that direction. A product of one density per column cannot say so.
 ! A stubborn prior | The prior is worth 31 rows and nearly sure of class 1. The 56 rows say
     otherwise and move it only part of the way.
+One imaginary row | The same query with α = 1: an imaginary row of each class in every range.
 """,
     given(blobs),
     given(blobs, method=METHODS[1]),
@@ -125,5 +126,6 @@ Metropolis and boundaries | A walk over the posterior; every draw is a boundary,
     given(far_off, method=METHODS[4], target="line"),
     given(diagonal),
     given(blobs, method=METHODS[2], prior_a=30.0, prior_b=1.0),
+    given(gap, method=METHODS[1], alpha=1.0, query_x=0.17, query_y=0.85),
 )
 PAGE = make_page("bayes", "classes", run, SUMMARY, CONTROLS, PRESETS)

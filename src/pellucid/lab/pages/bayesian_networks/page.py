@@ -69,6 +69,7 @@ EM | A third of the cells is missing: expected counts instead of counts.
     0.
 ! Break it: never seen | Cloudy is never seen in any row: EM makes up a cause that explains the
     rest, and may give its two states each other's names.
+One imaginary row in every cell | The same 80 rows with α = 1.
 """,
     given(sprinkler_Wet="yes", sprinkler_Rain="yes"),
     given(network="earthquake", earthquake_JohnCalls="yes", earthquake_MaryCalls="yes"),
@@ -91,5 +92,13 @@ EM | A third of the cells is missing: expected counts instead of counts.
         earthquake_MaryCalls="yes",
     ),
     given(method="EM", rows=150, alpha=0.0, hidden=True, sprinkler_query="Rain"),
+    given(
+        method="counts",
+        network="earthquake",
+        alpha=1.0,
+        rows=80,
+        earthquake_JohnCalls="yes",
+        earthquake_MaryCalls="yes",
+    ),
 )
 PAGE = make_page("bayesian_networks", "none", run, SUMMARY, CONTROLS, PRESETS)

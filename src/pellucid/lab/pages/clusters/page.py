@@ -114,6 +114,9 @@ Spectral | Two rings: near in the graph, not near a centre.
     one leaves the wide one as noise, and a larger one would join the two.
 ! Break it: too many neighbours | With 30 neighbours each the graph joins the rings: cutting between
     them is no longer cheap.
+A better start | The rows of the bad start. k-means++ draws each next centre far from those before.
+Means far apart | The rows of the corner, and means that k-means++ put far apart.
+Complete linkage | The moons and the strays, joined by their farthest rows.
 """,
     given(blobs),
     given(ellipses, method="mixture", k=2),
@@ -129,5 +132,8 @@ Spectral | Two rings: near in the graph, not near a centre.
     given(rings, method="divisive", k=2),
     given(unequal, method="density", eps=0.45),
     given(rings, method="spectral", k=2, neighbours=30),
+    given(far_blobs),
+    given(far_blobs, method="mixture"),
+    given(moons, method="agglomerative", linkage="complete", k=2),
 )
 PAGE = make_page("clusters", "points", run, SUMMARY, CONTROLS, PRESETS)

@@ -99,6 +99,8 @@ Deep Q-network | A network of 16 hidden units in the place of the table. It lear
     away.
 ! Break it: chasing itself | Long steps towards a copy that is renewed at once: the goal runs away
     with every step.
+A discount | Steps that pay, and γ = 0.95.
+Half by chance | The two exits again; every second move is a random one.
 """,
     given(),
     given(method="policy iteration"),
@@ -126,5 +128,7 @@ Deep Q-network | A network of 16 hidden units in the place of the table. It lear
     given(method=deep.METHOD, memory=10, batch=10),
     given(method=deep.METHOD, target_every=5000),
     given(method=deep.METHOD, adam=0.05, target_every=1),
+    given(step_reward=0.04),
+    given(method="Q-learning", world="two exits", epsilon=0.5, step_reward=0.0, slip=0.0),
 )
 PAGE = make_page("control", "none", run, SUMMARY, CONTROLS, PRESETS)

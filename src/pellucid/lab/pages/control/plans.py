@@ -149,7 +149,8 @@ def _verdict(world: World, fitted: BaseEstimator, last: Frame) -> str:
             why = "at γ = 1 a sweep no longer shrinks errors, "
             why += "and there need be no finite value at all."
         return f"After {SWEEPS} sweeps the values still change by {number(residual)} a sweep: {why}"
-    steps = "sweeps" if isinstance(fitted, ValueIteration) else "improvements"
+    step = "sweep" if isinstance(fitted, ValueIteration) else "improvement"
+    steps = f"{step}{'s' * (fitted.n_iter_ != 1)}"
     return f"{fitted.n_iter_} {steps}; the Bellman equation holds to {number(residual)}."
 
 

@@ -139,7 +139,7 @@ def weight_panel(model: SVR, b: Any, C: float, top: float) -> Any:
     marks = [bars(np.arange(1, len(b) + 1), b, colour=colours, label="b")]
     if 1.3 * top >= C:
         marks += [rule(y=C, colour="warn", label=f"C = {number(C)}"), rule(y=-C, colour="warn")]
-    high = 1.2 * max(top, 1e-12)
+    high = 1.2 * top if top > 0 else C
     box, alt = (0, len(b) + 1, -high, high), "One bar per training row; rows in the tube have 0."
     title, x = "Multipliers: how hard a row pulls", "training rows, by x"
     return plane("multipliers", marks, title=title, x=x, y="b", box=box, alt=alt)

@@ -99,6 +99,10 @@ Gradient boosting | Each tree fits what is left, y − p, and a share ν of it i
     members; that no stump can say 'this and that' they have in common.
 ! Three members | Three deep trees on rows with wrong labels: the mean of so few is as rough as they
     are.
+Deeper members | Opposite corners again; a member may ask three questions.
+Depth two | Opposite corners again; a tree may ask about one column after the other.
+Stop early | The wrong labels again, and only three rounds.
+Forty members | The rows of the three members, and forty of them.
 """,
     given(moons),
     given(moons, method="bagging", depth=8),
@@ -108,5 +112,9 @@ Gradient boosting | Each tree fits what is left, y − p, and a share ν of it i
     given(xor, method="gradient boosting", depth=1, rate=0.3, rounds=30),
     given(xor, method="bagging", depth=1, rounds=20),
     given(noisy, depth=8, rounds=3),
+    given(xor, method="bagging", depth=3, rounds=20),
+    given(xor, method="gradient boosting", depth=2, rate=0.3, rounds=30),
+    given(noisy, method="AdaBoost", depth=2, rounds=3),
+    given(noisy, depth=8, rounds=40),
 )
 PAGE = make_page("ensembles", "classes", run, SUMMARY, CONTROLS, PRESETS)

@@ -86,11 +86,13 @@ Learn the kernel | Dots, the map that a hidden kernel made of them, and nine wei
 ! The pattern turned | A bar that lies. To be moved costs nothing; to be turned is another pattern.
 ! Stripes teach only sums | The map is matched exactly, and the kernel is wrong: stripes look the
     same to many kernels.
+A kernel for it | The bar that lies, and a kernel turned like it.
 """,
     given(),
     given(picture="moved square"),
     given(method="learn", picture="dots", kernel="corner"),
     given(picture="lying bar"),
     given(method="learn", picture="stripes", kernel="corner"),
+    given(picture="lying bar", kernel="edge —"),
 )
 PAGE = make_page("images", "none", run, SUMMARY, CONTROLS, PRESETS)

@@ -120,6 +120,7 @@ Honest from the start | Logistic regression sees that the columns repeat each ot
     to calibrate.
 ! A free curve from few rows | Twenty rows to fit: the free curve takes their accidents for the
     truth and says 0 and 1.
+Twelve folds of few rows | The same 24 rows in twelve folds: 22 to learn from each time.
 """,
     given(clouds(60, 1.6, 0.4), method="threshold"),
     given(clouds(60, 1.6), method="folds"),
@@ -136,5 +137,6 @@ Honest from the start | Logistic regression sees that the columns repeat each ot
     given(echoes(390), method="calibration", curve="isotonic"),
     given(echoes(390), method="calibration", forecaster="logistic regression"),
     given(echoes(60), method="calibration", curve="isotonic"),
+    given(clouds(24, 1.6), method="folds", folds=12),
 )
 PAGE = make_page("judging", "classes", run, SUMMARY, CONTROLS, PRESETS)

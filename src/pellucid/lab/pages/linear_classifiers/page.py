@@ -100,6 +100,7 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     line cannot bend round the inner class.
 ! Two moons | Half moons that hold each other. A covariance knows length and direction, not bending:
     no pair of ellipses parts them.
+A penalty on the weights | The separable rows again; long weights have a price.
 """,
     given(OVERLAP),
     given(ASIDE, method="perceptron", epochs=20),
@@ -110,5 +111,6 @@ QDA | Each class may have its own covariance, and the boundary becomes a curve.
     given(xor, **LOGISTIC),
     given(RINGS, method="LDA"),
     given(crescents, method="QDA"),
+    given(APART, method="logistic regression", steps=15, penalty=1.0),
 )
 PAGE = make_page("linear_classifiers", "classes", run, SUMMARY, CONTROLS, PRESETS)

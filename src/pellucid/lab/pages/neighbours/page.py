@@ -102,6 +102,7 @@ Voronoi cells | With one neighbour a row owns all places nearer to it than to an
     equally far away, and the nearest is near by chance.
 ! Wrong labels | A fifth of the training labels are wrong. Each wrong row owns its whole cell, and
     every new row that falls into it is wrong too.
+Standardised columns | Grams and metres again, each divided by its deviation.
 """,
     given(moons),
     given(moons, method="one query", k=15),
@@ -109,5 +110,6 @@ Voronoi cells | With one neighbour a row owns all places nearer to it than to an
     given(uneven, method="regions by k", k=15),
     given(moons, method="one query", noise=50, k=25),
     given(wrong, method="Voronoi cells"),
+    given(uneven, method="regions by k", k=15, standardise=True),
 )
 PAGE = make_page("neighbours", "classes", run, SUMMARY, CONTROLS, PRESETS)

@@ -231,6 +231,7 @@ Probabilistic PCA | The same rows as a density; each round of EM turns and stret
     another, and the scree has no elbow.
 ! Break it: no direction | A round cloud: the density is as wide everywhere, and EM takes whichever
     direction the accidents of the rows favour.
+Standardised | Both columns divided by their deviations: metres and euros count alike.
 """,
     given(correlated),
     given(wide, method="six columns"),
@@ -239,5 +240,6 @@ Probabilistic PCA | The same rows as a density; each round of EM turns and stret
     given(isotropic),
     given(wide, method="six columns", noise=2.0),
     given(isotropic, method="PPCA"),
+    given(unscaled, standardize=True),
 )
 PAGE = make_page("projections", "points", run, SUMMARY, CONTROLS, PRESETS)

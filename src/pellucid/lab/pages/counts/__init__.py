@@ -1,0 +1,1 @@
+"""The page on regression for counts. Read ``page.py`` first."""
