@@ -210,6 +210,7 @@ class HistGradientBoosting(Estimator):
     """What the regressor and the classifier share: everything but the meaning of y."""
 
     _accepts_nan = True
+    _max_iter_is_size = True
 
     @abstractmethod
     def _loss(self) -> hist_losses.Loss:
