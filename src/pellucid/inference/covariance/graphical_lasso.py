@@ -24,7 +24,6 @@ from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
-from pellucid.core.runtime.warn import warn
 from pellucid.inference.covariance.covariance_model import (
     CENTRED,
     CovarianceModel,
@@ -302,7 +301,9 @@ class GraphicalLasso(GraphicalModel):
         context = FitContext(self, max_steps=steps, attributes=self._as_stopped, **data)
         if (np.diag(S) == 0).any() and self.alpha > 0:
             where = self._column_name(int(np.argmin(np.diag(S))))
-            warn(f"{where} does not vary: its variance is 0 and it has no inverse")
+            raise ValueError(
+                f"{where} does not vary: its variance is 0 and has no inverse; drop it"
+            )
         self._solve(S, self.alpha, context)
 
 
