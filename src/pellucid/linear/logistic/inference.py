@@ -190,7 +190,7 @@ class LogisticInference:
             scalars=self._scalars(),
             valid=not reason,
             reason=reason,
-            notes=tuple(notes),
+            notes=() if reason else tuple(notes),
         )
 
     def _scalars(self) -> dict[str, float]:
