@@ -234,6 +234,16 @@ def test_cut_off_after_one_step_all(name):
     cut_off(name)
 
 
+@pytest.mark.parametrize("name", ["ValueIteration", "PolicyIteration"])
+def test_a_planner_that_was_cut_off_says_so(name):
+    world = pellucid.reinforcement.grid_world(["..+", ".#-", "..."])
+    whole, cut = (getattr(pellucid, name)(**given) for given in ({}, {"max_iter": 1}))
+    assert not ADMITS.search(str(whole.fit(world).card()))
+    with pytest.warns(ConvergenceWarning):
+        cut.fit(world)
+    assert ADMITS.search(" ".join(str(cut.card()).split()))
+
+
 # --- every estimator, on tables of four kinds ------------------------------------------------
 
 KINDS = ("plain", "six rows", "dependent columns", "units of 1e12")

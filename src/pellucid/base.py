@@ -101,7 +101,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _takes_words = False  # its blocks may hold text: they reach ``_fit_rows`` as they are
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _max_iter_is_size = False  # of the model, as rounds of boosting: no convergence is waited for
-    _tol_name = "tol"  # the parameter that the last gap of ``history_`` is compared with
+    _tol_name = "tol"  # what the last gap of ``history_`` is compared with, by name
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
     def __init_subclass__(cls, **keywords: Any) -> None:

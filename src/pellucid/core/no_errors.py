@@ -91,8 +91,8 @@ REASONS: dict[str, str] = {
     f"{HELD_OUT}",
     "reinforcement": "values of an agent depend on what it tried; learn again with other seeds and "
     "compare, as compare_agents in pellucid.reinforcement does",
-    "reinforcement.planning": "the process is given, so nothing is estimated: the values are exact "
-    "up to the tolerance in card()",
+    "reinforcement.planning": "the process is given, so nothing is estimated from a sample; "
+    "card() says how exact the values are",
     "study": "it prepares columns and estimates no effect; the model that follows has errors",
     "tree": f"a tree has no coefficients and a small change of the rows may turn it; {MATTERS}",
 }
