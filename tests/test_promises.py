@@ -632,6 +632,38 @@ def test_bad_numbers_are_refused(name):
 
 
 @all_estimators
+def test_words_for_truth_values_are_refused(name):
+    """A switch is on or off: a word is true in Python, whatever it says."""
+    X, y = data(CLASSES[name], 60)
+    for parameter, default in make(CLASSES[name]).get_params(deep=False).items():
+        if isinstance(default, bool) and parameter != "verbose":
+            with pytest.raises((ValueError, TypeError), match=parameter) as caught:
+                fit(make(CLASSES[name], **{parameter: "no"}), X, y)
+            _one_sentence(str(caught.value))
+
+
+def bounds(cls):
+    """Whether a confidence is asked for its intervals of new rows."""
+    asks = getattr(cls, "predict_interval", None)
+    return asks is not None and "confidence" in inspect.signature(asks).parameters
+
+
+@pytest.mark.parametrize("name", names(lambda c: has_errors(c) or bounds(c)))
+@pytest.mark.filterwarnings("ignore:no valid inference", "ignore:15 calibration rows")
+def test_confidences_beyond_a_probability_are_refused(name):
+    cls = CLASSES[name]
+    X, y = data(cls, 60)
+    model = make(cls).fit(X, y)
+    asked = [model.summary]
+    if bounds(cls):
+        asked.append(lambda confidence: model.predict_interval(X[:2], confidence=confidence))
+    for ask in asked:
+        for wrong in (0.0, 1.0, 95, float("nan")):
+            with pytest.raises(ValueError, match="confidence must be"):
+                ask(confidence=wrong)
+
+
+@all_estimators
 def test_kinds_are_right(name):
     """A classifier, regressor, clusterer, transformer, detector or density, by its tags."""
     model = make(CLASSES[name])
