@@ -642,6 +642,27 @@ def test_words_for_truth_values_are_refused(name):
             _one_sentence(str(caught.value))
 
 
+def wrong_values(cls):
+    """A parameter and a value that it cannot have, by the kind of its default."""
+    for parameter, default in make(cls).get_params(deep=False).items():
+        kinds = {bool: "no", str: "nonsense", int: float("nan"), float: float("nan")}
+        value = kinds.get(type(default))
+        if parameter in ("verbose", "random_state") or value is None:
+            continue
+        if not _documented(cls, parameter, value):
+            yield parameter, value
+
+
+@block_estimators
+def test_blocks_refuse_what_fit_refuses(name):
+    X, y = data(CLASSES[name], 60)
+    source = blocks(X, y, 30)
+    for parameter, value in wrong_values(CLASSES[name]):
+        with pytest.raises((ValueError, TypeError), match=parameter) as caught:
+            make(CLASSES[name], **{parameter: value}).fit_blocks(source)
+        _one_sentence(str(caught.value))
+
+
 def bounds(cls):
     """Whether a confidence is asked for its intervals of new rows."""
     asks = getattr(cls, "predict_interval", None)
