@@ -294,5 +294,5 @@ class ARDRegression(NormalPredictive):
             optimisation=f"fixed point of the precisions, {self.n_iter_} steps{end}; "
             f"columns kept: {shown or 'none'}",
             numbers={**numbers, "n": self.n_observations_},
-            warnings=self._unfinished(),
+            warnings=(*self._unfinished(), "its intervals are too narrow for few rows"),
         )

@@ -182,7 +182,10 @@ class LogisticInference:
         if profile and not reason:
             table["low"], table["high"] = self._profile(X, y, sample_weight, z)
             notes = ["z-tests are Wald's: normal for many rows"]
-            notes.append("low, high: profile of the likelihood, not symmetric")
+            notes.append(
+                "low, high: profile of the likelihood, not symmetric; a little too narrow for few "
+                "rows, where those of FirthLogisticRegression hold"
+            )
         return Summary(
             title="Logistic regression",
             names=self._names(),
