@@ -244,6 +244,15 @@ def test_a_planner_that_was_cut_off_says_so(name):
     assert ADMITS.search(" ".join(str(cut.card()).split()))
 
 
+def test_a_model_that_left_out_every_column_says_why():
+    X, y = line()
+    model = pellucid.ARDRegression().fit(1e12 * X, 1e9 * y)  # slopes of 1e-3, dropped below 1e-2
+    card = " ".join(str(model.card()).split())
+    assert not model.coef_.any()
+    assert "threshold_lambda=10000 is in units of X and y" in card
+    assert not SETTLED.search(card)
+
+
 # --- every estimator, on tables of four kinds ------------------------------------------------
 
 KINDS = ("plain", "six rows", "dependent columns", "units of 1e12")
