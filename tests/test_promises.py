@@ -44,7 +44,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import make_constraint
+from sklearn.utils._param_validation import Interval, make_constraint
 
 import pellucid
 from pellucid.backends import Joblib, Serial, use
@@ -640,6 +640,35 @@ def test_words_for_truth_values_are_refused(name):
             with pytest.raises((ValueError, TypeError), match=parameter) as caught:
                 fit(make(CLASSES[name], **{parameter: "no"}), X, y)
             _one_sentence(str(caught.value))
+
+
+WIDER = {  # what ours takes beyond scikit-learn's range, and why
+    ("CountVectorizer", "min_df"): "0 is the share 0.0",
+    ("TfidfVectorizer", "min_df"): "0 is the share 0.0",
+    ("Nystroem", "degree"): "the kernel rbf has none",
+    ("SelectFromModel", "norm_order"): "0 counts the coefficients that are not 0",
+}
+
+
+def beyond(cls, parameter):
+    """Numbers one below and one above each range that scikit-learn has for a parameter."""
+    constraints = getattr(twin(cls), "_parameter_constraints", {}).get(parameter, [])
+    ranges = [one for one in constraints if isinstance(one, Interval)]
+    ends = [(r.left, -1) for r in ranges] + [(r.right, 1) for r in ranges]
+    values = {end + away for end, away in ends if end is not None and np.isfinite(end)}
+    return [value for value in sorted(values) if not _documented(cls, parameter, value)]
+
+
+@all_estimators
+def test_numbers_beyond_the_range_of_scikit_learn_are_refused(name):
+    X, y = data(CLASSES[name], 60)
+    for parameter in make(CLASSES[name]).get_params(deep=False):
+        for value in beyond(CLASSES[name], parameter):
+            if parameter not in ("random_state", "verbose", "n_jobs") and (
+                (name, parameter) not in WIDER
+            ):
+                with pytest.raises((ValueError, TypeError), match=parameter):
+                    fit(make(CLASSES[name], **{parameter: value}), X, y)
 
 
 def wrong_values(cls):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.loops.iterate import came_to_rest
+from pellucid.core.loops.iterate import History, came_to_rest
 from pellucid.core.records import Card
 
 ADMITS = re.compile(
@@ -25,7 +25,8 @@ def ended_early(model: Any) -> str:
     limit, tol = getattr(model, "max_iter", None), getattr(model, model._tol_name, None)
     if model._max_iter_is_size or not (isinstance(limit, Integral) and isinstance(tol, Real)):
         return ""
-    if came_to_rest(getattr(model, "history_", ()), float(tol)) or np.max(model.n_iter_) < limit:
+    history: History = getattr(model, "history_", History())
+    if came_to_rest(history, float(tol)) or np.max(model.n_iter_) < limit:
         return ""
     return f"the iteration did not converge in max_iter={limit}"
 

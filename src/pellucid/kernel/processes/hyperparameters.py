@@ -272,7 +272,8 @@ def numbers_summary(
     }
     valid = bool(np.isfinite(error).all())
     why = "" if valid else "a number is at its bound, or the evidence has no maximum there"
-    notes = ("standard errors are those of the logarithms", FEW) if valid else ()
+    notes: tuple[str, ...] = ("standard errors are those of the logarithms", FEW)
+    notes = notes if valid else ()
     notes += (f"confidence {confidence:g}",)
     notes += (f"columns: {', '.join(columns)}",) * bool(columns)
     scalars = {**scalars, "least curvature": float(values[0])}
