@@ -284,7 +284,8 @@ class ConformalRegressor(ConformalModel, Regressor):
             "quantile": "two quantile fits, moved apart by the quantile of their misses",
         }
         numbers = {"confidence": self.confidence, "calibration rows": self.n_calibration_}
-        rank, notes = scoring.rank_of(len(self.scores_), self.confidence), ()
+        rank = scoring.rank_of(len(self.scores_), self.confidence)
+        notes: tuple[str, ...] = ()
         if rank > len(self.scores_):
             notes = ("too few calibration rows for this confidence: every interval is infinite",)
         elif self.method not in ("cv+", "jackknife+"):  # those have no single score
