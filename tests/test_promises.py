@@ -44,7 +44,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import make_constraint
+from sklearn.utils._param_validation import Interval, make_constraint
 
 import pellucid
 from pellucid.backends import Joblib, Serial, use
@@ -629,6 +629,88 @@ def test_bad_numbers_are_refused(name):
             with pytest.raises(ValueError, match=parameter) as caught:
                 fit(make(CLASSES[name], **{parameter: value}), X, y)
             _one_sentence(str(caught.value))
+
+
+@all_estimators
+def test_words_for_truth_values_are_refused(name):
+    """A switch is on or off: a word is true in Python, whatever it says."""
+    X, y = data(CLASSES[name], 60)
+    for parameter, default in make(CLASSES[name]).get_params(deep=False).items():
+        if isinstance(default, bool) and parameter != "verbose":
+            with pytest.raises((ValueError, TypeError), match=parameter) as caught:
+                fit(make(CLASSES[name], **{parameter: "no"}), X, y)
+            _one_sentence(str(caught.value))
+
+
+WIDER = {  # what ours takes beyond scikit-learn's range, and why
+    ("CountVectorizer", "min_df"): "0 is the share 0.0",
+    ("TfidfVectorizer", "min_df"): "0 is the share 0.0",
+    ("Nystroem", "degree"): "the kernel rbf has none",
+    ("SelectFromModel", "norm_order"): "0 counts the coefficients that are not 0",
+}
+
+
+def beyond(cls, parameter):
+    """Numbers one below and one above each range that scikit-learn has for a parameter."""
+    constraints = getattr(twin(cls), "_parameter_constraints", {}).get(parameter, [])
+    ranges = [one for one in constraints if isinstance(one, Interval)]
+    ends = [(r.left, -1) for r in ranges] + [(r.right, 1) for r in ranges]
+    values = {end + away for end, away in ends if end is not None and np.isfinite(end)}
+    return [value for value in sorted(values) if not _documented(cls, parameter, value)]
+
+
+@all_estimators
+def test_numbers_beyond_the_range_of_scikit_learn_are_refused(name):
+    X, y = data(CLASSES[name], 60)
+    for parameter in make(CLASSES[name]).get_params(deep=False):
+        for value in beyond(CLASSES[name], parameter):
+            if parameter not in ("random_state", "verbose", "n_jobs") and (
+                (name, parameter) not in WIDER
+            ):
+                with pytest.raises((ValueError, TypeError), match=parameter):
+                    fit(make(CLASSES[name], **{parameter: value}), X, y)
+
+
+def wrong_values(cls):
+    """A parameter and a value that it cannot have, by the kind of its default."""
+    for parameter, default in make(cls).get_params(deep=False).items():
+        kinds = {bool: "no", str: "nonsense", int: float("nan"), float: float("nan")}
+        value = kinds.get(type(default))
+        if parameter in ("verbose", "random_state") or value is None:
+            continue
+        if not _documented(cls, parameter, value):
+            yield parameter, value
+
+
+@block_estimators
+def test_blocks_refuse_what_fit_refuses(name):
+    X, y = data(CLASSES[name], 60)
+    source = blocks(X, y, 30)
+    for parameter, value in wrong_values(CLASSES[name]):
+        with pytest.raises((ValueError, TypeError), match=parameter) as caught:
+            make(CLASSES[name], **{parameter: value}).fit_blocks(source)
+        _one_sentence(str(caught.value))
+
+
+def bounds(cls):
+    """Whether a confidence is asked for its intervals of new rows."""
+    asks = getattr(cls, "predict_interval", None)
+    return asks is not None and "confidence" in inspect.signature(asks).parameters
+
+
+@pytest.mark.parametrize("name", names(lambda c: has_errors(c) or bounds(c)))
+@pytest.mark.filterwarnings("ignore:no valid inference", "ignore:15 calibration rows")
+def test_confidences_beyond_a_probability_are_refused(name):
+    cls = CLASSES[name]
+    X, y = data(cls, 60)
+    model = make(cls).fit(X, y)
+    asked = [model.summary]
+    if bounds(cls):
+        asked.append(lambda confidence: model.predict_interval(X[:2], confidence=confidence))
+    for ask in asked:
+        for wrong in (0.0, 1.0, 95, float("nan")):
+            with pytest.raises(ValueError, match="confidence must be"):
+                ask(confidence=wrong)
 
 
 @all_estimators

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from estimators import data, every_class, make, public_classes
+from estimators import data, every_class, make, public_classes, reads_labels
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -14,12 +14,14 @@ from sklearn.exceptions import NotFittedError
 import pellucid
 from pellucid import BridgeRegression, LinearRegression, MLPClassifier, MLPRegressor
 from pellucid.base import Estimator
+from pellucid.core.loops.admission import ADMITS, ended_early
 from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.core.no_errors import REASONS, no_errors
 from pellucid.solvers import GradientDescent, LinearObjective
 
 SETTLED = re.compile(
-    r"\bsettled:|\bconverged after|the minimum was reached|the optimum\b|the only minim"
+    r"\bsettled:|the minimum is|\bconverged after|the minimum was reached|the optimum\b"
+    r"|the only minim"
     r"|a local (optimum|maximum|minimum)|a stationary point|of least norm"
 )
 
@@ -65,6 +67,19 @@ def test_reasons_name_things_that_exist():
             assert hasattr(pellucid, name), name
         assert "; " in reason or ": " in reason, reason
         assert reason == reason.strip()
+
+
+def test_models_that_are_said_to_give_errors_give_them():
+    """The advice holds for the very call that it names, defaults and all."""
+    X, y = line()
+    for where, reason in REASONS.items():
+        for name, given in re.findall(r"\b([A-Z]\w+(?:Regression|Regressor))(\([^)]*\))?", reason):
+            model = eval(f"pellucid.{name}{given or '()'}", {"pellucid": pellucid, "np": np})
+            labels = np.random.default_rng(0).random(len(X)) < 0.5
+            model.fit(X, labels if hasattr(model, "predict_proba") else y)
+            summary = model.summary()
+            assert summary.valid, (where, name)
+            assert np.isfinite(summary.standard_error).all(), (where, name)
 
 
 def test_the_nearest_family_gives_the_reason():
@@ -198,6 +213,7 @@ def cut_off(name):
         summary = model.summary()
     if said:
         assert not SETTLED.search(card), card
+        assert ADMITS.search(card), card
         assert "duality gap 0.0e+00" not in card
         text = f"{summary.reason} {summary.notes}"
         assert not summary.valid or "converge" in text, text
@@ -216,6 +232,128 @@ def test_cut_off_after_one_step(name):
 @pytest.mark.parametrize("name", [name for name in CUT if name not in SHARE])
 def test_cut_off_after_one_step_all(name):
     cut_off(name)
+
+
+@pytest.mark.parametrize("name", ["ValueIteration", "PolicyIteration"])
+def test_a_planner_that_was_cut_off_says_so(name):
+    world = pellucid.reinforcement.grid_world(["..+", ".#-", "..."])
+    whole, cut = (getattr(pellucid, name)(**given) for given in ({}, {"max_iter": 1}))
+    assert not ADMITS.search(str(whole.fit(world).card()))
+    with pytest.warns(ConvergenceWarning):
+        cut.fit(world)
+    assert ADMITS.search(" ".join(str(cut.card()).split()))
+
+
+def test_a_model_that_left_out_every_column_says_why():
+    X, y = line()
+    model = pellucid.ARDRegression().fit(1e12 * X, 1e9 * y)  # slopes of 1e-3, dropped below 1e-2
+    card = " ".join(str(model.card()).split())
+    assert not model.coef_.any()
+    assert "threshold_lambda=10000 is in units of X and y" in card
+    assert not SETTLED.search(card)
+
+
+# --- every estimator, on tables of four kinds ------------------------------------------------
+
+KINDS = ("plain", "six rows", "dependent columns", "units of 1e12")
+EVERY = sorted(public_classes())
+# whose objective is a likelihood, a score or a density: it rises
+RISING = {"BayesianGaussianMixture", "FactorAnalysis", "ScoreBasedStructure"}
+# whose rows of history judge members one by one, or a sample of rows, or begin outside the set
+NO_DESCENT = {"AdaBoostRegressor", "MiniBatchKMeans", "MaximumMarginClassifier"}
+NO_DESCENT |= {"GaussianProcessClassifier"}  # a problem after the other
+NO_DESCENT |= {"FastICA", "TSNE"}  # a stationary point; another objective while it exaggerates
+
+
+def table(cls, kind):
+    X, y = data(cls, 60)[:2]
+    if kind == "six rows":
+        return X[:6], None if y is None else y[:6]
+    if kind == "plain":
+        return X, y
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.shape[1] < 2:
+        pytest.skip("not a table of numbers")
+    if kind == "dependent columns":
+        return np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(X))]), y
+    return 1e12 * X, 1e9 * y if y is not None and y.dtype.kind == "f" else y
+
+
+def fitted(name, kind):
+    """A fitted model and the warnings of its fit; what it refuses says nothing."""
+    cls = public_classes()[name]
+    X, y = table(cls, kind)
+    model = make(cls)
+    with heard() as found:
+        try:
+            model.fit(X) if reads_labels(cls) else model.fit(X, y)
+        except ValueError:
+            pytest.skip("refused")
+    return model, found
+
+
+def told(name, kind):
+    """The laws of what a fitted model says."""
+    model, found = fitted(name, kind)
+    late = [str(w.message) for w in found if issubclass(w.category, ConvergenceWarning)]
+    with heard() as again:
+        card, summary = model.card(), model.summary()
+    for w in [*found, *again]:
+        assert w.category is not RuntimeWarning, f"no sentence of ours: {w.message}"
+    text = " ".join(str(card).split())
+    assert not re.search(
+        r"\b(nan|inf)\b|e\+30\d", re.sub("within inf|determinant = -inf", "", text)
+    ), text
+    for part, whole in re.findall(r"\b(\d+) of (\d+) ", text):
+        assert int(part) <= int(whole), text
+    for what, value in card.numbers.items():
+        if re.search(r"\b(share|shrinkage|p-value)\b", what) and np.ndim(value) == 0:
+            assert 0 <= value <= 1 + 1e-9, (what, value)
+    if not late:
+        assert not ended_early(model), text
+    history = getattr(model, "history_", ())
+    if len(history) and name not in NO_DESCENT:
+        first, last = (float(history[i]["objective"]) for i in (0, -1))
+        likelihood = history[0].get("log_likelihood") == first
+        sign = -1 if name in RISING or likelihood else 1
+        slack = 1e-9 * max(abs(first), abs(last), 1e-9)
+        assert sign * (last - first) <= slack or found, (first, last)
+    lawful(summary)
+
+
+def lawful(summary):
+    """What the table of a summary says of itself."""
+    arrays = {k: np.asarray(v, dtype=float) for k, v in summary.arrays.items()}
+    shown = " ".join(summary.notes)
+    if "low" in arrays:
+        low, high, b = arrays["low"], arrays["high"], arrays["estimate"]
+        seen = np.isfinite(low) & np.isfinite(high)
+        assert ((low <= b) & (b <= high))[seen].all()
+        if not np.isfinite(low).any():
+            assert not re.search(r"\binterval|\blow\b", shown), shown
+            assert not re.search(r"\btests? (is|are)\b|-tests", shown), shown
+    if "p_value" in arrays:
+        p = arrays["p_value"]
+        assert ((p >= 0) & (p <= 1) | np.isnan(p)).all()
+        if "likelihood ratio" not in shown and "Wilks" not in shown:
+            known = np.isfinite(arrays["statistic"])
+            b, se, z = (arrays[k][known] for k in ("estimate", "standard_error", "statistic"))
+            assert_allclose(z, b / se, rtol=1e-6)
+    for what, value in summary.scalars.items():
+        if what.endswith("p_value"):
+            assert np.isnan(value) or (summary.valid and 0 <= value <= 1), what
+    assert summary.valid == (not summary.reason)
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, KINDS[i % 4]) for i, n in enumerate(EVERY)][::3])
+def test_what_a_fit_says(name, kind):
+    told(name, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", EVERY)
+def test_what_every_fit_says(name, kind):
+    told(name, kind)
 
 
 # --- scales ----------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ INTERVALS = [
     *(
         Case(
             thing,
-            f"{'profile' if p else 'Wald'}, {what}, n = {n}",
+            f"{'profile' if p or 'Firth' in thing else 'Wald'}, {what}, n = {n}",
             partial(model_slopes, make, data, n, p),
             caveat=said,
         )
@@ -155,7 +155,7 @@ INTERVALS = [
                 "",
             ),
             (LOGISTIC, logistic, labels, "two classes", 40, False, "normal for many rows"),
-            (LOGISTIC, logistic, labels, "two classes", 40, True, ""),
+            (LOGISTIC, logistic, labels, "two classes", 40, True, "too narrow for few rows"),
             (LOGISTIC, logistic, labels, "two classes", 300, False, ""),
             (
                 "linear.FirthLogisticRegression.summary",

@@ -40,6 +40,7 @@ from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.lazy import lazy_name, refuse_lazy
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
+from pellucid.core.loops.admission import admitting
 from pellucid.core.loops.iterate import (
     CallbackSupportMixin,
     FitContext,
@@ -83,7 +84,8 @@ def fitted_only(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def checked(self: Any, *given: Any, **named: Any) -> Any:
         check_is_fitted(self)
-        return method(self, *given, **named)
+        said = method(self, *given, **named)
+        return admitting(self, said) if isinstance(said, Card) else said
 
     return checked
 
@@ -98,6 +100,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _squares_x = False  # distances or powers of X: numbers whose squares overflow are refused
     _takes_words = False  # its blocks may hold text: they reach ``_fit_rows`` as they are
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
+    _max_iter_is_size = False  # of the model, as rounds of boosting: no convergence is waited for
+    _tol_name = "tol"  # what the last gap of ``history_`` is compared with, by name
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
     def __init_subclass__(cls, **keywords: Any) -> None:

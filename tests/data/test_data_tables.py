@@ -197,6 +197,7 @@ def test_seeds(name):
         (lambda: data.make_three_clusters(spread=(1, 2)), "spread must be 3 numbers"),
         (lambda: data.make_rings(radii=(3, 1)), "inner < outer"),
         (lambda: data.make_mixture(5, [0.5], [0], [1]), "sum to 1"),
+        (lambda: data.make_mixture(5, [1.5, -0.5], [0, 1], [1, 1]), "numbers >= 0"),
         (lambda: data.make_mixture(5, [1.0], [0, 1], [1]), "one point per weight"),
         (lambda: data.make_mixture(5, [1.0], [0], [-1]), "variances must be numbers >= 0"),
     ],

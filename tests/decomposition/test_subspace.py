@@ -85,6 +85,13 @@ def test_bounds_are_the_formulas():
         model.spectrum_bound(radius=0.1)
 
 
+def test_directions_chosen_by_hand_have_no_spectrum():
+    model = PCA.from_components([[1.0, 0.0]], mean=[0.0, 0.0])
+    for asked in (lambda: model.spectrum_bound(radius=1.0), model.eigenvalue_intervals):
+        with pytest.raises(ValueError, match="needs a model fitted to rows, not from_components"):
+            asked()
+
+
 def test_the_projection_bound_holds_as_often_as_it_says():
     rng = np.random.default_rng(3)
     model = PCA(2).fit(ball(200, rng))

@@ -111,6 +111,9 @@ def test_weights_of_letters_are_those_of_their_questions_and_keys():
         assert np.allclose(attention(state.Q, state.K, np.eye(5))[1], state.weights)
     J = [((s.weights - lookup.target) ** 2).sum() for s in lookup.states]
     assert J[-1] < 0.01 * J[0]
+    one, two = lookup.states[:2]  # every letter's rows of Q and K are rows of the weights
+    moved = max(np.abs(two.Q - one.Q).max(), np.abs(two.K - one.K).max())
+    assert moved == pytest.approx(params["rate"] * one.slope)
 
 
 def test_sequences_side_by_side_are_single_sequences():

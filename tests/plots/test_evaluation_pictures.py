@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_curve
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
@@ -46,6 +47,7 @@ from pellucid.evaluation import (
 )
 from pellucid.plots import svg
 from pellucid.plots.panels.ranked import rows_behind
+from pellucid.plots.panels.style import colour
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +92,15 @@ def test_confusion_counts_and_shares():
     assert ax.get_xlabel() == "predicted"
     assert ax.get_ylabel() == "true"
     assert "2\n67%" in {text.get_text() for text in ax.texts}
+
+
+def test_confusion_colours_grow_from_white_towards_those_of_right_and_wrong():
+    ax = plots.confusion(confusion_table(list("aaab"), list("aabb"))).plot()
+    cells = np.asarray(ax.images[0].get_array())
+    assert_allclose(cells[1, 0], 1.0)  # no row there
+    blue, orange = (np.array(to_rgb(colour(i))) for i in (0, 1))
+    assert_allclose(cells[1, 1], 1 - 0.85 * (1 - blue))
+    assert_allclose(cells[0, 1], 1 - 0.85 * np.sqrt(1 / 3) * (1 - orange))
 
 
 def test_confusion_class_without_rows_and_whole_report():
@@ -476,6 +487,8 @@ def test_prediction_intervals_of_many_columns_pipelines_and_refusal():
     plain = LinearRegression().fit(frame[:60], y[:60])
     other = plots.prediction_intervals(plain, frame[60:], y[60:], confidence=0.5)
     assert_allclose(picture.low, other.low)
+    alone = plots.prediction_intervals(make_pipeline(plain), frame[60:], y[60:], confidence=0.5)
+    assert_allclose(alone.low, other.low)
     assert picture.ranked
     assert (np.diff(picture.centre) >= 0).all()
     drawn(picture)

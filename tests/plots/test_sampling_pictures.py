@@ -218,6 +218,17 @@ def test_metropolis_steps_refuse_what_they_cannot_draw():
         plots.metropolis_steps(two, which=4)
 
 
+def test_metropolis_flow_writes_beside_its_arrows_and_never_across():
+    picture = plots.metropolis_flow()
+    place = {name: at for name, _, at, _ in picture.boxes}
+    words = [text for text in picture.plot().texts if text.get_text() in ("yes", "no")]
+    bent = ("enough", "propose")
+    straight = [(a, b) for a, b, word in picture.arrows if word and (a, b) != bent]
+    for (a, b), text in zip(straight, words, strict=False):
+        middle = (place[a][0] + place[b][0]) / 2
+        assert text.get_ha() == ("left" if text.get_position()[0] > middle else "right")
+
+
 def test_metropolis_flow_names_every_step():
     picture = plots.metropolis_flow()
     boxes = {name for name, *_ in picture.boxes}

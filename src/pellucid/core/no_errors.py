@@ -28,11 +28,15 @@ REASONS: dict[str, str] = {
     "ensemble": f"a committee has no coefficients; {MATTERS}",
     "ensemble.forest": f"a forest has no coefficients; {MATTERS}",
     "ensemble.labels": "it has no coefficients of its own; the models inside may have a summary()",
+    "ensemble.semi_supervised": "unlabelled rows enter its fit without an error of their own; "
+    f"{HELD_OUT}",
     "ensemble.targets": "it has no coefficients of its own; the models inside may have a summary()",
     "evaluation": "it has no parameters of its own: ask the model inside for its summary()",
     "features": "it prepares columns and estimates no effect; the model that follows has errors",
     "graphical": "tables of probabilities have no standard errors here; fit with a Dirichlet prior "
     "and read the counts, which say how much each row of a table rests on",
+    "graphical.structure.averaging": "it weighs graphs instead of choosing one: its answers are "
+    "probabilities of arrows, given the data and the prior, and have no errors",
     "graphical.structure": "arrows are chosen, not estimated; ModelAveragingStructure gives the "
     "probability of every arrow",
     "inference.covariance": "the cells of a shrunken matrix are biased on purpose; "
@@ -45,29 +49,36 @@ REASONS: dict[str, str] = {
     "linear": f"{SELECTED}; LinearRegression gives them where the columns were chosen beforehand",
     "linear.components": "directions are chosen from the rows, which the usual errors leave out; "
     "LinearRegression gives errors for the columns themselves",
+    "linear.imputation": "it prepares columns and estimates no effect; the model that follows has "
+    "errors, which take filled cells as measured",
     "linear.isotonic": "the levels are chosen by the rows they average, so their errors are "
     f"neither normal nor of the usual size; {SPREAD}",
-    "linear.lars": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
+    "linear.lars": "columns enter by what the same rows say of them, which the usual errors leave "
+    "out; LinearRegression on rows that chose nothing gives them, and "
     "stability_selection in pellucid.linear the columns that stay",
     "linear.lasso": f"{SELECTED}; LinearRegression on rows that chose nothing gives them, and "
     "stability_selection in pellucid.linear the columns that stay",
     "linear.least_squares": "a 0/1 target has unequal noise and the line is no probability; "
-    "LogisticRegression gives odds with errors",
-    "linear.logistic": "the penalty was chosen on the same rows; LogisticRegression with that C on "
-    "other rows, or FirthLogisticRegression, gives errors",
+    "LogisticRegression(C=np.inf) gives odds with errors",
+    "linear.logistic": "the penalty biases the coefficients and was chosen on the same rows; "
+    "LogisticRegression(C=np.inf), which has none, gives errors",
     "linear.penalties": f"{SELECTED}; LinearRegression on rows that chose nothing gives them",
     "linear.perceptron": "any separating plane will do, so there is no estimate to be sure of; "
-    "LogisticRegression gives one with errors",
+    "LogisticRegression(C=np.inf) gives one with errors",
     "linear.ridge": "a target of -1 and +1 has unequal noise and the penalty biases the slopes; "
-    "LogisticRegression gives odds with errors",
-    "linear.robust": "its errors are not computed here; QuantileRegressor(alpha=0) is as robust "
-    "and has them",
+    "LogisticRegression(C=np.inf) gives odds with errors",
+    "linear.robust.ransac_regressor": "rows are left out because they lie far from the plane, "
+    "which makes the usual errors of the rest too small; " + SPREAD,
+    "linear.robust.theil_sen_regressor": "its errors are not computed here; " + SPREAD,
+    "linear.robust": "its errors are not computed here; QuantileRegressor(alpha=0), as robust in "
+    "y, has them",
     "linear.scaled": "ask the model inside, whose errors are in scaled units; LinearRegression "
     "gives them in the units of the columns",
-    "linear.splines": "the penalty biases the curve; LinearRegression on NaturalSplineBasis gives "
+    "linear.splines": "the penalty biases the curve and it has no coefficients to read; "
+    "predict_interval gives a band about it, and LinearRegression on NaturalSplineBasis gives "
     "errors for a given number of knots",
     "linear.stochastic": "the last step of a stochastic descent is no exact minimum; "
-    "LogisticRegression and LinearRegression give errors",
+    "LogisticRegression(C=np.inf) and LinearRegression give errors",
     "linear.subsets": "the columns are chosen on the same rows, which the usual errors leave out; "
     "LinearRegression on rows that chose nothing gives them",
     "mixture": f"components may change places and the likelihood has many maxima; {SPREAD}",
@@ -80,8 +91,8 @@ REASONS: dict[str, str] = {
     f"{HELD_OUT}",
     "reinforcement": "values of an agent depend on what it tried; learn again with other seeds and "
     "compare, as compare_agents in pellucid.reinforcement does",
-    "reinforcement.planning": "the process is given, so nothing is estimated: the values are exact "
-    "up to the tolerance in card()",
+    "reinforcement.planning": "the process is given, so nothing is estimated from a sample; "
+    "card() says how exact the values are",
     "study": "it prepares columns and estimates no effect; the model that follows has errors",
     "tree": f"a tree has no coefficients and a small change of the rows may turn it; {MATTERS}",
 }
@@ -91,7 +102,7 @@ def no_errors(module: str) -> str:
     """The sentence for a class of this module.
 
     >>> no_errors("pellucid.linear.robust.huber")
-    'its errors are not computed here; QuantileRegressor(alpha=0) is as robust and has them'
+    'its errors are not computed here; QuantileRegressor(alpha=0), as robust in y, has them'
     """
     parts = module.split(".")[1:] if module.startswith("pellucid.") else []
     for k in range(len(parts), -1, -1):

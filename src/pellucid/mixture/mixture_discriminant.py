@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Classifier, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import FitContext, came_to_rest
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator, stream
@@ -159,6 +159,9 @@ class MixtureDiscriminantAnalysis(Classifier):
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
+        parts = zip(self.classes_, self.mixtures_, strict=True)
+        late = [str(c) for c, m in parts if not came_to_rest(m.history_, m.tol)]
+        note = f"EM did not converge in max_iter={self.max_iter} rounds: {', '.join(late)}"
         return Card(
             f"argmax_c log pi_c + log p_c(x); each class a mixture of {self.n_components} normal "
             f"densities, covariances {self.covariance_type}",
@@ -172,4 +175,5 @@ class MixtureDiscriminantAnalysis(Classifier):
                 "parameters": sum(m.n_parameters_ for m in self.mixtures_) + len(self.classes_) - 1,
                 "rounds": self.n_iter_,
             },
+            warnings=(note,) if late else (),
         )

@@ -203,11 +203,12 @@ class Autoencoder(Transformer):
         check_is_fitted(self)
         units = [self.n_features_in_, *(w.shape[1] for w in self.network_.weights)]
         solver = self.solver if isinstance(self.solver, str) else repr(self.solver)
+        early = "; ended at max_iter, before it settled" * (self.n_iter_ >= self.max_iter)
         return Card(
             representation=f"encoder and decoder of {' - '.join(map(str, units))} units; "
             f"the code has {self.n_components} numbers",
             evaluation="mean squared error of the reconstruction, halved",
-            optimisation=f"{solver}, {self.n_iter_} epochs",
+            optimisation=f"{solver}, {self.n_iter_} epochs{early}",
             numbers={
                 "parameters": len(self.vector_),
                 "loss": self.loss_,

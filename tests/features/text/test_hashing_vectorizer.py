@@ -58,3 +58,15 @@ def test_refusals():
         HashingVectorizer(analyzer=lambda text: [1]).transform(["a"])
     with pytest.raises(ValueError, match="n_features must be"):
         HashingVectorizer(n_features=2**31).fit(["a"])
+
+
+def test_terms_that_are_bytes_stand_where_their_letters_do():
+    def letters(text):
+        return [word.encode() for word in text.split()]
+
+    texts = ["red green red", "green blue"]
+    ours = HashingVectorizer(n_features=64, analyzer=letters).fit_transform(texts)
+    plain = HashingVectorizer(n_features=64, analyzer=str.split).fit_transform(texts)
+    assert_array_equal(ours.toarray(), plain.toarray())
+    with pytest.raises(TypeError, match="must be strings: the analyzer gave 3 of type int"):
+        HashingVectorizer(analyzer=lambda text: [3]).fit_transform(texts)

@@ -220,3 +220,6 @@ def test_few_rows_warn_and_none_raise():
         network.approximate("a", {"b": 1}, n_samples=10, random_state=0)
     with pytest.raises(ValueError, match="asked for and observed"):
         network.approximate("a", {"a": 1})
+    for wrong in (0, 2.5):
+        with pytest.raises(ValueError, match=f"n_samples must be a whole number >= 1, got {wrong}"):
+            network.approximate("a", n_samples=wrong)

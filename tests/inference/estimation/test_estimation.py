@@ -13,6 +13,7 @@ from pellucid.inference import (
     Beta,
     BetaBernoulli,
     Binomial,
+    Dirichlet,
     Exponential,
     Gamma,
     InverseGamma,
@@ -276,3 +277,16 @@ def test_example_13():
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(ValueError, match="NaN or infinity"):
             study_estimator(lambda x: np.var(x, ddof=1), law, 4.0, n=1, repeats=5)
+
+
+def test_moments_of_a_dirichlet_are_those_of_the_rows():
+    """Parameters come back from many rows; weights count rows as often."""
+    alpha, rng = np.array([2.0, 3.0, 5.0]), np.random.default_rng(0)
+    x = rng.dirichlet(alpha, size=20_000)
+    found = fit_distribution(x, Dirichlet, "moments").distribution
+    assert_allclose(found.alpha, alpha, rtol=0.05)
+    assert_allclose(found.alpha / found.alpha.sum(), x.mean(axis=0), rtol=1e-10)
+    w = rng.integers(1, 4, size=200)
+    twice = fit_distribution(np.repeat(x[:200], w, axis=0), Dirichlet, "moments").distribution
+    once = fit_distribution(x[:200], Dirichlet, "moments", sample_weight=w).distribution
+    assert_allclose(once.alpha, twice.alpha, rtol=1e-10)

@@ -1,6 +1,7 @@
 """Least angle regression and the lasso by its walk: examples, oracles, laws, degenerate input."""
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from pellucid.core.algebra.least_squares import compact_rows, joint_moments
+from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows, unit_weights
 from pellucid.core.runtime.threads import map_threads
 from pellucid.linear import Lars, LassoLars, LassoLarsIC, LinearRegression, lars_path
@@ -130,7 +132,6 @@ def test_estimators_are_scikit_learns():
     for ours, theirs in [
         (Lars(n_nonzero_coefs=3), sklearn.linear_model.Lars(n_nonzero_coefs=3)),
         (LassoLars(0.05), sklearn.linear_model.LassoLars(0.05)),
-        (LassoLars(0.01, max_iter=2), sklearn.linear_model.LassoLars(0.01, max_iter=2)),
         (LassoLars(0.05, fit_path=False), sklearn.linear_model.LassoLars(0.05, fit_path=False)),
         (LassoLars(100.0), sklearn.linear_model.LassoLars(100.0)),
         (
@@ -379,11 +380,18 @@ def test_constant_columns_and_constant_targets():
 
 def test_a_path_cut_short():
     X, y = data(80, 10)
-    whole, cut = LassoLars(0.0).fit(X, y), LassoLars(0.0, max_iter=4).fit(X, y)
+    whole, late = LassoLars(0.0).fit(X, y), "no end of the path in max_iter=4 steps: it stops at"
+    with pytest.warns(ConvergenceWarning, match=late):
+        cut = LassoLars(0.0, max_iter=4).fit(X, y)
+    theirs = sklearn.linear_model.LassoLars(0.0, max_iter=4).fit(X, y)
+    assert_allclose(cut.coef_path_, theirs.coef_path_, atol=1e-10)
     assert cut.n_iter_ == 4
     assert_allclose(cut.coef_path_, whole.coef_path_[:, :5], atol=1e-13)
     assert "max_iter ended the path" in str(cut.card())
-    nothing = LassoLars(0.0, max_iter=0).fit(X, y)
+    enough = LassoLars(whole.alphas_[4], max_iter=4).fit(X, y)  # it ends where it should
+    assert "max_iter" not in str(enough.card())
+    with pytest.warns(ConvergenceWarning):
+        nothing = LassoLars(0.0, max_iter=0).fit(X, y)
     assert_array_equal(nothing.coef_, 0)
     last = LassoLars(0.01, fit_path=False).fit(X, y)
     assert_allclose(last.coef_, LassoLars(0.01).fit(X, y).coef_, rtol=0)
@@ -465,7 +473,10 @@ def test_bad_arguments_are_refused(params, message):
 def test_criteria_are_scikit_learns(criterion, params):
     X, y = data(100, 12, seed=4)
     X, y = X + 2.0, y + 1.0
-    ours = LassoLarsIC(criterion, **params).fit(X, y)
+    early = params.get("max_iter") == 3  # the criterion still falls there
+    with pytest.warns(ConvergenceWarning) if early else nullcontext():
+        ours = LassoLarsIC(criterion, **params).fit(X, y)
+    assert ("max_iter ended the path" in str(ours.card())) == ("max_iter" in params)
     theirs = sklearn.linear_model.LassoLarsIC(criterion, **params).fit(X, y)
     assert_allclose(ours.alphas_, theirs.alphas_, atol=1e-9)
     assert_allclose(ours.criterion_, theirs.criterion_, rtol=1e-9)

@@ -11,6 +11,7 @@ from linear_tables import Blocks, R, Y, data, parameters
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
+from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -223,7 +224,7 @@ def test_is_the_posterior_mean():
     A = np.linalg.inv(X.T @ X + s2 / tau2 * np.eye(4))
     sampling = np.sqrt(model.sigma2_ * np.diag(A @ X.T @ X @ A))
     assert_allclose(s.standard_error[1:], sampling, rtol=1e-9)
-    assert_allclose(s.high - s.low, 2 * 1.959963985 * s.posterior_sd)
+    assert_allclose(s.high - s.low, 2 * stdtrit(s.n - s.df, 0.975) * s.posterior_sd)
 
 
 @pytest.mark.parametrize("shrink", [True, False])

@@ -193,6 +193,16 @@ def test_policy_gradient_finds_the_way():
     assert agent.history_["return"][-500:].mean() > first + 0.3
 
 
+def test_the_value_of_features_steps_towards_each_return():
+    agent = PolicyGradient(
+        learning_rate=0.1, baseline="value", approximator=LinearApproximator(np.eye(2))
+    ).reset(2, 2)
+    for reward in (4.0, 1.0):
+        agent.update(0, 1, reward, 1, terminated=True)
+    assert_allclose(agent.value_weights_, [0.4 + 0.1 * (1.0 - 0.4), 0.0])
+    assert "the value, a line in the features" in " ".join(str(agent.card()).split())
+
+
 def test_policy_gradient_with_features():
     """Indicator features are the table; a pole is balanced by its numbers."""
     mdp = book_world()

@@ -292,7 +292,11 @@ class MeanShift(ClusterMixin, Estimator):
         if self._lost:
             notes.append(f"{self._lost} seeds had no row within the bandwidth and were dropped")
         resting = self.history_[-1]["moving"] == 0
-        how = "until every seed rests" if resting else f"{len(self.history_)} times (max_iter + 1)"
+        how = (
+            "until every seed rests"
+            if resting
+            else f"{len(self.history_)} times (max_iter), cut short"
+        )
         return Card(
             f"{found} peaks of the density with bandwidth {self.bandwidth_:g}; a row belongs to "
             "the nearest",

@@ -392,6 +392,8 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         k = len(self.cluster_centers_)
         which = "inertia" if self.bisecting_strategy == "biggest_inertia" else "weight"
         total = float(self.node_inertia_[0])
+        late = int((~self.history_["converged"].astype(bool)).sum())
+        notes = (f"{late} split(s) did not converge in max_iter={self.max_iter} rounds",)
         return Card(
             f"a tree with {k} leaves; a row goes to the nearer of two centres at every node",
             f"J = sum of w |x - c|^2 to the own centre = {self.inertia_:.6g}",
@@ -403,6 +405,7 @@ class BisectingKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 "share of J explained": 1.0 - self.inertia_ / total if total > 0 else 1.0,
                 "rounds of all splits": int(self.history_["rounds"].sum()),
             },
+            warnings=notes if late else (),
         )
 
 

@@ -225,6 +225,7 @@ class MDS(ClassNamePrefixFeaturesOutMixin, Transformer):
     """
 
     _squares_x = True
+    _tol_name = "eps"
 
     def __init__(
         self,

@@ -503,6 +503,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
         check_is_fitted(self)
         n, k = self.embedding_.shape
         forms = sorted({row["form"] for row in self.history_})
+        cut = ("it ended while the neighbours still pulled early_exaggeration times as hard",)
         return Card(
             f"{n} points in {k} dimensions",
             f"KL divergence of the neighbours (perplexity {self.perplexity:g}) from the map's = "
@@ -513,6 +514,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
             warnings=(
                 "sizes of groups and distances between them mean little",
                 "another perplexity, another map",
+                *(cut if self.history_[-1]["exaggerated"] else ()),
             ),
         )
 

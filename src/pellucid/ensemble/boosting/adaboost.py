@@ -409,10 +409,15 @@ class AdaBoostClassifier(WeightedMembers, Classifier):
         }
         if self.n_classes_ == 2:
             numbers["bound of the training error"] = last["objective"]
+        two = self.n_classes_ == 2
+        loss = "exp(-y F)" if two else f"exp(-Y.F/{self.n_classes_}), Y 1 at the own class"
+        loss += "" if two else f" and -1/{self.n_classes_ - 1} at the others (SAMME)"
+        step = "1/2 ln((1 - eps)/eps)" + ("" if two else f" + 1/2 ln({self.n_classes_ - 1})")
+        rate = "" if self.learning_rate == 1 else f", times learning_rate = {self.learning_rate:g}"
         return Card(
             representation=f"the weighted vote of {len(self.estimators_)} {kind}",
-            evaluation="mean exponential loss exp(-y F), the product of the rounds' normalisers",
+            evaluation=f"mean exponential loss {loss}, the product of the rounds' normalisers",
             optimisation="coordinate descent: each round adds one member for the rows weighted by "
-            "their loss, with the best step alpha = 1/2 ln((1 - eps)/eps)",
+            f"their loss, with the best step alpha = {step}{rate}",
             numbers=numbers,
         )

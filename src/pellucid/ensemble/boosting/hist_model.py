@@ -210,6 +210,7 @@ class HistGradientBoosting(Estimator):
     """What the regressor and the classifier share: everything but the meaning of y."""
 
     _accepts_nan = True
+    _max_iter_is_size = True
 
     @abstractmethod
     def _loss(self) -> hist_losses.Loss:
@@ -250,6 +251,7 @@ class HistGradientBoosting(Estimator):
     def _check_parameters(self) -> Growth:
         check.positive(learning_rate=self.learning_rate)
         check.non_negative(l2_regularization=self.l2_regularization, tol=self.tol)
+        check.boolean(warm_start=self.warm_start)
         check.whole(max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change)
         if self.max_leaf_nodes is not None:
             check.whole(at_least=2, max_leaf_nodes=self.max_leaf_nodes)

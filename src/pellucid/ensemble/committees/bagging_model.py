@@ -267,10 +267,12 @@ class Bagging(Estimator):
                     raise ValueError(f"estimators_features_ must be column numbers below {d}")
 
     def _card(self, how: str, what: str) -> Card:
+        judged = "the committee is judged out of bag"
+        if self.sampler_.kind == "all":
+            judged = "every member has seen all rows: judge the committee on others"
         return Card(
             representation=f"the {how} of {len(self.estimators_)} {what}",
-            evaluation="whatever the base learner minimises on its sample; the committee is "
-            "judged out of bag",
+            evaluation=f"whatever the base learner minimises on its sample; {judged}",
             optimisation=self._optimisation(),
             numbers=self._numbers(),
         )

@@ -394,12 +394,15 @@ class ForestEstimator(Estimator):
         return found
 
     def _card(self, representation: str) -> Card:
+        whole = self.sampler_.kind == "all"
+        judged = "every tree has seen all rows: judge the forest on others"
+        judged = judged if whole else "the forest is judged out of bag"
         return Card(
             representation=representation,
-            evaluation=f"{self.criterion} in the nodes; the forest is judged out of bag",
+            evaluation=f"{self.criterion} in the nodes; {judged}",
             optimisation=self._optimisation(),
             numbers=self._numbers(),
-            warnings=(CAUTION,),
+            warnings=(CAUTION + (HELD_OUT if whole else OUT_OF_BAG),),
         )
 
     def _optimisation(self) -> str:
@@ -417,6 +420,6 @@ class ForestEstimator(Estimator):
         )
 
 
-CAUTION = (
-    "impurity importances favour features with many values; oob_permutation_importance does not"
-)
+CAUTION = "impurity importances favour features with many values; "
+OUT_OF_BAG = "oob_permutation_importance does not"
+HELD_OUT = "permutation_importance in pellucid.evaluation on held-out rows does not"

@@ -283,11 +283,18 @@ class ConformalRegressor(ConformalModel, Regressor):
             "normalised": "a fit and a model of ln|residual|; the quantile of |y - f(x)|/sigma(x)",
             "quantile": "two quantile fits, moved apart by the quantile of their misses",
         }
-        width = float(np.quantile(np.abs(self.scores_), self.confidence))
         numbers = {"confidence": self.confidence, "calibration rows": self.n_calibration_}
+        rank = scoring.rank_of(len(self.scores_), self.confidence)
+        notes: tuple[str, ...] = ()
+        if rank > len(self.scores_):
+            notes = ("too few calibration rows for this confidence: every interval is infinite",)
+        elif self.method not in ("cv+", "jackknife+"):  # those have no single score
+            ordered = np.partition(self.scores_, rank - 1)
+            numbers["score at the confidence"] = float(ordered[rank - 1])
         return Card(
             f"{inner} with an interval [low(x), high(x)] ({self.method})",
             f"{promise}, for any law, if the rows are exchangeable",
             how[self.method],
-            {**numbers, "score at the confidence": width},
+            numbers,
+            warnings=notes,
         )

@@ -257,12 +257,15 @@ class StandardScaler(MomentScaler):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         seen = np.atleast_1d(self.n_samples_seen_)
-        parts = [t for t, on in (("- mean", self.with_mean), ("/ deviation", self.with_std)) if on]
+        shifted = "(x_j - mean_j)" if self.with_mean and self.with_std else "x_j - mean_j"
+        made = ["mean 0"] * self.with_mean + ["variance 1"] * self.with_std
+        value = (shifted if self.with_mean else "x_j") + " / deviation_j" * self.with_std
         rows, constant = seen.max(), int((self._moments[2] == 0).sum())
         counts = {"missing cells": (rows - seen).sum().item(), "constant columns": constant}
         return Card(
-            f"z_j = x_j {' '.join(parts)}, column by column",
-            f"mean 0 and variance 1 on the training rows (ddof = {self.ddof:g})",
+            f"z_j = {value}, column by column",
+            (" and ".join(made) or "none: x_j stays") + " on the training rows"
+            f" (ddof = {self.ddof:g})" * self.with_std,
             "one pass: weight, mean and centred squares of every column",
             {"rows": rows.item(), "columns": self.n_features_in_, **counts},
         )

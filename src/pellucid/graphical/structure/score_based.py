@@ -206,7 +206,7 @@ class ScoreBasedStructure(StructureLearner):
                 "edges": len(self.dag_.edges),
                 "directed in the whole class": len(self.cpdag_.directed),
                 "score": self.score_,
-                "moves": self.n_iter_,
+                "moves": sum(row["move"] not in ("start", "optimum") for row in self.history_),
             },
         )
 

@@ -215,12 +215,14 @@ class GraphicalLassoCV(GraphicalModel):
             alphas = between(path, means, best, len(alphas))
         zero = [mean_log_density(fold.moved, pinvh(fold.train)) for fold in folds]
         scores = np.array([one for _, one in path] + [zero])
+        with np.errstate(invalid="ignore"):  # NaN where the covariance of a fold has no inverse
+            spread = scores.std(axis=1)
         self.alpha_ = path[best][0]
         self.cv_results_ = {
             "alphas": np.array([a for a, _ in path] + [0.0]),
             **{f"split{i}_test_score": column for i, column in enumerate(scores.T)},
             "mean_test_score": scores.mean(axis=1),
-            "std_test_score": scores.std(axis=1),
+            "std_test_score": spread,
         }
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -273,6 +273,7 @@ def numbers_summary(
     valid = bool(np.isfinite(error).all())
     why = "" if valid else "a number is at its bound, or the evidence has no maximum there"
     notes: tuple[str, ...] = ("standard errors are those of the logarithms", FEW)
+    notes = notes if valid else ()
     notes += (f"confidence {confidence:g}",)
     notes += (f"columns: {', '.join(columns)}",) * bool(columns)
     scalars = {**scalars, "least curvature": float(values[0])}

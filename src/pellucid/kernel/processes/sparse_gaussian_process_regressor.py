@@ -385,6 +385,9 @@ class SparseGaussianProcessRegressor(Regressor):
         m = len(self.inducing_points_)
         learned = self.optimizer is not None
         how = f"L-BFGS-B, {self.n_iter_} steps, points by the variance they leave"
+        starts = self.history_["start"]
+        if int((starts == starts[-1]).sum()) >= self.max_iter:
+            how += "; the last search was cut short by max_iter"
         return Card(
             representation=f"f ~ GP(0, k) through {m} points, k = {self.kernel_}, y standardised",
             evaluation="Titsias's lower bound of the log evidence",

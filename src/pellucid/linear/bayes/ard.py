@@ -287,12 +287,14 @@ class ARDRegression(NormalPredictive):
         names = [self._feature_names()[j] for j in live]
         shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
         numbers = {"alpha": self.alpha_, "kept": len(live), "columns": self.n_features_in_}
-        end = ": a local maximum" if self._converged else ""
+        end = ": a local maximum" if self._converged and len(live) else ""
+        limit = f"threshold_lambda={self.threshold_lambda:g} is in units of X and y: scale them"
+        none = () if len(live) else (f"no column is kept, and alpha is of the fit before; {limit}",)
         return Card(
             representation="y = b + x'w + e" if self.fit_intercept else "y = x'w + e",
             evaluation="marginal likelihood of w_j ~ N(0, 1/lambda_j), e ~ N(0, 1/alpha)",
             optimisation=f"fixed point of the precisions, {self.n_iter_} steps{end}; "
             f"columns kept: {shown or 'none'}",
             numbers={**numbers, "n": self.n_observations_},
-            warnings=self._unfinished(),
+            warnings=(*self._unfinished(), "its intervals are too narrow for few rows", *none),
         )

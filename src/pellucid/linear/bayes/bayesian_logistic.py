@@ -31,7 +31,7 @@ from pellucid.core.algebra.hyperplane import Hyperplane
 from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Numbers, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import FitContext, came_to_rest
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.random import generator, stream
@@ -289,7 +289,15 @@ class BayesianLogisticRegression(Classifier):
         self._warn_of_chains()
 
     def _warn_of_chains(self) -> None:
-        found = []
+        if found := self._objections():
+            warn("; ".join(found))
+
+    def _objections(self) -> list[str]:
+        """What speaks against the draws, or against the mode."""
+        found: list[str] = []
+        if self.method != "metropolis":
+            late = f"the search for the mode did not converge in {self.n_iter_} steps"
+            return [] if came_to_rest(self.history_, posterior_mode.TOLERANCE) else [late]
         if not (self.rhat_ <= RHAT_LIMIT).all():
             j = int(np.argmax(np.nan_to_num(self.rhat_, nan=np.inf)))
             worst = f"R-hat of {self._names()[j]!r} is {self.rhat_[j]:.4g} > {RHAT_LIMIT}"
@@ -302,8 +310,7 @@ class BayesianLogisticRegression(Classifier):
         if not (self.ess_ >= FEW).all():
             few = f"{float(self.ess_.min()):.3g} of {self.draws_[..., 0].size}"
             found.append(f"few effective draws: {few}; raise n_draws")
-        if found:
-            warn("; ".join(found))
+        return found
 
     def _names(self) -> tuple[str, ...]:
         one = (("intercept",) if self.fit_intercept else ()) + self._feature_names()
@@ -476,12 +483,16 @@ class BayesianLogisticRegression(Classifier):
         arrays["odds_ratio"] = np.exp(np.clip(self.posterior_mean_, -700, 700))
         how = "draws" if self.method == "metropolis" else "the normal approximation at the mode"
         between = f"with probability {confidence:g} a coefficient lies between low and high"
+        against = self._objections()
+        said = f"posterior by {how}: standard_error is its standard deviation"
         return Summary(
             title="Bayesian logistic regression",
             names=self._names(),
             arrays=arrays,
             scalars={"log_evidence": self.log_evidence_},
-            notes=(f"posterior by {how}: standard_error is its standard deviation, and {between}",),
+            valid=not against,
+            reason="; ".join(against),
+            notes=(said if against else f"{said}, and {between}",),
         )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -528,5 +539,6 @@ class BayesianLogisticRegression(Classifier):
             evaluation=f"posterior of all coefficients, intercept included; prior {given}",
             optimisation=how,
             numbers=numbers,
+            warnings=tuple(self._objections()),
             scales=scales,
         )

@@ -306,7 +306,8 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
         arrays |= {"p_value": tests.pop("p_value"), "low": low, "high": high, **tests}
         below = found.p_value < 1 - confidence
         first = self._feature_names()[int(np.abs(self.x_weights_[:, 0]).argmax())]
-        notes = (
+        dimensions = int(np.argmin(np.append(below, False))) if valid else np.nan
+        notes: tuple[str, ...] = (
             f"the first direction of X weighs {first} most",
             "statistic is Rao's F of Wilks' Lambda that this and all smaller correlations are 0, "
             "for independent rows whose X or y is normal given the other",
@@ -317,10 +318,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, LinearModel):
             title="CCA: canonical correlations",
             names=tuple(f"rho_{k + 1}" for k in range(len(rho))),
             arrays=arrays,
-            scalars={"n": n, "dimensions": int(np.argmin(np.append(below, False)))},
+            scalars={"n": n, "dimensions": dimensions},
             valid=valid,
             reason="" if valid else reason,
-            notes=notes,
+            notes=notes if valid else notes[:1],
         )
 
     def card(self) -> Card:

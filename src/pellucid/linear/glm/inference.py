@@ -84,7 +84,7 @@ def glm_summary(
         scalars=scalars(model, reason),
         valid=not reason,
         reason=reason,
-        notes=notes(model, kind, free, profiled),
+        notes=notes(model, kind, free, profiled)[bool(reason) :],
     )
 
 

@@ -19,11 +19,12 @@ from pellucid.base import with_callbacks
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, Seed
-from pellucid.core.loops.iterate import FitContext, History
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
+from pellucid.core.runtime.warn import warn
 from pellucid.linear.lars import least_angle
 from pellucid.linear.lars.least_angle import LarsPath, Rule, Walk, interpolate
 from pellucid.linear.lars.problem import Problems, problems
@@ -310,6 +311,12 @@ class LassoLars(LeastAngle):
             check.whole(at_least=0, max_iter=self.max_iter)
         return Rule(True, self.positive, float(self.alpha), self.max_iter, self.eps)
 
+    def _set(self, paths: list[LarsPath], found: Problems) -> None:
+        super()._set(paths, found)
+        ends = [path.alphas[-1] for path in paths if path.n_iter >= self.max_iter]
+        if ends and max(ends) > self.alpha:
+            warn_cut(self, max(ends))
+
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, float(self.alpha)
@@ -329,6 +336,12 @@ class LassoLars(LeastAngle):
             ),
             warnings=self._notes(),
         )
+
+
+def warn_cut(model: Any, end: float) -> None:
+    """Say that a path ended above the penalties that were asked for."""
+    late = f"no end of the path in max_iter={model.max_iter} steps"
+    warn(f"{type(model).__name__}: {late}: it stops at alpha = {end:.6g}", ConvergenceWarning)
 
 
 def jittered(rows: Rows, jitter: float, rng: np.random.Generator) -> Rows:

@@ -31,7 +31,7 @@ from pellucid.core.loops.statistics import Source
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
-from pellucid.linear.lars.lars import check_precompute
+from pellucid.linear.lars.lars import check_precompute, warn_cut
 from pellucid.linear.lars.least_angle import LarsPath, Rule, Walk, interpolate, walk_path
 from pellucid.linear.lars.problem import compact_problems
 from pellucid.linear.least_squares.least_squares import fit_positive
@@ -232,6 +232,9 @@ class LassoLarsIC(LinearModel):
         self.noise_variance_, self.n_observations_ = sigma2, small.weight
         self.moves_, self.active_ = path.moves, path.active
         self.n_iter_, self.history_ = max(path.n_iter, 1), path.history
+        last = chosen.best == len(path.alphas) - 1  # further knots might be better still
+        if last and path.n_iter >= self.max_iter and path.alphas[-1] > 0:
+            warn_cut(self, path.alphas[-1])
 
     def coef_at(self, alpha: float) -> Array:
         """The coefficients at ``alpha`` on the path: linear between knots."""
@@ -250,12 +253,14 @@ class LassoLarsIC(LinearModel):
         numbers = {"alpha": self.alpha_, "n": n, "steps": self.n_iter_}
         numbers["non-zero"] = int(np.count_nonzero(self.coef_))
         numbers[self.criterion] = float(self.criterion_[self._best])
+        above = f"; max_iter ended the path at alpha = {self.alphas_[-1]:.6g}"
+        above *= bool(self.n_iter_ >= self.max_iter and self.alphas_[-1] > 0)
         note = "standard errors of least squares do not hold after a choice on the same data"
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"RSS/(2n) + {self.alpha_:.6g} sum |w_j|, alpha chosen by "
             f"{self.criterion} = {formulas[self.criterion]}",
-            optimisation=f"the exact lasso path; the best of its {len(self.alphas_)} knots",
+            optimisation=f"the exact lasso path; the best of its {len(self.alphas_)} knots{above}",
             numbers={**numbers, "sigma2": self.noise_variance_},
             scales=(f"lambda = {2 * n * self.alpha_:.6g} in RSS + lambda sum |w_j|",),
             warnings=(note,),

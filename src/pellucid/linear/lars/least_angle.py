@@ -136,13 +136,14 @@ def walk_path(
     """The path of ``rule``; ``whole=False`` keeps its last knot only."""
     with single_threaded_blas():  # the last bits must not depend on the number of cores
         walk, step = start(problem, rule, whole=whole)
-        limit = rule.max_iter if walk.knots[0] > rule.alpha_min * problem.n else 0
+        there = not walk.knots[0] > rule.alpha_min * problem.n  # before the first step
+        limit = 0 if there else rule.max_iter
         most = int(min(limit, 1000 * (problem.rank + 1)))  # a bound where the user sets none
         how: dict[str, Any] = {"max_iter": most, "tol": rule.alpha_min, "warn": False}
         how["record"] = partial(describe, problem, rule)
         run = iterate(step, walk, context=context, **how)
         alphas = np.array(walk.knots) / problem.n
-        if run.converged or run.n_iter == 0:
+        if run.converged or there:
             alphas[-1] = max(rule.alpha_min, 0.0)
         if not whole:
             alphas, coefs = alphas[-1:], last_coefficient(walk, rule)[:, None]

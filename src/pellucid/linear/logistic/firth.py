@@ -348,7 +348,9 @@ class FirthLogisticRegression(LinearClassifier):
             notes=(
                 "statistic: penalised likelihood ratio, chi-squared with 1 degree of freedom",
                 "low, high: profile of the penalised likelihood, not symmetric",
-            ),
+            )
+            if self._converged
+            else (),
         )
 
     def _likelihoods(self) -> dict[str, float]:

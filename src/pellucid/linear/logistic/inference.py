@@ -182,7 +182,10 @@ class LogisticInference:
         if profile and not reason:
             table["low"], table["high"] = self._profile(X, y, sample_weight, z)
             notes = ["z-tests are Wald's: normal for many rows"]
-            notes.append("low, high: profile of the likelihood, not symmetric")
+            notes.append(
+                "low, high: profile of the likelihood, not symmetric; a little too narrow for few "
+                "rows, where those of FirthLogisticRegression hold"
+            )
         return Summary(
             title="Logistic regression",
             names=self._names(),
@@ -190,7 +193,7 @@ class LogisticInference:
             scalars=self._scalars(),
             valid=not reason,
             reason=reason,
-            notes=tuple(notes),
+            notes=() if reason else tuple(notes),
         )
 
     def _scalars(self) -> dict[str, float]:

@@ -363,7 +363,7 @@ class OrdinalLogisticRegression(Classifier):
         ll, null = self.log_likelihood_, self.null_log_likelihood_
         df = self._rank - len(self.thresholds_)
         ratio = 2 * (ll - null)
-        p = float(chdtrc(df, max(ratio, 0.0))) if df > 0 else np.nan
+        p = float(chdtrc(df, max(ratio, 0.0))) if df > 0 and not reason else np.nan
         scalars = {"log_likelihood": ll, "null_log_likelihood": null, "lr_statistic": ratio}
         scalars |= {"lr_p_value": p, "pseudo_r2": 1 - ll / null}
         return Summary(

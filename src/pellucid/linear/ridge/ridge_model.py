@@ -20,7 +20,7 @@ from pellucid.linear import linear_model
 from pellucid.linear.budget import Budget
 from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares import smoother as smoothing
-from pellucid.linear.least_squares.inference import cut, estimate_table
+from pellucid.linear.least_squares.inference import cuts, estimate_table
 from pellucid.linear.least_squares.large_sparse import LargeFit, shared_attributes
 from pellucid.linear.least_squares.least_squares import REASONS
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first
@@ -151,7 +151,8 @@ class RidgeModel(LinearModel):
 
         Shrinkage biases the estimates, so there is no t-test: ``valid`` is False. The standard
         errors are those of sigma2 A X'X A with A = (X'X + alpha I)^-1; low and high bound the
-        posterior N(w, sigma2 A).
+        posterior N(w, sigma2 A), widened by Student's t with n - df degrees of freedom, since
+        sigma2 is an estimate: at alpha = 0 they are the intervals of least squares.
         """
         check.fraction(confidence=confidence)
         smoother = smoothing.linear_smoother(self)
@@ -165,11 +166,14 @@ class RidgeModel(LinearModel):
         posterior = sigma * np.sqrt(gain @ (T**2).T)  # (k, q)
         error = sigma * np.sqrt((gain * factors) @ (T**2).T)
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
-        half = cut(confidence, np.inf, "normal") * posterior
+        free = self.n_observations_ - np.atleast_1d(self.df_)
+        width = cuts(confidence, np.where(free > 0, free, np.nan), "t")  # sigma2 is an estimate
+        half = width[:, None] * posterior
         none = np.full(b.shape, np.nan)
         reason = (
             "the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            f"posterior intervals under w ~ N(0, (sigma2/alpha) I){self._alpha_note}"
+            "posterior intervals (t with n - df) under w ~ N(0, (sigma2/alpha) I)"
+            f"{self._alpha_note}"
         )
         if not self._converged:
             error, half, posterior = none, none, none

@@ -335,13 +335,13 @@ class HuberRegressor(Regressor):
         check_is_fitted(self)
         many, n = int(self.outliers_.sum()), len(self.outliers_)
         notes = () if self._converged else ("the iteration did not converge",)
+        end = "jointly convex: the minimum is global" if self._converged else "ended early"
         numbers = {"objective": self.objective_, "scale": self.scale_, "outliers": many, "n": n}
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"sum s + H(r/s) s + {self.alpha:g} |w|^2: squares up to {self.epsilon:g} s,"
             " absolute values beyond; the scale s is estimated too",
-            optimisation=f"Newton with backtracking from ridge, {self.n_iter_} steps; jointly "
-            "convex: the minimum is global",
+            optimisation=f"Newton with backtracking from ridge, {self.n_iter_} steps; {end}",
             numbers=numbers,
             warnings=notes,
         )

@@ -264,12 +264,13 @@ class PolicyGradient(Agent):
         """Describe the model: its hypothesis, what it minimises and how."""
         self._fitted()
         shape = "a table" if self.approximator is None else "weighted sums of features"
+        by_features = self.baseline == "value" and self.approximator is not None
         base = {None: "no baseline", "mean": "the mean return", "value": "the state's mean return"}
         return Card(
             f"a random policy, softmax of preferences as {shape}",
             f"expected sum of rewards, discounted by {self.discount:g} per step",
             f"gradient ascent by whole episodes, rate {self.learning_rate:g}, baseline: "
-            + base[self.baseline],
+            + ("the value, a line in the features" if by_features else base[self.baseline]),
             {"actions": self.n_actions_, **self._recent()},
         )
 

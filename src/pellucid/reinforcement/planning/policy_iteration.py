@@ -180,6 +180,9 @@ class PolicyIteration(StationaryPlanner):
     (array([18., 20.]), array([1, 0]))
     """
 
+    _tol_name = "_moved"
+    _moved = 0.0  # actions that the last step may change where it has converged
+
     def __init__(
         self,
         *,
