@@ -663,10 +663,15 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstim
     if is_frame(y):
         y = frame_matrix(y)
     y = _check_y(y, multi_output=multi_output, y_numeric=True, estimator=estimator)
-    if issparse(y):
-        raise ValueError("y must be dense, got a sparse matrix")
+    refuse_sparse(y)
     _same_length(n, len(y))
     return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def refuse_sparse(y: Any) -> None:
+    """Raise TypeError, as scikit-learn does, for a target in a sparse matrix."""
+    if issparse(y):
+        raise TypeError(f"y must be dense, got a sparse matrix of shape {y.shape}: use y.toarray()")
 
 
 def is_plain_target(y: ArrayLike) -> bool:
@@ -704,6 +709,7 @@ def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iubU":
+        refuse_sparse(y)
         y = column_or_1d(y, warn=True)
     _same_length(n, len(y))
     if y.dtype.kind not in "iubU":  # whole numbers and words are labels; others are looked at
