@@ -16,13 +16,12 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import fitted
+from pellucid.core.meta import fitted, routed
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import (
     INSIDE,
     ModelSelector,
     importances,
-    routed,
     sends_on,
 )
 
