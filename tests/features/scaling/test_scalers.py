@@ -121,6 +121,17 @@ def test_sparse_moments_with_weights_and_missing_cells():
     assert_array_equal(ours.n_samples_seen_, dense.n_samples_seen_)
 
 
+@pytest.mark.parametrize("constant", [1e-10, 1.0, 100.0])
+def test_a_constant_sparse_column_is_not_divided(constant):
+    """Its squares are 0, not the rounding of a difference of weights."""
+    S = sp.csr_matrix(np.full((100, 1), constant))
+    for w in (None, rng.uniform(size=100) * 2):
+        with pytest.warns(UserWarning, match="constant, so not divided"):
+            model = StandardScaler(with_mean=False).fit(S, sample_weight=w)
+        assert (model.var_, model.scale_) == (0, 1)
+        assert_allclose(model.mean_, constant, rtol=1e-12)
+
+
 def test_ddof_is_that_of_numpy():
     model = StandardScaler(ddof=1).fit(X)
     assert_allclose(model.var_, X.var(axis=0, ddof=1), rtol=1e-12)

@@ -114,20 +114,36 @@ def column_ranges(X, w, low, high, count):
 
 @jit
 def sparse_moments(indptr, indices, data, w, weight, mean, scatter):
-    """Moments of the columns of a CSR leaf; weight (p,) holds sum w on entry, the others 0."""
+    """Moments of the columns of a CSR leaf; weight (p,) holds sum w on entry, the others 0.
+
+    A column whose cells are all stored is summed about its first number: the squares of a constant
+    are 0 exactly, whatever the weights.
+    """
     n, p = len(indptr) - 1, len(mean)
+    cells = np.zeros(p, np.int64)
+    origin = np.full(p, np.nan)
+    for k in range(indptr[n]):
+        j = indices[k]
+        cells[j] += 1
+        if origin[j] != origin[j]:
+            origin[j] = data[k]
     stored = np.zeros(p)  # weight of the stored cells that are not NaN
+    for j in range(p):
+        if cells[j] < n or origin[j] != origin[j]:
+            origin[j] = 0.0
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
             if data[k] == data[k]:
-                mean[j] += w[i] * data[k]
+                mean[j] += w[i] * (data[k] - origin[j])
                 stored[j] += w[i]
             else:
                 weight[j] -= w[i]
     for j in range(p):
-        mean[j] = mean[j] / weight[j] if weight[j] > 0.0 else 0.0 * mean[j]
-        scatter[j] = (weight[j] - stored[j]) * mean[j] * mean[j]
+        offset = mean[j] / weight[j] if weight[j] > 0.0 else 0.0 * mean[j]
+        absent = max(weight[j] - stored[j], 0.0) if cells[j] < n else 0.0
+        mean[j] = origin[j] + offset
+        scatter[j] = absent * mean[j] * mean[j]
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]

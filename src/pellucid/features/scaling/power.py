@@ -264,8 +264,8 @@ class PowerTransformer(ColumnScaler):
 
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
-            T = power_cells(X[rows], self.lambdas_, self.method)
-            out[rows] = (T - self._mean) / self._deviation
+            T = power_cells(X[rows], np.asarray(self.lambdas_), self.method)
+            out[rows] = (T - self._mean) / self._deviation if self.standardize else T
 
         list(map_threads(work, range(0, len(X), ROWS)))
         return out
@@ -277,8 +277,8 @@ class PowerTransformer(ColumnScaler):
 
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
-            T = Z[rows] * self._deviation + self._mean
-            out[rows] = inverse_cells(T, self.lambdas_, self.method)
+            T = Z[rows] * self._deviation + self._mean if self.standardize else Z[rows]
+            out[rows] = inverse_cells(T, np.asarray(self.lambdas_), self.method)
 
         list(map_threads(work, range(0, len(Z), ROWS)))
         lost = np.isnan(out) & ~np.isnan(Z)

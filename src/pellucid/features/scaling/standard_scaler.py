@@ -56,6 +56,7 @@ class MomentScaler(ColumnScaler):
         self.__dict__.pop("_unit", None)
         return self._learn(X, sample_weight)
 
+    @with_callbacks
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
