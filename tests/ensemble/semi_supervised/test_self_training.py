@@ -120,7 +120,7 @@ def test_bad_input_is_one_sentence():
         SelfTrainingClassifier(threshold=1.0).fit(X, y)
     with pytest.raises(AttributeError, match="predict_proba"):
         SelfTrainingClassifier(Perceptron()).fit(X, y)
-    with pytest.warns(UserWarning, match="no unlabelled row"):
+    with pytest.warns(UserWarning, match="no unlabeled samples"):
         model = SelfTrainingClassifier(GaussianNB()).fit(X, group)
     assert model.termination_condition_ == "all_labeled"
     with pytest.warns(UserWarning, match="k_best=999"):

@@ -119,7 +119,7 @@ def end_of(state: Taught, max_iter: int | None) -> str:
 
 def _inner_has(method: str) -> Any:
     def check_method(owner: Any) -> bool:
-        return hasattr(getattr(owner, "estimator_", owner._inner()), method)
+        return callable(getattr(getattr(owner, "estimator_", owner._inner()), method))
 
     return available_if(check_method)
 
@@ -263,10 +263,10 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         all_codes[known] = codes
         left = int((all_codes == UNLABELLED).sum())
         if left == 0:
-            warn("y contains no unlabelled row (-1)")
+            warn("y contains no unlabeled samples: no row is -1")
         elif self.criterion == "k_best" and self.k_best > left:
-            more = f"k_best={self.k_best} is more than the {left} unlabelled rows"
-            warn(f"{more}: all are labelled in the first round")
+            more = "k_best is larger than the amount of unlabeled samples"
+            warn(f"{more} (k_best={self.k_best}, {left} rows): all are labelled in the first round")
         none = np.empty(0, np.intp)
         return Taught(all_codes, np.where(given, 0, UNLABELLED), none, 0, None)
 

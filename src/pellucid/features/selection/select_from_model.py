@@ -120,7 +120,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         context.end()
         return self
 
-    @available_if(lambda self: hasattr(self.estimator, "partial_fit"))
+    @available_if(lambda self: callable(self.estimator.partial_fit))
     def partial_fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Go on with the model's own ``partial_fit``."""
         fit_params = routed(self, "partial_fit", fit_params)
