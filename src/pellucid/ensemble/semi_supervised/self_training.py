@@ -208,6 +208,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Learn from the rows of X whose y is not -1, then from the others."""
+        _raise_for_params(fit_params, self, "fit")
         inner = self._check_parameters()
         X = read_table(self, X, inner, reset=True)
         refuse_cells(self, inner, X)
@@ -250,7 +251,6 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
     def _route(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> dict[str, Any]:
         if self.estimator is not None:
             return route(self, "fit", sample_weight, params)
-        _raise_for_params(params, self, "fit")
         return {} if sample_weight is None else {"sample_weight": sample_weight}
 
     def _start(self, labels: NDArray[Any], weights: Array | None) -> Taught:
