@@ -640,13 +640,14 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
     n = X.shape[0]
     if sample_weight is None:
         return unit_weights(n)
-    w = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    w = _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True)
+    none = "" if (w > 0).any() else "Invalid input - all samples have zero or negative weights."
     if (w < 0).any():
         row = int(np.argmax(w < 0))
-        what = "Negative values in data passed to `sample_weight`"
-        raise ValueError(f"{what}: got {w[row]:g} in row {row}; weights must be >= 0")
-    if not w.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive")
+        what = f"Negative values in data passed to `sample_weight`: got {w[row]:g} in row {row}"
+        raise ValueError(f"{what}; weights must be >= 0. {none}".strip())
+    if none:
+        raise ValueError(f"Sample weights must contain at least one non-zero number. {none}")
     return w
 
 
