@@ -2,7 +2,8 @@
 #
 #   make demo      install, study the bundled penguins table, name the report
 #   make test      lint, compile the kernels, run the tests and the examples in the docstrings
-#   make test-all  the same with the slow tests and with fresh random examples
+#   make test-all  the same with the slow tests, with fresh random examples and in the tools around
+#                  scikit-learn (shap, MLflow and others), which it installs first
 #   make test-deep the tests of the deep models; installs PyTorch first
 #   make bench     ours against the peers, as ratios
 #   make site      the documentation as HTML in build/site/html; nothing is fetched
@@ -54,8 +55,9 @@ demo: $(VENV)/.run
 test: ready
 	$(PYTEST) -m "not slow"
 
-test-all: ready
-	$(PYTEST) --hypothesis-profile=fresh
+test-all: $(VENV)/.tools
+	@$(MAKE) --no-print-directory ready
+	PELLUCID_TOOLS=1 $(PYTEST) --hypothesis-profile=fresh
 
 test-deep: $(VENV)/.deep
 	$(BIN)/pellucid warm --quiet
@@ -134,6 +136,10 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[test]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.tools: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[test,tools]'
+	@touch $@ $(VENV)/.test $(VENV)/.run
 
 $(VENV)/.deep: $(VENV)/.test
 	$(PIP) $(PIP_TORCH) $(TORCH)

@@ -644,13 +644,14 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
     n = X.shape[0]
     if sample_weight is None:
         return unit_weights(n)
-    w = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    w = _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True)
+    none = "" if (w > 0).any() else "Invalid input - all samples have zero or negative weights."
     if (w < 0).any():
         row = int(np.argmax(w < 0))
-        what = "Negative values in data passed to `sample_weight`"
-        raise ValueError(f"{what}: got {w[row]:g} in row {row}; weights must be >= 0")
-    if not w.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive")
+        what = f"Negative values in data passed to `sample_weight`: got {w[row]:g} in row {row}"
+        raise ValueError(f"{what}; weights must be >= 0. {none}".strip())
+    if none:
+        raise ValueError(f"Sample weights must contain at least one non-zero number. {none}")
     return w
 
 
@@ -667,10 +668,15 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstim
     if is_frame(y):
         y = frame_matrix(y)
     y = _check_y(y, multi_output=multi_output, y_numeric=True, estimator=estimator)
-    if issparse(y):
-        raise ValueError("y must be dense, got a sparse matrix")
+    refuse_sparse(y)
     _same_length(n, len(y))
     return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def refuse_sparse(y: Any) -> None:
+    """Raise TypeError, as scikit-learn does, for a target in a sparse matrix."""
+    if issparse(y):
+        raise TypeError(f"y must be dense, got a sparse matrix of shape {y.shape}: use y.toarray()")
 
 
 def is_plain_target(y: ArrayLike) -> bool:
@@ -708,6 +714,7 @@ def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iubU":
+        refuse_sparse(y)
         y = column_or_1d(y, warn=True)
     _same_length(n, len(y))
     if y.dtype.kind not in "iubU":  # whole numbers and words are labels; others are looked at

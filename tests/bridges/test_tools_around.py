@@ -3,7 +3,11 @@
 pip install "pellucid[tools]"
 """
 
+import os
 import pickle
+import tomllib
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +55,14 @@ EVERY = {
 def fitted(name, y=None):
     model, own = EVERY[name]
     return model.fit(X, own if y is None else y)
+
+
+@pytest.mark.skipif("PELLUCID_TOOLS" not in os.environ, reason="make test-all installs the tools")
+def test_no_tool_is_left_out():
+    """Where the tools were to be installed, none of the tests below is skipped for want of one."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    for needed in project["optional-dependencies"]["tools"]:
+        metadata.version(needed.partition(">=")[0])  # raises PackageNotFoundError by its name
 
 
 # --- scikit-learn itself: always there ---

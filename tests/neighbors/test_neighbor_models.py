@@ -238,3 +238,11 @@ def test_recovers_a_smooth_function():
     grid = np.linspace(0.5, 5.5, 50)[:, None]
     error = KNeighborsRegressor(60).fit(x, y).predict(grid) - np.sin(grid[:, 0])
     assert np.sqrt((error**2).mean()) < 0.05
+
+
+def test_an_order_given_twice_is_said():
+    """As scikit-learn does: the one in metric_params counts."""
+    twice = {"metric_params": {"p": 1}}
+    for model in (KNeighborsClassifier(**twice), pellucid.DBSCAN(p=2, **twice)):
+        with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
+            model.fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1, 1])

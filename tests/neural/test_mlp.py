@@ -345,3 +345,13 @@ def test_right_labels_are_those_of_numpy(kind, k):
     halves = ((out > 0.5) == (t > 0.5)).all(axis=1)
     assert weight_right(out, t, w, False) == w[largest].sum()
     assert weight_right(out, t, w, True) == w[halves].sum()
+
+
+def test_evaluations_that_are_used_up_are_said():
+    """max_fun ends L-BFGS before it settles, and nothing else says so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = MLPClassifier(8, solver="lbfgs", max_fun=5, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="no convergence in max_fun=5 evaluations"):
+        model.fit(X, X[:, 0] * X[:, 1] > 0)
+    assert "max_fun" in model.card().optimisation

@@ -100,7 +100,7 @@ def checked_matrix(D: ArrayLike) -> Array:
     """
     D = np.asarray(D, dtype=np.float64)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
-        raise ValueError(f"distances must be a square matrix, got shape {D.shape}")
+        raise ValueError(f"Distance matrix should be square, got matrix of shape {D.shape}")
     largest = D.max() if D.size else 0.0
     if np.isnan(largest):
         raise ValueError("the metric gave NaN; distances must be numbers")

@@ -107,6 +107,13 @@ def route(
     return {**params, "sample_weight": sample_weight}
 
 
+def routed(owner: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What the inner model's method gets: with metadata routing what it asked for, else all."""
+    if not _routing_enabled():
+        return params
+    return dict(process_routing(owner, method, **params).estimator[method])
+
+
 def takes_weights(estimator: Any) -> bool:
     """Whether ``fit`` has ``sample_weight``, by name or among open keywords (``**kwargs``)."""
     given = signature(estimator.fit).parameters.values()

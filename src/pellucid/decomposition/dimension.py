@@ -72,7 +72,12 @@ def check_components(n_components: Any, most: int, n: int, p: int, solver: str) 
     """Refuse a number that the table cannot give; ``n`` rows, ``p`` columns."""
     if isinstance(n_components, str):
         if n < p:
-            raise ValueError(f"n_components='mle' needs as many rows as columns, got {n} x {p}")
+            only = "n_components='mle' is only supported if n_samples >= n_features"
+            raise ValueError(f"{only}, got {n} x {p}")
     elif n_components is not None and n_components >= 1 and n_components > most:
-        here = f"{n} rows (n_samples), {p} columns (n_features), svd_solver={solver!r}"
-        raise ValueError(f"n_components must be at most {most} for {here}, got {n_components}")
+        least = 0 if solver not in ("arpack", "randomized") else 1
+        limit = f"must be between {least} and min(n_samples, n_features)={min(n, p)}"
+        if solver == "arpack" and n_components == min(n, p):
+            limit = f"must be strictly less than min(n_samples, n_features)={min(n, p)}"
+        here = f"X has {n} rows and {p} columns"
+        raise ValueError(f"n_components={n_components} {limit} with svd_solver={solver!r}: {here}")

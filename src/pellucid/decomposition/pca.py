@@ -232,11 +232,17 @@ default="auto"
             raise ValueError(f"fit_blocks works from sums: {known}, got {solver!r}")
         if solver == "full" and sparse:
             raise TypeError("a sparse X needs another svd_solver: 'full' would make it dense")
+        if solver in ("arpack", "randomized") and isinstance(d, str):
+            why = "it does not know the whole spectrum"
+            raise ValueError(
+                f"n_components={d!r} cannot be a string with svd_solver={solver!r}: {why}"
+            )
         if solver in ("arpack", "randomized") and not (d is None or isinstance(d, Integral)):
             why = f"got {d!r}: it does not know the whole spectrum"
             raise ValueError(f"svd_solver={solver!r} needs a whole number n_components, {why}")
         if solver in ("arpack", "randomized") and d == 0:
-            raise ValueError(f"svd_solver={solver!r} needs n_components >= 1, got 0")
+            limit = f"must be between 1 and min(n_samples, n_features)={min(n, p)}"
+            raise ValueError(f"n_components=0 {limit} with svd_solver={solver!r}")
         if solver == "arpack" and min(n, p) < 2:
             raise ValueError(f"svd_solver='arpack' needs n_samples, n_features >= 2, got {n} x {p}")
         return solver

@@ -13,6 +13,7 @@ from pellucid.compiled.distances.search import Index, known_distances
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.functions.metrics import warn_of_two_orders
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import limit_threads, thread_count
@@ -91,6 +92,7 @@ class NeighborsModel(Estimator):
             check.one_of(METHODS, algorithm=self.algorithm)
         if self.metric_params is not None and not isinstance(self.metric_params, dict):
             raise ValueError(f"metric_params must be a dict or None, got {self.metric_params!r}")
+        warn_of_two_orders(self.p, self.metric_params)
         jobs(self.n_jobs)
 
     def _set_rows(self, X: np.ndarray) -> None:

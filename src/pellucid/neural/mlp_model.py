@@ -251,6 +251,9 @@ class MultilayerPerceptron(Estimator):
             context.end(found)
         if found.reason == "max_iter":
             warn_unfinished(type(self).__name__, found)
+        elif found.reason == "max_fun":
+            spent = f"no convergence in max_fun={self.max_fun} evaluations of the loss"
+            warn(f"{type(self).__name__}: {spent}; raise max_fun", ConvergenceWarning)
 
     def _attributes(self, state: Any) -> dict[str, Any]:
         """The fitted attributes if the fit stopped here."""
@@ -357,7 +360,8 @@ class MultilayerPerceptron(Estimator):
         ended = getattr(self, "_ended", "")
         if ended == "converged":
             return "settled: it stopped improving by tol"
-        words = {"max_iter": "ended at max_iter, before it settled", "stopped": "stopped early"}
+        words = {name: f"ended at {name}, before it settled" for name in ("max_iter", "max_fun")}
+        words["stopped"] = "stopped early"
         return words.get(ended, "ended before it settled")
 
     def card(self) -> Card:

@@ -35,13 +35,14 @@ def row_count(name: str, value: float, n: int, *, least: int) -> int:
     >>> row_count("min_samples_leaf", 0.25, 10, least=1)
     3
     """
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        check.whole(at_least=least, **{name: value})
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
         return int(value)
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+    share = isinstance(value, Real) and not isinstance(value, bool | Integral)
+    if share and 0 < float(value) <= 1:
         return max(least, math.ceil(float(value) * n))
-    accepted = f"a whole number >= {least} or a share of the rows in (0, 1]"
-    raise ValueError(f"{name} must be {accepted}, got {value!r}")
+    accepted = f"an int in the range [{least}, inf) or a float in the range (0.0, 1.0]"
+    what = f"The {name!r} parameter must be {accepted}, a share of the rows"
+    raise ValueError(f"{what}; got {value!r}")
 
 
 def column_count(value: float | str | None, d: int) -> int:

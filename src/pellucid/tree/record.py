@@ -65,6 +65,11 @@ class Tree(TreeArrays):
         return len(self.feature)
 
     @property
+    def capacity(self) -> int:
+        """How many nodes the arrays have room for: those that are there."""
+        return self.node_count
+
+    @property
     def n_outputs(self) -> int:
         return self.value.shape[1]
 

@@ -604,10 +604,13 @@ def test_stopping_rules():
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"n_clusters": 9}, "n_clusters must be at most the number of rows .n_samples=8., got 9"),
+        ({"n_clusters": 9}, "n_samples=8 should be >= n_clusters=9"),
         ({"n_clusters": 0}, "n_clusters must be a whole number >= 1"),
         ({"init": "kmeans++"}, "did you mean 'k-means..'"),
-        ({"init": [[1.0, 2.0]]}, r"init must have shape \(3, 2\)"),
+        (
+            {"init": [[1.0, 2.0]]},
+            r"initial centers \(1, 2\) does not match the number of clusters 3",
+        ),
         ({"init": [[1e200, 2.0]] * 3}, "overflow"),
         ({"n_init": 0}, "n_init must be a whole number >= 1"),
         ({"n_init": "many"}, "n_init must be 'auto' or a whole number"),
@@ -645,7 +648,7 @@ def test_bad_data():
 
 
 def test_given_centres_run_once():
-    with pytest.warns(RuntimeWarning, match="one run, not n_init=4"):
+    with pytest.warns(RuntimeWarning, match="only one init instead of n_init=4"):
         model = KMeans(3, init=D[:3], n_init=4).fit(D)
     assert len(model.runs_) == 1
 

@@ -277,7 +277,7 @@ def test_coincident_centres_are_named():
         ({"m": 0.5}, "m must be a finite number > 1"),
         ({"m": np.inf}, "m must be a finite number > 1"),
         ({"n_clusters": 9}, "at most the number of rows"),
-        ({"init": np.zeros((2, 2))}, r"init must have shape \(2, 1\)"),
+        ({"init": np.zeros((2, 2))}, "does not match the number of features of the data 1"),
     ],
 )
 @pytest.mark.parametrize("cls", [FuzzyCMeans, PossibilisticCMeans])

@@ -280,7 +280,9 @@ def test_edges():
     one = GradientBoostingClassifier(n_estimators=3).fit(X, ["a"] * 60)
     assert_array_equal(one.predict(X), ["a"] * 60)
     assert_array_equal(one.predict_proba(X), np.ones((60, 1)))
-    with pytest.raises(ValueError, match="needs 2 classes, got 3"):
+    with pytest.raises(
+        ValueError, match="only suitable for a binary classification problem, y has 3"
+    ):
         GradientBoostingClassifier(loss="exponential").fit(X, np.arange(60) % 3)
     flat = GradientBoostingRegressor(n_estimators=3).fit(X, np.full(60, 2.5))
     assert_array_equal(flat.predict(X), np.full(60, 2.5))

@@ -161,3 +161,10 @@ def test_bagging_helps_an_unstable_learner():
 def test_bad_parameters(params, word):
     with pytest.raises(ValueError, match=word):
         BaggingClassifier(**params).fit(X, Y)
+
+
+def test_a_warm_start_without_new_members_is_said():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    model = BaggingClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new"):
+        model.fit(X, y)

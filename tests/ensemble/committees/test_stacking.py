@@ -166,7 +166,7 @@ def test_members_and_final_are_checked():
         StackingClassifier([("a", "drop")]).fit(X, y)
     with pytest.raises(ValueError, match="unique"):
         StackingClassifier([("a", GaussianNB()), ("a", GaussianNB())]).fit(X, y)
-    with pytest.raises(ValueError, match="has not the method decision_function"):
+    with pytest.raises(ValueError, match="does not implement the method decision_function"):
         StackingClassifier([("k", KNeighborsClassifier())], stack_method="decision_function").fit(
             X, y
         )

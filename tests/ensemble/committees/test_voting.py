@@ -105,7 +105,7 @@ def test_dropped_members_and_their_weights():
 
 
 def test_bad_committees_are_refused():
-    with pytest.raises(ValueError, match="one number for each of the 3"):
+    with pytest.raises(ValueError, match="weights must be equal"):
         VotingClassifier(classifiers(), weights=[1, 2]).fit(X, y)
     with pytest.raises(ValueError, match=">= 0"):
         VotingClassifier(classifiers(), weights=[1, 2, -1]).fit(X, y)

@@ -116,3 +116,11 @@ def test_constant_rows():
 def test_bad_parameters(params, word):
     with pytest.raises(ValueError, match=word):
         IsolationForest(**params).fit(X)
+
+
+def test_more_rows_than_there_are_is_said():
+    with pytest.warns(UserWarning, match="max_samples will be set to n_samples for estimation"):
+        model = IsolationForest(n_estimators=3, max_samples=99, random_state=0).fit(
+            np.arange(20.0)[:, None]
+        )
+    assert model.max_samples_ == 20

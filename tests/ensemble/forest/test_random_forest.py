@@ -170,7 +170,7 @@ def test_out_of_bag_numbers_by_hand():
 
 
 def test_rows_that_every_tree_saw_are_nan_and_warned_of():
-    with pytest.warns(UserWarning, match="in the bag of every tree"):
+    with pytest.warns(UserWarning, match="do not have OOB scores"):
         forest = RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, TWO)
     never = np.isnan(forest.oob_decision_function_[:, 0])
     assert 0 < never.sum() < 300

@@ -130,8 +130,8 @@ def test_a_label_that_never_varies_is_predicted_always_with_a_warning():
     X, Y = make_multilabel_classification(n_samples=60, n_classes=3, random_state=0)
     Y[:, 0], Y[:, 2] = 1, 0
     with (
-        pytest.warns(UserWarning, match="label 0 is present in all"),
-        pytest.warns(UserWarning, match="label not 2 is present"),
+        pytest.warns(UserWarning, match="Label 0 is present in all"),
+        pytest.warns(UserWarning, match="Label not 2 is present"),
     ):
         model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
     assert (model.predict(X)[:, 0] == 1).all()

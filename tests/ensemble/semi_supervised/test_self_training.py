@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.naive_bayes import GaussianNB as PeerNB
 from sklearn.semi_supervised import SelfTrainingClassifier as Peer
@@ -119,8 +120,31 @@ def test_bad_input_is_one_sentence():
         SelfTrainingClassifier(threshold=1.0).fit(X, y)
     with pytest.raises(AttributeError, match="predict_proba"):
         SelfTrainingClassifier(Perceptron()).fit(X, y)
-    with pytest.warns(UserWarning, match="no unlabelled row"):
+    with pytest.warns(UserWarning, match="no unlabeled samples"):
         model = SelfTrainingClassifier(GaussianNB()).fit(X, group)
     assert model.termination_condition_ == "all_labeled"
     with pytest.warns(UserWarning, match="k_best=999"):
         SelfTrainingClassifier(GaussianNB(), criterion="k_best", k_best=999).fit(X, y)
+
+
+class Loud(GaussianNB):
+    """Says what it was told with a question."""
+
+    def predict(self, X, colour=None):
+        self.told_ = colour
+        return super().predict(X)
+
+
+def test_answers_are_asked_with_what_the_classifier_requests():
+    X, y = np.arange(8.0)[:, None], [0, 0, -1, -1, -1, -1, 1, 1]
+    model = SelfTrainingClassifier(Loud()).fit(X, y)
+    with pytest.raises(ValueError, match="colour"):
+        model.predict(X, colour="red")
+    with sklearn.config_context(enable_metadata_routing=True):
+        base = Loud().set_predict_request(colour=True).set_score_request(sample_weight=True)
+        model = SelfTrainingClassifier(base).fit(X, y)
+        said = model.predict(X, colour="red")
+        assert model.estimator_.told_ == "red"
+        weights = np.arange(8.0)
+        share = np.average(said == np.abs(y), weights=weights)
+        assert model.score(X, np.abs(y), sample_weight=weights) == pytest.approx(share)

@@ -11,11 +11,17 @@ from linear_tables import Blocks, data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import make_scorer, mean_absolute_error
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    cross_validate,
+)
 
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.runtime.threads import limit_threads
-from pellucid.linear import LinearRegression, Ridge, RidgeCV, ridge_path
+from pellucid.linear import LinearRegression, Ridge, RidgeClassifierCV, RidgeCV, ridge_path
 from pellucid.linear.ridge.folds import without
 
 ALPHAS = np.logspace(-3, 3, 13)
@@ -366,3 +372,23 @@ def test_bad_input_is_one_sentence():
         RidgeCV().fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="needs fit_intercept"):
         ridge_path(X, y, fit_intercept=False, shrink_intercept=True)
+
+
+@pytest.mark.parametrize("model", [RidgeCV, RidgeClassifierCV])
+def test_groups_are_routed(model):
+    """As with scikit-learn's: only with routing on, and the folds are those of the groups."""
+    X, _ = data(40, 4)
+    y = np.arange(40) % 2
+    groups = np.arange(40) % 7
+    with pytest.raises(ValueError, match="groups"):
+        model(cv=GroupKFold(3)).fit(X, y, groups=groups)
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = model(cv=GroupKFold(3)).fit(X, y, groups=groups)
+        with pytest.raises(TypeError, match="colour"):
+            model(cv=GroupKFold(3)).fit(X, y, groups=groups, colour=groups)
+        inside = cross_validate(
+            model(cv=GroupKFold(2)), X, y, params={"groups": groups}, cv=GroupKFold(3)
+        )
+    splits = list(GroupKFold(3).split(X, y, groups))
+    assert_array_equal(found.criterion_, model(cv=splits).fit(X, y).criterion_)
+    assert np.isfinite(inside["test_score"]).all()

@@ -9,6 +9,7 @@ from sklearn import neighbors as theirs
 from pellucid.compiled.distances.search import Index
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.neighbors import (
+    NearestNeighbors,
     RadiusNeighborsClassifier,
     RadiusNeighborsRegressor,
     pairwise_distances,
@@ -135,12 +136,35 @@ def test_own_weights_median_and_spread():
     ).fit(X, Y)
     repeated = [np.median(np.repeat(Y, w.astype(int))) for w in W]
     assert_allclose(counted.predict(query), repeated)
-    with pytest.raises(ValueError, match="weights must return finite"):
+    with pytest.raises(ValueError, match="weights must return numbers >= 0"):
         RadiusNeighborsRegressor(weights=np.negative).fit(X, Y).predict(query)
     similar = RadiusNeighborsRegressor(0.5, weights="similarity", metric="cosine").fit(X, Y)
     C = 1 - pairwise_distances(query, X, "cosine")
     C[C < 0.5] = 0
     assert_allclose(similar.predict(query), C @ Y / C.sum(axis=1))
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_weights_without_end_decide_alone():
+    """1/d at a training row, as with weights="distance"."""
+    own = RadiusNeighborsRegressor(0.9, weights=lambda d: 1 / d).fit(X, Y)
+    same = RadiusNeighborsRegressor(0.9, weights="distance").fit(X, Y)
+    assert_allclose(own.predict(X[:5]), Y[:5])
+    assert_allclose(own.predict(Q), same.predict(Q))
+
+
+def test_a_radius_for_each_query():
+    """Trees of scikit-learn take one, and every algorithm of ours."""
+    each = np.linspace(0.1, 1.5, len(Q))
+    known = theirs.NearestNeighbors(algorithm="kd_tree").fit(X).radius_neighbors(Q, each)[1]
+    for algorithm in ("kd_tree", "brute"):
+        ours = NearestNeighbors(algorithm=algorithm).fit(X)
+        found = ours.radius_neighbors(Q, radius=each)[1]
+        for one, two in zip(found, known, strict=True):
+            assert_array_equal(one, np.sort(two))
+        for bad in (each[1:], -each):
+            with pytest.raises(ValueError, match="one for each of the 80 queries"):
+                ours.radius_neighbors(Q, radius=bad)
 
 
 def test_recovers_a_smooth_function():

@@ -28,7 +28,7 @@ from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_nearest
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
-from pellucid.core.functions.metrics import resolve
+from pellucid.core.functions.metrics import resolve, warn_of_two_orders
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 
@@ -121,6 +121,7 @@ class DBSCAN(ClusterMixin, Estimator):
         check.whole(min_samples=self.min_samples, leaf_size=self.leaf_size)
         check.one_of(("auto", "ball_tree", "kd_tree", "brute"), algorithm=self.algorithm)
         check.positive(**check.given(p=self.p))
+        warn_of_two_orders(self.p, self.metric_params)
 
     def _found(self, X: ArrayLike, w: Array) -> regions.DensityFit:
         eps, enough = float(self.eps), float(self.min_samples)

@@ -157,7 +157,8 @@ def graph_of(
     parts, label = connected_components(links, directed=False)
     if parts > 1:
         what = "the number of connected components of the connectivity matrix"
-        warn(f"{what} is {parts} > 1: they are joined by their nearest rows")
+        stop = "Completing it to avoid stopping the tree early"
+        warn(f"{what} is {parts} > 1. {stop}: they are joined by their nearest rows")
         groups = [np.flatnonzero(label == c) for c in range(parts)]
         bridges = []
         for c in range(parts):

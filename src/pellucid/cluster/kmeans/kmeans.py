@@ -165,8 +165,10 @@ class Problem(NamedTuple):
     def _given(self, init: ArrayLike, k: int) -> Array:
         C = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
         p = len(self.box.mean)
-        if C.shape != (k, p):
-            raise ValueError(f"init must have shape ({k}, {p}), clusters by columns, got {C.shape}")
+        for i, there, what in ((0, k, "clusters"), (1, p, "features of the data")):
+            if C.shape[i] != there:
+                odd = f"The shape of the initial centers {C.shape}"
+                raise ValueError(f"{odd} does not match the number of {what} {there}")
         if not np.abs(C).max() < over_rows.LARGEST:
             raise ValueError(
                 f"init holds values beyond {over_rows.LARGEST:g}: squared distances overflow"
@@ -254,15 +256,16 @@ def number_of_starts(init: Init, n_init: int) -> int:
     """``n_init``, or 1 with a warning where the starting centres are given."""
     if not centers_given(init) or n_init == 1:
         return int(n_init)
-    warn(f"the starting centres are given: one run, not n_init={n_init}", RuntimeWarning)
+    one = "Explicit initial center position passed: performing only one init"
+    warn(f"{one} instead of n_init={n_init}", RuntimeWarning)
     return 1
 
 
 def warn_of_fewer(found: int, k: int) -> None:
     """Warn where fewer clusters were found than asked for."""
     if found < k:
-        say = f"Number of distinct clusters ({found}) found smaller than n_clusters ({k})"
-        warn(f"{say}: X may have fewer distinct rows than that", ConvergenceWarning)
+        say = f"Number of distinct clusters ({found}) found smaller than n_clusters ({k})."
+        warn(f"{say} Possibly due to duplicate points in X.", ConvergenceWarning)
 
 
 def fit_predict(

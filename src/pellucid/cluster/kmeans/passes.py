@@ -39,8 +39,8 @@ LARGEST = 1e150  # beyond it squares of differences overflow
 def enough_rows(n_clusters: int, n: int) -> None:
     """Refuse more clusters than rows."""
     if n_clusters > n:
-        what = f"n_clusters must be at most the number of rows (n_samples={n})"
-        raise ValueError(f"{what}, got {n_clusters}")
+        most = "there are at most the number of rows"
+        raise ValueError(f"n_samples={n} should be >= n_clusters={n_clusters}: {most}")
 
 
 class Space(NamedTuple):

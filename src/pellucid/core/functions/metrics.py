@@ -216,6 +216,13 @@ def settled(metric: object, X: Array, w: Array | None = None) -> tuple[Any, dict
     return metric, {}
 
 
+def warn_of_two_orders(p: float | None, keywords: dict | None) -> None:
+    """Say which order counts where a model has one and its ``metric_params`` another."""
+    if keywords and "p" in keywords and p is not None:
+        what = "Parameter p is found in metric_params"
+        warn(f"{what}. The corresponding parameter from __init__ is ignored.", SyntaxWarning)
+
+
 def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> Metric:
     """The Metric of a ``metric=`` parameter; X are the training rows.
 

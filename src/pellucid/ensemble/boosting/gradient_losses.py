@@ -284,6 +284,7 @@ def class_loss(loss: str, K: int) -> GradientLoss:
         return OneClass()
     if loss == "exponential":
         if K > 2:
-            raise ValueError(f"loss='exponential' needs 2 classes, got {K}; use 'log_loss'")
+            only = "loss='exponential' is only suitable for a binary classification problem"
+            raise ValueError(f"{only}, y has {K} classes; use loss='log_loss'")
         return ExponentialLoss()
     return LogLoss() if K == 2 else MultinomialLoss(K)

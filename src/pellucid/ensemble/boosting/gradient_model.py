@@ -326,7 +326,9 @@ class GradientBoosting(Estimator):
         parts = train_test_split(X, y, w, random_state=seed, test_size=share, stratify=strata)
         train, held = tuple(parts[::2]), tuple(parts[1::2])
         if labels and len(np.unique(train[1])) < len(self.classes_):
-            raise ValueError("a class is missing in the rows that early stopping leaves to train")
+            lost = "The training data after the early stopping split is missing some classes"
+            found, asked = len(np.unique(train[1])), len(self.classes_)
+            raise ValueError(f"{lost}: it has {found} of {asked}")
         return train, held
 
     def _fit_init(self, loss: GradientLoss, X: Array, y: Array, w: Array, weighted: bool) -> None:

@@ -154,6 +154,9 @@ class Bagging(Estimator):
         features = [self._features(seed, b, d, width) for b in numbers]
         whole = width == d and not self.bootstrap_features
         self.estimator_ = clone(templates[0])
+        if keep and not len(numbers):
+            more = "Warm-start fitting without increasing n_estimators does not fit new members"
+            warn(f"{more}: there are {len(old)} already")
         target = self._fast(answers) if whole and self._is_tree(templates) else None
         with jobs(self.n_jobs):
             if target is not None and len(numbers):
@@ -242,8 +245,9 @@ class Bagging(Estimator):
     def _warn_never(self, never: int) -> None:
         if self.oob_score and never > FEW * self.sampler_.n:
             warn(
-                f"{never} rows were in the bag of every member: they have no out-of-bag answer "
-                "(NaN) and are left out of the score; more members would cure it"
+                "Some inputs do not have OOB scores. This probably means too few estimators were "
+                f"used to compute any reliable oob estimates. {never} rows were in the bag of "
+                "every member: their answers are NaN and left out of the score"
             )
 
     @property

@@ -22,6 +22,11 @@ from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.meta import fitted, read_table
 from pellucid.ensemble.labels.meta_classifier import refuse_nonfinite
 
+INVALID = (
+    "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of "
+    "(string, estimator) tuples"
+)
+
 
 class Committee(TransformerMixin, _BaseComposition, Estimator):
     """Named members whose answers are columns too; "drop" in the place of one leaves it out."""
@@ -47,10 +52,9 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
             isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str)
             for item in pairs
         ):
-            raise ValueError(f"estimators must be a list of (name, estimator) pairs, got {pairs!r}")
+            raise ValueError(f"{INVALID}, got {pairs!r}")
         if len(pairs) == 0:
-            need = "'estimators' should be a non-empty list of (string, estimator) tuples"
-            raise ValueError(f"Invalid 'estimators' attribute, {need}, got []")
+            raise ValueError(f"{INVALID}, got []")
         self._validate_names([name for name, _ in pairs])
         kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
         for name, one in pairs:
@@ -76,7 +80,8 @@ class Committee(TransformerMixin, _BaseComposition, Estimator):
 
     def _given(self) -> list[tuple[str, Any]]:
         """The members that are not dropped, unchecked."""
-        pairs = self.estimators if isinstance(self.estimators, list | tuple) else ()
+        given = self.estimators if isinstance(self.estimators, list | tuple) else ()
+        pairs = [item for item in given if isinstance(item, list | tuple) and len(item) == 2]
         return [(name, one) for name, one in pairs if not isinstance(one, str)]
 
     def _all_members(self, tag: str) -> bool:

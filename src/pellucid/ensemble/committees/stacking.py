@@ -23,7 +23,12 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -60,7 +65,7 @@ def response_method(name: str, estimator: BaseEstimator, wanted: str) -> str:
     for method in METHODS if wanted == "auto" else (wanted,):
         if hasattr(estimator, method):
             return method
-    raise ValueError(f"the estimator {name!r} has not the method {wanted}")
+    raise ValueError(f"Underlying estimator {name} does not implement the method {wanted}.")
 
 
 def check_partition(splits: list[Any], n: int) -> None:
@@ -242,9 +247,9 @@ class Stacking(Committee):
 def _final_has(method: str) -> Any:
     def has(self: Any) -> bool:
         final = getattr(self, "final_estimator_", self.final_estimator)
-        return hasattr(LogisticRegression() if final is None else final, method)
+        return callable(getattr(LogisticRegression() if final is None else final, method))
 
-    return has
+    return has  # the AttributeError of the meta-model is the cause of ours
 
 
 class StackingClassifier(Stacking, base.Classifier):
@@ -315,6 +320,7 @@ class StackingClassifier(Stacking, base.Classifier):
     @base.with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the members and the meta-model; ``params`` go to the members."""
+        _raise_for_params(params, self, "fit")
         check.one_of(("auto", *METHODS), stack_method=self.stack_method)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         final = self._open_final(LogisticRegression())
@@ -390,6 +396,7 @@ class StackingRegressor(Stacking, base.Regressor):
     @base.with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the members and the meta-model; ``params`` go to the members."""
+        _raise_for_params(params, self, "fit")
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         final = self._open_final(RidgeCV())
         X = self._open_training(X)

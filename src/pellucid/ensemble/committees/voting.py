@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_is_fitted
 
@@ -33,7 +34,8 @@ class Voting(Committee):
         n = len(self.estimators)
         w = np.ones(n) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
         if w.shape != (n,):
-            raise ValueError(f"weights needs one number for each of the {n} members, got {w.shape}")
+            need = "Number of `estimators` and weights must be equal"
+            raise ValueError(f"{need}: weights of shape {w.shape}, {n} estimators")
         if not (np.isfinite(w).all() and (w >= 0).all()):
             raise ValueError(f"weights must be finite and >= 0, got {w.tolist()}")
         kept = w[[not isinstance(one, str) for _, one in self.estimators]]
@@ -127,6 +129,7 @@ class VotingClassifier(Voting, Classifier):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the members to all rows; ``params`` go to them."""
+        _raise_for_params(params, self, "fit")
         check.one_of(("hard", "soft"), voting=self.voting)
         check.boolean(flatten_transform=self.flatten_transform)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
@@ -193,7 +196,8 @@ class VotingClassifier(Voting, Classifier):
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """Names of the columns of ``transform``."""
         if self.voting == "soft" and not self.flatten_transform:
-            raise ValueError("transform has no columns to name where flatten_transform=False")
+            what = "get_feature_names_out is not supported"
+            raise ValueError(f"{what} when `voting='soft'` and `flatten_transform=False`")
         check_is_fitted(self)
         suffixes = [""] if self.voting == "hard" else [str(k) for k in range(len(self.classes_))]
         return self._names_out(input_features, suffixes)
@@ -262,6 +266,7 @@ class VotingRegressor(Voting, Regressor):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
         """Fit the members to all rows; ``params`` go to them."""
+        _raise_for_params(params, self, "fit")
         check.one_of(("mean", "median"), combine=self.combine)
         context = FitContext(self, X=X, y=y, sample_weight=sample_weight)
         X = self._open_training(X)

@@ -194,7 +194,8 @@ class ForestEstimator(Estimator):
         total = float(w.sum()) if sampler.kind == "all" else float(sampler.draws)
         plan = Plan(self._template()._growth(len(w), total), self.ccp_alpha, class_weight)
         if done == self.n_estimators:
-            warn("warm_start: n_estimators is the number of trees there are; nothing was fitted")
+            more = "Warm-start fitting without increasing n_estimators does not fit new trees."
+            warn(f"{more} There are {done}: nothing was fitted")
             return np.zeros(0, np.int32)
         new = range(done, self.n_estimators)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -241,8 +242,9 @@ class ForestEstimator(Estimator):
     def _warn_never(self, n_never: int) -> None:
         if n_never > FEW * self.sampler_.n:
             warn(
-                f"{n_never} rows were in the bag of every tree: they have no out-of-bag answer "
-                "(NaN) and are left out of the score; more trees would cure it"
+                "Some inputs do not have OOB scores. This probably means too few trees were used "
+                f"to compute any reliable OOB estimates. {n_never} rows were in the bag of every "
+                "tree: their answers are NaN and left out of the score"
             )
 
     # --- reading ---------------------------------------------------------------------------
@@ -250,7 +252,12 @@ class ForestEstimator(Estimator):
     @property
     def estimator_(self) -> Any:
         """A tree of this forest's kind, not fitted."""
-        return self._member()
+        return self._member().set_params(splitter=self._splitter)
+
+    @property
+    def estimator(self) -> Any:
+        """A tree of this forest's kind, not fitted."""
+        return self.estimator_
 
     @property
     def estimators_(self) -> list[Any]:

@@ -30,6 +30,7 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator, stream
 from pellucid.core.runtime.threads import map_threads, thread_count
+from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.blocks.placing import width_of
 from pellucid.ensemble.blocks.shards import PER_WORKER, Shard, cut_shards
 from pellucid.ensemble.blocks.table import Opened, fit_blocks
@@ -323,6 +324,9 @@ class IsolationForest(OutlierMixin, Estimator):
             check.one_of(("auto",), max_samples=value)
             return min(256, n)
         if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+            if int(value) > n:
+                above = f"max_samples ({value}) is greater than the total number of samples ({n})"
+                warn(f"{above}. max_samples will be set to n_samples for estimation.")
             return min(int(value), n)
         if isinstance(value, Real) and not isinstance(value, bool | Integral):
             share = float(value)

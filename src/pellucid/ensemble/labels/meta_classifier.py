@@ -83,7 +83,9 @@ class MetaClassifier(Copies, base.Classifier):
         unknown = np.setdiff1d(labels, self.classes_).tolist()
         if unknown:
             known = self.classes_.tolist()
-            raise ValueError(f"the batch contains {unknown}, but classes are {known}")
+            raise ValueError(
+                f"Mini-batch contains {unknown} while classes must be subset of {known}"
+            )
         return np.searchsorted(self.classes_, labels)
 
 
@@ -130,7 +132,7 @@ def fit_binary(
     """A copy fitted to 0/1 targets; a constant where only one of them occurs."""
     low, high = int(y.min()), int(y.max())
     if low == high:
-        warn(f"label {names[low]} is present in all training rows: it is predicted always")
+        warn(f"Label {names[low]} is present in all training examples: it is predicted always")
         return ConstantClassifier().fit(X, y)
     return fitted(clone(estimator), X, y, **params)
 

@@ -138,7 +138,9 @@ class OneVsRestClassifier(MetaClassifier):
         unknown = np.setdiff1d(y, self.classes_).tolist()
         if unknown:
             known = self.classes_.tolist()
-            raise ValueError(f"the batch contains {unknown}, but classes are {known}")
+            raise ValueError(
+                f"Mini-batch contains {unknown} while classes must be subset of {known}"
+            )
         Y = self.label_binarizer_.transform(y).tocsc()
         self.n_rows_ += Y.shape[0]
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(

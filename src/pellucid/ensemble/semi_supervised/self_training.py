@@ -19,15 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from pellucid.base import Classifier, check_labels, check_weights, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext, History
-from pellucid.core.meta import check_inner, fitted, read_table, route, rows_of
+from pellucid.core.meta import check_inner, fitted, read_table, route, routed, rows_of
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.ensemble.labels.meta_classifier import refuse_cells, take_rows
@@ -38,6 +43,7 @@ from pellucid.ensemble.semi_supervised.representation import (
 )
 from pellucid.linear.logistic.logistic import LogisticRegression
 
+ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score")
 ABSENT = -2  # the code of a row of weight zero
 
 
@@ -113,7 +119,7 @@ def end_of(state: Taught, max_iter: int | None) -> str:
 
 def _inner_has(method: str) -> Any:
     def check_method(owner: Any) -> bool:
-        return hasattr(getattr(owner, "estimator_", owner._inner()), method)
+        return callable(getattr(getattr(owner, "estimator_", owner._inner()), method))
 
     return available_if(check_method)
 
@@ -193,13 +199,16 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """What ``fit`` passes on to the classifier."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
+        """What the methods pass on to the same ones of the classifier."""
+        mapping = MethodMapping()
+        for method in ("fit", *ANSWERS):
+            mapping.add(caller=method, callee=method)
         return MetadataRouter(owner=self).add(estimator=self._inner(), method_mapping=mapping)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Learn from the rows of X whose y is not -1, then from the others."""
+        _raise_for_params(fit_params, self, "fit")
         inner = self._check_parameters()
         X = read_table(self, X, inner, reset=True)
         refuse_cells(self, inner, X)
@@ -242,7 +251,6 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
     def _route(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> dict[str, Any]:
         if self.estimator is not None:
             return route(self, "fit", sample_weight, params)
-        _raise_for_params(params, self, "fit")
         return {} if sample_weight is None else {"sample_weight": sample_weight}
 
     def _start(self, labels: NDArray[Any], weights: Array | None) -> Taught:
@@ -255,10 +263,10 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
         all_codes[known] = codes
         left = int((all_codes == UNLABELLED).sum())
         if left == 0:
-            warn("y contains no unlabelled row (-1)")
+            warn("y contains no unlabeled samples: no row is -1")
         elif self.criterion == "k_best" and self.k_best > left:
-            more = f"k_best={self.k_best} is more than the {left} unlabelled rows"
-            warn(f"{more}: all are labelled in the first round")
+            more = "k_best is larger than the amount of unlabeled samples"
+            warn(f"{more} (k_best={self.k_best}, {left} rows): all are labelled in the first round")
         none = np.empty(0, np.intp)
         return Taught(all_codes, np.where(given, 0, UNLABELLED), none, 0, None)
 
@@ -287,31 +295,42 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Classifier):
             "labeled_iter_": state.when,
         }
 
-    def _ask(self, method: str, X: ArrayLike) -> Any:
-        """What the taught classifier says."""
+    def _ask(self, method: str, X: ArrayLike, *given: Any, **params: Any) -> Any:
+        """What the taught classifier says; with metadata routing it gets what it asked for."""
         check_is_fitted(self)
+        _raise_for_params(params, self, method)
         rows = read_table(self, X, self._inner(), reset=False)
-        return getattr(self.estimator_, method)(rows)
+        return getattr(self.estimator_, method)(rows, *given, **routed(self, method, params))
 
     @_inner_has("predict")
-    def predict(self, X: ArrayLike) -> Any:
+    def predict(self, X: ArrayLike, **params: Any) -> Any:
         """The labels that the taught classifier says."""
-        return self._ask("predict", X)
+        return self._ask("predict", X, **params)
 
     @_inner_has("predict_proba")
-    def predict_proba(self, X: ArrayLike) -> Array:
+    def predict_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Probabilities of the taught classifier."""
-        return self._ask("predict_proba", X)
+        return self._ask("predict_proba", X, **params)
 
     @_inner_has("predict_log_proba")
-    def predict_log_proba(self, X: ArrayLike) -> Array:
+    def predict_log_proba(self, X: ArrayLike, **params: Any) -> Array:
         """Their logarithms."""
-        return self._ask("predict_log_proba", X)
+        return self._ask("predict_log_proba", X, **params)
 
     @_inner_has("decision_function")
-    def decision_function(self, X: ArrayLike) -> Array:
+    def decision_function(self, X: ArrayLike, **params: Any) -> Array:
         """Scores of the taught classifier."""
-        return self._ask("decision_function", X)
+        return self._ask("decision_function", X, **params)
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: MaybeArray = None, **params: Any
+    ) -> float:
+        """Accuracy; with metadata routing the score of the taught classifier."""
+        if not _routing_enabled():
+            _raise_for_params(params, self, "score")
+            return float(super().score(X, y, sample_weight))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._ask("score", X, y, **weights, **params))
 
     def card(self) -> Card:
         """Representation, evaluation and optimisation of this fit, with its numbers."""

@@ -137,7 +137,7 @@ def nested_cross_validation(
     >>> found.scores.shape, len(found.chosen), found.optimism is None
     ((3,), 3, True)
     """
-    if not hasattr(tuned, "fit") or not hasattr(tuned, "estimator"):
+    if not hasattr(tuned, "fit") or "estimator" not in getattr(tuned, "get_params", dict)():
         raise ValueError(f"tuned must be a TunedEstimator or another search, got {tuned!r}")
     X, y = open_data(X, y)
     own = metric_for(getattr(tuned, "metric", None), tuned)

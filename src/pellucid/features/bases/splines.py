@@ -209,7 +209,9 @@ class SplineTransformer(Transformer):
                 row += chunk * ROWS
                 span = f"[{self.knots_[0, j]:g}, {self.knots_[-1, j]:g}]"
                 at = f"{X[row, j]:g} in {self._column_name(j)}, row {row}, is outside {span}"
-                raise ValueError(f"`X` contains values beyond the limits of the knots: {at}")
+                raise ValueError(
+                    f"Out of bounds: `X` contains values beyond the limits of the knots: {at}"
+                )
 
     @property
     def bsplines_(self) -> list[Any]:
@@ -220,7 +222,9 @@ class SplineTransformer(Transformer):
         if self.extrapolation == "periodic":
             coef = np.concatenate([coef, coef[: self.degree]])
         beyond = self.extrapolation in ("periodic", "continue")
-        return [BSpline(t, coef, self.degree, extrapolate=beyond) for t in self._extended]
+        k = self.degree
+        fast = BSpline.construct_fast  # knots of a column without spread coincide
+        return [fast(t, coef, k, extrapolate=beyond) for t in self._extended]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Any:
         """``name_sp_0``, ``name_sp_1``, .. for every column."""

@@ -174,8 +174,14 @@ class SimpleImputer(Transformer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the value that fills each column."""
         self._check_parameters()
-        X = self._check_cells(X, reset=True, text=self._takes_text())
-        check_marker(X, self.missing_values)
+        try:
+            X = self._check_cells(X, reset=True, text=self._takes_text())
+        except ValueError as error:
+            if not str(error).startswith("could not convert string"):
+                raise
+            what = f"Cannot use {self.strategy} strategy with non-numeric data"
+            raise ValueError(f"{what}:\n{error}") from error
+        check_marker(X, self.missing_values, self)
         context = FitContext(self, X=X)
         self._fit_dtype = X.dtype
         plain = not issparse(X) and X.dtype == np.float64 and self._accepts_nan
@@ -267,7 +273,7 @@ class SimpleImputer(Transformer):
         check_is_fitted(self)
         text = self._takes_text() or self._fit_dtype.kind == "O"
         X = self._check_cells(X, reset=False, text=text)
-        check_marker(X, self.missing_values)
+        check_marker(X, self.missing_values, self)
         if self._fit_dtype.kind == "O" and X.dtype.kind != "O" and not issparse(X):
             X = X.astype(object)
         kept = self._kept()

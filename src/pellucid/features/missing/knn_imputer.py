@@ -161,7 +161,7 @@ class KNNImputer(Transformer):
     def _open(self, X: np.ndarray, *, reset: bool) -> tuple[Any, Any, Any]:
         """X with NaN for missing cells (float64), which they are, and the type given."""
         X = self._check_cells(X, reset=reset, text=False)
-        check_marker(X, self.missing_values)
+        check_marker(X, self.missing_values, self)
         mask = missing_cells(X, self.missing_values)
         return np.where(mask, np.nan, X.astype(np.float64)), mask, X.dtype
 

@@ -32,11 +32,12 @@ def missing_cells(X: ArrayLike, missing_values: object) -> Any:
     return _get_mask(X, missing_values)
 
 
-def check_marker(X: Any, missing_values: object) -> None:
+def check_marker(X: Any, missing_values: object, owner: object) -> None:
     """Refuse cells and a mark of missing cells that do not go together."""
     if X.dtype.kind not in "iufO":
         can = "numbers, or text in an object array, can have missing cells"
-        raise ValueError(f"SimpleImputer does not support data with dtype {X.dtype}; {can}")
+        name = type(owner).__name__
+        raise ValueError(f"{name} does not support data with dtype {X.dtype}; {can}")
     number = is_missing(missing_values) or isinstance(missing_values, int | float | np.number)
     if X.dtype.kind in "iuf" and not number:
         raise ValueError(f"missing_values={missing_values!r} cannot occur in a table of numbers")
@@ -130,7 +131,7 @@ class MissingIndicator(Transformer):
 
     def _mask(self, X: ArrayLike, *, reset: bool) -> Any:
         X = self._check_cells(X, reset=reset, text=True)
-        check_marker(X, self.missing_values)
+        check_marker(X, self.missing_values, self)
         return missing_cells(X, self.missing_values)
 
     def transform(self, X: ArrayLike) -> Any:

@@ -142,7 +142,7 @@ def sparse_moments(indptr, indices, data, w, weight, mean, scatter):
     for j in range(p):
         mean[j] = start[j] + mean[j] / weight[j] if weight[j] > 0.0 else 0.0 * mean[j]
         if cells[j] < n:
-            scatter[j] = (weight[j] - stored[j]) * mean[j] * mean[j]
+            scatter[j] = max(weight[j] - stored[j], 0.0) * mean[j] * mean[j]
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]

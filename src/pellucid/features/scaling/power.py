@@ -265,7 +265,7 @@ class PowerTransformer(ColumnScaler):
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
             T = power_cells(X[rows], lambdas, self.method)
-            out[rows] = (T - self._mean) / self._deviation
+            out[rows] = (T - self._mean) / self._deviation if self.standardize else T
 
         list(map_threads(work, range(0, len(X), ROWS)))
         return out
@@ -277,7 +277,7 @@ class PowerTransformer(ColumnScaler):
 
         def work(start: int) -> None:
             rows = slice(start, start + ROWS)
-            T = Z[rows] * self._deviation + self._mean
+            T = Z[rows] * self._deviation + self._mean if self.standardize else Z[rows]
             out[rows] = inverse_cells(T, lambdas, self.method)
 
         list(map_threads(work, range(0, len(Z), ROWS)))

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Matrix
-from pellucid.core.meta import fitted
-from pellucid.features.selection.supervised import importances, routed
+from pellucid.core.meta import fitted, routed
+from pellucid.features.selection.supervised import importances
 
 
 class Stage(NamedTuple):

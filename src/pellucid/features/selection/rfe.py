@@ -19,6 +19,7 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.meta import routed
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
 from pellucid.features.selection.elimination import (
@@ -32,7 +33,7 @@ from pellucid.features.selection.elimination import (
     predict_proba,
     step_size,
 )
-from pellucid.features.selection.supervised import INSIDE, ModelSelector, routed, sends_on
+from pellucid.features.selection.supervised import INSIDE, ModelSelector, sends_on
 
 
 class RFE(MetaEstimatorMixin, ModelSelector):

@@ -16,13 +16,12 @@ from pellucid.base import with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.meta import fitted
+from pellucid.core.meta import fitted, routed
 from pellucid.core.records import Card
 from pellucid.features.selection.supervised import (
     INSIDE,
     ModelSelector,
     importances,
-    routed,
     sends_on,
 )
 
@@ -121,7 +120,7 @@ class SelectFromModel(MetaEstimatorMixin, ModelSelector):
         context.end()
         return self
 
-    @available_if(lambda self: hasattr(self.estimator, "partial_fit"))
+    @available_if(lambda self: callable(self.estimator.partial_fit))
     def partial_fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Go on with the model's own ``partial_fit``."""
         fit_params = routed(self, "partial_fit", fit_params)

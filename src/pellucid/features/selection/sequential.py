@@ -201,7 +201,8 @@ class SequentialFeatureSelector(MetaEstimatorMixin, ModelSelector):
             if not isinstance(self.tol, Real) or self.tol != self.tol:
                 raise ValueError(f"tol must be a number or None, got {self.tol!r}")
             if self.tol < 0 and self.direction != "backward":
-                raise ValueError(f"tol must be >= 0 unless direction='backward', got {self.tol!r}")
+                need = "tol must be strictly positive when doing forward selection"
+                raise ValueError(f"{need}, got {self.tol!r} with direction={self.direction!r}")
         if isinstance(wanted, str):
             check.one_of(("auto",), n_features_to_select=wanted)
             return None if self.tol is not None or self.direction == "both" else n // 2

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_array
 
 from pellucid.base import _same_length
@@ -70,13 +65,6 @@ def sends_on(owner: ModelSelector, *methods: str) -> MetadataRouter:
     for method in methods:
         mapping.add(caller=method, callee=method)
     return MetadataRouter(owner=owner).add(estimator=owner.estimator, method_mapping=mapping)
-
-
-def routed(owner: ModelSelector, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What the model's method gets: with metadata routing what it asked for, else everything."""
-    if not _routing_enabled():
-        return params
-    return dict(process_routing(owner, method, **params).estimator[method])
 
 
 def importances(model: BaseEstimator, getter: str | Callable[[Any], Any]) -> Array:

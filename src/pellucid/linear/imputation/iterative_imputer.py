@@ -234,7 +234,7 @@ class IterativeImputer(Transformer):
     def _open(self, X: Matrix, *, reset: bool) -> tuple[Array, BoolArray]:
         """The table in float64 with NaN for its gaps, and where they are."""
         X = self._check_cells(X, reset=reset, text=False)
-        check_marker(X, self.missing_values)
+        check_marker(X, self.missing_values, self)
         mask = missing_cells(X, self.missing_values)
         return np.where(mask, np.nan, X.astype(np.float64)), mask
 

@@ -41,7 +41,10 @@ TINY = float(np.finfo(np.float64).resolution)  # scikit-learn's alpha where y is
 def alpha_grid(problem: Problem, t: int, l1_ratio: float, eps: float, count: int) -> Array:
     """Alphas in equal ratios from alpha_max to eps alpha_max."""
     if l1_ratio == 0:
-        raise ValueError("l1_ratio=0 has no alpha_max: give the alphas as numbers")
+        raise ValueError(
+            "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid "
+            "by providing your estimator with the appropriate `alphas=` argument."
+        )
     top = float(problem.scores(problem.target(t)).max(initial=0.0)) / (problem.n * l1_ratio)
     if top <= TINY:
         return np.full(count, TINY)

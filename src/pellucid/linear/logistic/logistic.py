@@ -176,7 +176,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
             if self.penalty is not None:
                 check.one_of(("l1", "l2", "elasticnet"), penalty=self.penalty)
             use = "l1_ratio=0 for 'l2', l1_ratio=1 for 'l1', l1_ratio between for 'elasticnet'"
-            warn(f"penalty is deprecated: use {use}, and C=inf for None", FutureWarning)
+            warn(f"'penalty' was deprecated: use {use}, and C=inf for None", FutureWarning)
 
     def _strength(self) -> tuple[float, float]:
         """(1/C, l1_ratio) in force."""

@@ -8,7 +8,8 @@ Criterion    ``cv=None``: leave one out, exact, from one decomposition for all a
 Fit          the exact fit of ``RidgeClassifier`` at the best alpha
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -34,9 +35,11 @@ from pellucid.linear.ridge.ridge_cv import (
     CELLS,
     Problem,
     every_error,
+    get_metadata_routing,
     make_problem,
     read_folds,
     rowwise_criterion,
+    splitter_parameters,
 )
 
 
@@ -131,15 +134,22 @@ class RidgeClassifierCV(SignedTargets):
             raise ValueError("store_cv_results=True needs cv=None or cv='gcv'")
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalty by cross-validation and fit all rows with it."""
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Choose the penalty and fit all rows with it; routing sends ``params`` to the folds."""
+        asked = splitter_parameters(self, params)
         rows = self._check_training(X, y, sample_weight)
         context = FitContext.of_one_step(self, rows.X, rows.y, sample_weight)
-        self._fit_rows(rows, map_threads)
+        self._fit_rows(rows, map_threads, asked)
         context.end()
         return self
 
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
+    get_metadata_routing = get_metadata_routing
+
+    def _fit_rows(
+        self, rows: Source, map_: Map, asked: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         self._check_parameters()
         if rows.n_rows < 2:
             few = f"n_samples={rows.n_rows}"
@@ -159,7 +169,7 @@ class RidgeClassifierCV(SignedTargets):
             gcv = self.cv == "gcv"
             loss = rowwise_criterion(problem, svd=False, gcv=gcv, separate=False).mean
         elif self._in_folds():
-            loss = self._loss_in_folds(problem, cast("Rows", rows))
+            loss = self._loss_in_folds(problem, cast("Rows", rows), asked)
         else:
             loss = self._loss_of_rows(problem, cast("Rows", rows))
         self._finish(problem, loss)
@@ -194,12 +204,12 @@ class RidgeClassifierCV(SignedTargets):
             self.cv_results_ = np.concatenate(kept, axis=2)
         return loss
 
-    def _loss_in_folds(self, problem: Problem, rows: Rows) -> Array:
+    def _loss_in_folds(self, problem: Problem, rows: Rows, asked: Mapping[str, Any]) -> Array:
         """Minus the mean score of the test folds, for every alpha."""
         source = cast("Rows", problem.rows)
         labels = (rows.y > 0).astype(int) if self._multilabel else self.classes_[rows.y]
         splitter = check_cv(self.cv, labels, classifier=True)
-        folds = read_folds(splitter.split(source.X, labels), source.w)
+        folds = read_folds(splitter.split(source.X, labels, **asked), source.w)
         scorer = check_scoring(estimator=self, scoring=self.scoring or "accuracy")
         score = weighted_scorer(scorer, not is_unit(source.w))
         total = None if isinstance(problem.data, Wide) else problem.data.total

@@ -8,8 +8,9 @@ exact fit of ``Ridge`` at the chosen alpha.
 criterion is within one standard error of the smallest: the simplest that is not clearly worse.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,14 +18,18 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, Wide, gather, wide_system
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Map, Numbers
+from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Moments, Rows, Source, is_unit
 from pellucid.core.records import Card
+from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.linear_model import one_dimensional
 from pellucid.linear.ridge import leave_one_out as loo
@@ -165,6 +170,19 @@ def every_error(problem: Problem, part: slice, *, svd: bool, gcv: bool) -> tuple
     return errors, rows.w
 
 
+def splitter_parameters(model: Any, params: dict[str, Any]) -> Mapping[str, Any]:
+    """What metadata routing sends from ``fit`` to the splitter, such as ``groups``."""
+    raise_for_params(params, model, "fit")
+    return process_routing(model, "fit", **params).splitter.split if params else {}
+
+
+def get_metadata_routing(self: Any) -> MetadataRouter:
+    """The splitter may ask for metadata such as ``groups``."""
+    mapping = MethodMapping().add(caller="fit", callee="split")
+    router = MetadataRouter(owner=self).add_self_request(self)
+    return router.add(splitter=self.cv, method_mapping=mapping)
+
+
 class RidgeCV(RidgeModel):
     """Ridge regression with the penalty chosen by cross-validation.
 
@@ -230,12 +248,20 @@ class RidgeCV(RidgeModel):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the penalty by cross-validation and fit all rows with it."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the penalty and fit all rows with it; routing sends ``params`` to the folds."""
         if self.gcv_mode == "svd" and issparse(X):
             what = "The 'svd' mode is not supported for sparse X"
             warn(f"{what}: `gcv_mode='eigen'` is taken", FutureWarning)
-        return self._fit_memory(X, y, sample_weight)
+        asked = splitter_parameters(self, params)
+        self._check_parameters()
+        rows = self._open(X, y, sample_weight)
+        context = FitContext(self, X=rows.X, y=rows.y, sample_weight=sample_weight)
+        self._fit_rows(rows, map_threads, asked)
+        context.end()
+        return self
+
+    get_metadata_routing = get_metadata_routing
 
     def _check_parameters(self) -> None:
         names = ("fit_intercept", "store_cv_results", "alpha_per_target")
@@ -257,7 +283,9 @@ class RidgeCV(RidgeModel):
     def _in_folds(self) -> bool:
         return self.cv is not None and not isinstance(self.cv, str)
 
-    def _fit_rows(self, rows: Source, map_: Map) -> None:
+    def _fit_rows(
+        self, rows: Source, map_: Map, asked: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         self._check_parameters()
         if rows.n_rows < 2:
             few = f"n_samples={rows.n_rows}"
@@ -271,7 +299,7 @@ class RidgeCV(RidgeModel):
         unknowns = "centred" if self.fit_intercept else "slopes"
         problem = make_problem(rows, map_, total, p, self.alphas, unknowns, svd=svd)
         if self._in_folds():
-            self._search_folds(problem)
+            self._search_folds(problem, asked)
         elif self.scoring is None:
             self._search_rows(problem)
         else:
@@ -319,11 +347,11 @@ class RidgeCV(RidgeModel):
     def _keep(self, values: Array, rows: Source) -> None:
         self.cv_results_ = values[:, 0] if one_dimensional(rows) else values
 
-    def _search_folds(self, problem: Problem) -> None:
+    def _search_folds(self, problem: Problem, asked: Mapping[str, Any]) -> None:
         rows = problem.rows
         assert isinstance(rows, Rows)
         splitter = check_cv(self.cv, rows.y, classifier=False)
-        folds = read_folds(splitter.split(rows.X, rows.y), rows.w)
+        folds = read_folds(splitter.split(rows.X, rows.y, **asked), rows.w)
         for i, fold in enumerate(folds):
             if self.scoring is None and len(fold.test) < 2:
                 remedy = "use cv=None for leave-one-out, or scoring='neg_mean_squared_error'"

@@ -136,11 +136,13 @@ class StochasticModel(Estimator):
             coef = np.array(coef_init, dtype=np.float64)
             if coef.size != m * p or (m > 1 and coef.shape != (m, p)):
                 shape = f"{p} numbers" if m == 1 else f"shape ({m}, {p})"
-                raise ValueError(f"coef_init must have {shape}, got shape {coef.shape}")
+                odd = "Provided coef_init does not match dataset"
+                raise ValueError(f"{odd}: it must have {shape}, got shape {coef.shape}")
         if intercept_init is not None:
             b = np.array(intercept_init, dtype=np.float64).ravel()
             if len(b) != m:
-                raise ValueError(f"intercept_init must have {m} number(s), got {len(b)}")
+                odd = "Provided intercept_init does not match dataset"
+                raise ValueError(f"{odd}: it must have {m} number(s), got {len(b)}")
         pairs = zip(coef.reshape(m, p), b, strict=True)
         return tuple(epochs.fresh_state(w, float(c)) for w, c in pairs)
 

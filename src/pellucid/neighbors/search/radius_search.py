@@ -80,11 +80,12 @@ def pair_weights(rule: Rule, metric: MetricLike, Q: Any, X: Any, found: Found) -
 def own_rule(rule: Callable[..., Any], distance: Array) -> Array:
     """The caller's weights of the neighbours of one query."""
     weights = np.asarray(rule(distance), dtype=np.float64)
-    if weights.shape != distance.shape or not (np.isfinite(weights) & (weights >= 0)).all():
+    if weights.shape != distance.shape or not (weights >= 0).all():
         got = f"{weights.ravel()[:5].tolist()} of shape {weights.shape}"
-        what = f"finite numbers >= 0 of the shape {distance.shape} it was given"
+        what = f"numbers >= 0 of the shape {distance.shape} it was given"
         raise ValueError(f"weights must return {what}, got {got}")
-    return weights
+    endless = np.isposinf(weights)  # 1/0 at a training row: such neighbours decide alone
+    return endless.astype(np.float64) if endless.any() else weights
 
 
 def check_radius(model: NeighborsModel) -> None:
@@ -94,20 +95,35 @@ def check_radius(model: NeighborsModel) -> None:
         check.non_negative(radius=model.radius)
 
 
+def radii(radius: ArrayLike, m: int) -> Array:
+    """The radius of each of m queries: one number for all, or an array with one for each.
+
+    >>> radii(0.5, 2), radii([0.5, 1.0], 2)
+    (array([0.5, 0.5]), array([0.5, 1. ]))
+    """
+    if np.ndim(radius) == 0:
+        check.non_negative(radius=radius)
+        return np.full(m, radius, dtype=np.float64)
+    each = np.asarray(radius, dtype=np.float64)
+    if each.shape != (m,) or not (each >= 0).all():
+        what = f"one number >= 0, or one for each of the {m} queries"
+        raise ValueError(f"radius must be {what}, got {radius!r}")
+    return each
+
+
 def find(
-    model: NeighborsModel, X: ArrayLike, radius: float | None = None
+    model: NeighborsModel, X: ArrayLike, radius: ArrayLike | None = None
 ) -> Iterator[tuple[Any, Found]]:
     """(queries, what lies near them) a few at a time; X None: rows without themselves."""
     check_is_fitted(model)
-    radius = model.radius if radius is None else radius
-    check.non_negative(radius=radius)
     Q = model._fit_X if X is None else model._check_questions(X)
+    each = radii(model.radius if radius is None else radius, Q.shape[0])
     start, step = 0, max(QUERIES, ANSWERS // model.n_samples_fit_)
     while start < Q.shape[0]:
         part = Q[start : start + step]
         m = part.shape[0]
         with jobs(model.n_jobs):
-            first, distance, index = model._index.within(part, np.full(m, float(radius)))
+            first, distance, index = model._index.within(part, each[start : start + m])
         query = np.repeat(np.arange(m), np.diff(first))
         if X is None:
             other = index != query + start
@@ -120,14 +136,14 @@ def find(
 def radius_neighbors(
     self: NeighborsModel,
     X: Any = None,
-    radius: float | None = None,
+    radius: ArrayLike | None = None,
     return_distance: bool = True,
     sort_results: bool = False,
 ) -> Any:
     """Arrays of distances and indices of all rows within the radius, one pair per query.
 
-    They come by index, or nearest first with ``sort_results``; X None: the training rows, a
-    row not being its own neighbour.
+    ``radius`` is one number, or an array with one for each query. Rows come by index, or nearest
+    first with ``sort_results``; X None: the training rows, a row not being its own neighbour.
     """
     if sort_results and not return_distance:
         raise ValueError("return_distance must be True if sort_results is True")
@@ -146,7 +162,7 @@ def radius_neighbors(
 def radius_neighbors_graph(
     self: NeighborsModel,
     X: ArrayLike | None = None,
-    radius: float | None = None,
+    radius: ArrayLike | None = None,
     mode: str = "connectivity",
     sort_results: bool = False,
 ) -> csr_matrix:

@@ -57,20 +57,24 @@ def lbfgs_run(
     shares = [remembered.right]
 
     class Limit:
+        spent = False  # whether the evaluations were used up, and nobody asked for an end
+
         def step(self, i: int, state: Any, row: dict[str, Any] | None = None) -> bool:
             if verbose:
                 tell(f"Iteration {i}, loss = {state.value:.8f}")
             shares.append(remembered.right)  # the solver has just asked for this point
             asked = context is not None and context.step(i, state, row)
-            return asked or remembered.count >= limits.max_fun
+            self.spent = not asked and remembered.count >= limits.max_fun
+            return asked or self.spent
 
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said in our words by the caller
         solver = LBFGS(max_iter=limits.max_iter, tol=limits.tol or 1e-16)
-        found = solver.minimise(f, start, context=Limit())
+        found = solver.minimise(f, start, context=(limit := Limit()))
     names = {"step": "step", "objective": "value"}
     names |= {name: name for name in ("gradient_norm", "gap", "seconds")}
     rows = [{name: row[theirs] for name, theirs in names.items()} for row in found.history]
     if trainer.plan.labels is not None:
         rows = [{**r, "accuracy": share} for r, share in zip(rows, shares, strict=True)]
-    return found._replace(history=History(rows))
+    reason = "max_fun" if limit.spent and found.reason == "stopped" else found.reason
+    return found._replace(history=History(rows), reason=reason)
