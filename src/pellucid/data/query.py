@@ -16,11 +16,12 @@ import re
 STARTS = ("SELECT", "WITH", "VALUES")
 WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "DROP", "ALTER", "CREATE", "TRUNCATE")
 # SQL Server begins a statement without a ';'.
-ORDERS = ("EXEC", "EXECUTE", "CALL", "GRANT", "REVOKE", "DENY", "BACKUP", "RESTORE", "SHUTDOWN")
-ORDERS += ("KILL", "DBCC", "RECONFIGURE")
+ORDERS: tuple[str, ...] = ("EXEC", "EXECUTE", "CALL", "GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL")
+ORDERS += ("BACKUP", "RESTORE", "DBCC", "RECONFIGURE")
 # Functions that run a text or a file of machine code, or change what a SELECT alone would not.
-RUNS = ("LOAD_EXTENSION", "DBLINK", "DBLINK_EXEC", "DBLINK_SEND_QUERY", "OPENQUERY", "OPENROWSET")
-RUNS += ("OPENDATASOURCE", "SYS_EXEC", "SYS_EVAL", "LO_IMPORT", "LO_EXPORT", "NEXTVAL", "SETVAL")
+RUNS: tuple[str, ...] = ("LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "LO_IMPORT", "LO_EXPORT")
+RUNS += ("DBLINK", "DBLINK_EXEC", "DBLINK_SEND_QUERY", "OPENQUERY", "OPENROWSET", "OPENDATASOURCE")
+RUNS += ("NEXTVAL", "SETVAL")
 REFUSED = (*WRITES, *ORDERS, *RUNS)
 TOKEN = re.compile(
     r"""
