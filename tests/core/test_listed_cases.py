@@ -1,5 +1,7 @@
 """Cases that once gave NaN, memory that nobody wrote, or an error from inside a library."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scales import faults_of
@@ -106,3 +108,12 @@ def test_a_curve_whose_sums_overflow_is_refused():
 def test_columns_that_do_not_vary_are_not_unmixed(value):
     with pytest.raises(ValueError, match="no column varies"):
         pellucid.FastICA(2).fit(np.full((9, 3), value))
+
+
+def test_every_case_that_was_reported_names_a_test_that_exists():
+    tests = Path(__file__).parents[1]
+    lines = (tests / "core" / "listed_cases.txt").read_text("utf-8").splitlines()[1:]
+    assert len(lines) > 30
+    for line in lines:
+        file, test = line.split(" | ")[1].split("::")
+        assert f"def {test}(" in (tests.parent / file).read_text("utf-8"), line

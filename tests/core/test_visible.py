@@ -1,12 +1,17 @@
 """Characters that act instead of showing never reach a screen or a page."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import pellucid.cli
 from pellucid.cli import cli
 from pellucid.core.visible import visible
+from pellucid.report.scripts import safe
+from pellucid.report.writing import dump
 
 ACTING = [
     "\x1b[31m",
@@ -54,3 +59,23 @@ def test_names_in_sentences_about_errors(tmp_path):
     from pellucid.cli.shared.options import sentence
 
     assert sentence(ValueError("no column 'a\x1b[2J'")) == "no column 'a\\u001b[2J'"
+
+
+def test_the_commands_print_in_one_place():
+    """``say`` and the console write out what acts; nothing is printed past them."""
+    told = {
+        path.name: len(
+            re.findall(r"click\.echo\(|(?<!def )(?<![\w.])print\(", path.read_text("utf-8"))
+        )
+        for path in Path(pellucid.cli.__file__).parent.rglob("*.py")
+    }
+    assert {name: n for name, n in told.items() if n} == {"options.py": 1}
+
+
+@pytest.mark.parametrize("acting", ACTING)
+def test_reports_and_scripts_as_files(acting):
+    record = {"column": f"a{acting}b"}
+    text = dump(record)
+    assert acting not in text
+    assert json.loads(text) == record
+    assert acting not in safe(f"Can a{acting}b be predicted?")

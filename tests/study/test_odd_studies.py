@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pellucid import Plan, learn, load, save
+from pellucid import Plan, Study, learn, load, save
 from pellucid.study import TaskError, detect_task
+from pellucid.study.reading.target_arrays import labelled_rows, target_array
 from pellucid.study.saved.evaluation import judge
 
 RNG = np.random.default_rng(0)
@@ -243,3 +244,41 @@ def test_a_few_rows_written_out_ten_times_are_a_few_rows():
     assert record.verdict.kind != "shown"
     assert record.final.gain.units == "different rows"
     assert "PEL104" in {f.code for f in record.findings if f.severity == "warning"}
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "classes"),
+    [
+        ("yes ", "no", ("no", "yes")),
+        (" yes\n", "\tno", ("no", "yes")),
+        ("true", "false", (False, True)),
+        ("TRUE ", "False", (False, True)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum])
+def test_labels_and_groups_are_what_is_read_of_them(yes, no, classes, dtype):
+    """No blanks around them, no missing marks; a study of ``yes `` ended with an internal error."""
+    up = RNG.normal(size=90) > 0
+    cells = pl.Series(np.where(up, yes, no)).scatter([5, 50], ["NA", " "])
+    kind = dtype(cells.unique().sort()) if dtype is pl.Enum else dtype
+    table = pl.DataFrame({"y": cells.cast(kind), "who": ["a", "a ", "b"] * 30, "x": range(90)})
+    study = Study(table, "y", plan=Plan(groups="who"))
+    if dtype is not pl.String and isinstance(classes[0], bool):  # a type of levels names levels
+        classes = tuple(sorted((yes.strip(), no.strip())))
+    assert study.task.classes == classes
+    known = labelled_rows(study.frame, study.task)
+    assert np.flatnonzero(~known).tolist() == [5, 50]
+    y = target_array(study.frame.filter(known), study.task)
+    assert set(y.tolist()) == set(classes)
+    assert study.frame["who"].n_unique() == 2
+
+
+@pytest.mark.parametrize(("yes", "no"), [("yes ", "no"), ("TRUE", "false")])
+def test_a_study_of_labels_with_blanks_is_judged_by_its_table(yes, no):
+    x = RNG.normal(size=90)
+    table = pl.DataFrame({"x": x, "y": np.where(x + RNG.normal(size=90) > 0, yes, no)})
+    record = learn(table, "y", effort="quick", plan=Plan(candidates=("lda",)))
+    judged = judge(record.model, table)
+    assert not judged.unknown
+    assert (judged.overlap.checked, judged.overlap.learned) == (90, 90)
+    assert judged.same_table

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from pellucid import __version__
-from pellucid.cli.shared.options import Code, code_of, sentence
+from pellucid.cli.shared.options import Code, code_of, say, sentence
 from pellucid.core.visible import visible
 from pellucid.study.errors import nearest
 
@@ -113,16 +113,16 @@ def main(args: Sequence[str] | None = None) -> None:
         code = Code.USAGE
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):  # Click takes it for the end of the keyboard
-            click.echo(f"pellucid: a file ends early: {sentence(error.__cause__)}", err=True)
+            say(f"pellucid: a file ends early: {sentence(error.__cause__)}", err=True)
             code = Code.DATA
         else:
-            click.echo("pellucid: interrupted", err=True)
+            say("pellucid: interrupted", err=True)
             code = Code.INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `pellucid ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         code = Code.FAILED_CHECK  # what Click answers when it meets this itself
     except (click.ClickException, OSError, ValueError, ImportError) as error:
-        click.echo(f"pellucid: {sentence(error)}", err=True)
+        say(f"pellucid: {sentence(error)}", err=True)
         code = code_of(error)
     sys.exit(code or Code.DONE)
 
@@ -137,12 +137,12 @@ def _remark(
 ) -> None:
     """A warning is one sentence too, without the line of code that gave it."""
     text = visible(" ".join(str(message).split()), one_line=True)
-    click.echo(f"pellucid: note: {text}", err=True)
+    say(f"pellucid: note: {text}", err=True)
 
 
 def _last_resort(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """What nobody foresaw is still one sentence; Python then leaves with code 1."""
-    click.echo(
+    say(
         f"pellucid: internal error, {kind.__name__}: {sentence(error)} "
         "(run again with --debug for the traceback)",
         err=True,

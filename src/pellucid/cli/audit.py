@@ -71,8 +71,9 @@ def keep(record: "Audit | Judgement", out: Path) -> None:
     import json
 
     from pellucid.core.runtime.atomic import replacing
+    from pellucid.core.visible import visible
 
-    text = json.dumps(record.to_dict(), ensure_ascii=False, allow_nan=False)
+    text = visible(json.dumps(record.to_dict(), ensure_ascii=False, allow_nan=False))
     with replacing(str(out)) as file:
         file.write(text.encode("utf-8"))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pellucid.cli.shared.options import check_output, common, console, grid, print_json
+from pellucid.cli.shared.options import check_output, common, console, grid, print_json, say
 from pellucid.study.errors import nearest
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def show_network(entry: "DataInfo", rows: int, as_json: bool, quiet: bool) -> No
     if as_json:
         print_json({**entry._asdict(), "path": path, "head": lines})
     elif not quiet:
-        click.echo(f"{entry.name}: {entry.columns} variables. {entry.description}\n{path}\n")
-        click.echo("\n".join(lines))
+        say(f"{entry.name}: {entry.columns} variables. {entry.description}\n{path}\n")
+        say("\n".join(lines))
 
 
 @data.command()
@@ -121,7 +121,7 @@ def make(
     elif out is None:
         print_csv(frame)
     elif not quiet:
-        click.echo(f"{out}: {len(frame)} rows, {len(frame.columns)} columns")
+        say(f"{out}: {len(frame)} rows, {len(frame.columns)} columns")
 
 
 def find(name: str) -> Any:

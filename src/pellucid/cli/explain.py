@@ -14,6 +14,7 @@ from pellucid.cli.shared.options import (
     console,
     grid,
     print_json,
+    say,
     sentence,
 )
 from pellucid.cli.shared.tables import (
@@ -83,7 +84,7 @@ def explain(
     elif form == "text" and not quiet and out is None:
         show(record, model, only=(row is not None, feature is not None))
     elif out is not None and not quiet:
-        click.echo(out, err=True)
+        say(out, err=True)
 
 
 def ask(
@@ -127,6 +128,7 @@ def write(record: dict[str, Any], model: Path, form: str, out: Path) -> None:
     """The page, the JSON or the text as a file."""
     import json
 
+    from pellucid.core.visible import visible
     from pellucid.report.writing import write_text
 
     if form == "html":
@@ -134,7 +136,7 @@ def write(record: dict[str, Any], model: Path, form: str, out: Path) -> None:
 
         text = render_explanation(record, model.name)
     elif form == "json":
-        text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+        text = visible(json.dumps(record, ensure_ascii=False, allow_nan=False))
     else:
         screen = console()
         with screen.capture() as caught:

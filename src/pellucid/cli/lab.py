@@ -4,7 +4,16 @@ from pathlib import Path
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
+from pellucid.cli.shared.options import (
+    Code,
+    Stop,
+    check_output,
+    common,
+    console,
+    grid,
+    print_json,
+    say,
+)
 from pellucid.study.errors import nearest
 
 
@@ -117,7 +126,7 @@ def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bo
         if as_json:
             print_json({"pages": list(PAGES), "file": str(index)})
         elif not quiet:
-            click.echo(f"{index}: the gallery and {len(PAGES)} pages")
+            say(f"{index}: the gallery and {len(PAGES)} pages")
         return
     if path.is_dir():
         raise Stop(Code.USAGE, f"{path} is a folder; a page is written as one file")
@@ -125,7 +134,7 @@ def write_page(page: str | None, path: Path, seed: int, as_json: bool, quiet: bo
     if as_json:
         print_json({"page": page, "file": str(path), "bytes": path.stat().st_size})
     elif not quiet:
-        click.echo(f"{path}: {PAGES[page]}, {path.stat().st_size / 1e6:.1f} MB")
+        say(f"{path}: {PAGES[page]}, {path.stat().st_size / 1e6:.1f} MB")
 
 
 def open_lab(
@@ -151,7 +160,7 @@ def open_lab(
         if as_json:
             print_json({"address": address})
         else:
-            click.echo(address if quiet else f"The lab is at {address}\nCtrl-C ends it.")
+            say(address if quiet else f"The lab is at {address}\nCtrl-C ends it.")
         if not no_browser:
             import webbrowser
 

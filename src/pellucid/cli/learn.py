@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pellucid.cli.shared.options import Code, common, console, grid, print_json
+from pellucid.cli.shared.options import Code, common, console, grid, print_json, say
 from pellucid.cli.shared.start import SPLITTERS, start_sklearn, uncollected
 from pellucid.cli.shared.tables import check_roles, read_costs, read_studied
 from pellucid.report.folders import check_folder
@@ -227,7 +227,7 @@ def keep_partial(study: "Study", about: dict[str, Any], folder: Path, overwrite:
         return
     record = record._replace(reproduction=record.reproduction | about)
     paths = write(record, folder, overwrite=overwrite)
-    click.echo(f"partial report: {paths[0]}", err=True)
+    say(f"partial report: {paths[0]}", err=True)
 
 
 def position(stage: str, done: int, total: int, told: int) -> float:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, common, print_json
-from pellucid.core.visible import visible
+from pellucid.cli.shared.options import Code, Stop, common, print_json, say
 
 
 @click.command()
@@ -44,13 +43,13 @@ def migrate(file: tuple[Path, ...], write: bool, as_json: bool, quiet: bool) -> 
         if not as_json and not quiet:
             shown = source.splitlines(keepends=True), found.text.splitlines(keepends=True)
             diff = difflib.unified_diff(*shown, str(path), str(path))
-            click.echo(visible("".join(diff)), nl=False)
+            say("".join(diff), nl=False)
     if as_json:
         print_json({"files": records, "written": write})
     elif not quiet:
         for record in records:
             moved, kept = tuple(record["moved"]), tuple(record["kept"])
-            click.echo(visible(in_words(str(record["file"]), moved, kept)), err=True)
+            say(in_words(str(record["file"]), moved, kept), err=True)
     if pending:
         raise click.exceptions.Exit(Code.FAILED_CHECK)
 

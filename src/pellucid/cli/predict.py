@@ -16,6 +16,7 @@ from pellucid.cli.shared.options import (
     common,
     console,
     print_json,
+    say,
     sentence,
 )
 from pellucid.cli.shared.start import start_sklearn, uncollected
@@ -89,7 +90,7 @@ def predict(
         print_json(summary(tally, out))
     elif not quiet:
         for line in notes(tally, application, out):
-            click.echo(line, err=True)
+            say(line, err=True)
 
 
 def run(

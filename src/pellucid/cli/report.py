@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, check_output, common, print_json
+from pellucid.cli.shared.options import Code, Stop, check_output, common, print_json, say
 
 # what a record that is not whole makes a page run into
 BROKEN = (LookupError, TypeError, AttributeError, StopIteration, ValueError, ArithmeticError)
@@ -38,7 +38,7 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
     if as_json:
         print_json({"report": str(target), "bytes": len(page.encode())})
     elif not quiet:
-        click.echo(target)
+        say(target)
 
 
 def read_report(file: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, common, print_json
+from pellucid.cli.shared.options import Code, Stop, common, print_json, say
 
 TOKEN = "PELLUCID_TOKEN"
 
@@ -59,7 +59,7 @@ def serve(
 
     token = os.environ.get(TOKEN) or None
     if token is None and not is_loopback(host) and not quiet:
-        click.echo(f"pellucid: note: {TOKEN} is not set: whoever reaches {host} may ask", err=True)
+        say(f"pellucid: note: {TOKEN} is not set: whoever reaches {host} may ask", err=True)
     given: dict[str, Any] = {
         "body": max_bytes,
         "rows": max_rows,
@@ -74,7 +74,7 @@ def serve(
         if as_json:
             print_json({"address": address, "workers": workers})
         else:
-            click.echo(address if quiet else f"{model} answers at {address}\nCtrl-C ends it.")
+            say(address if quiet else f"{model} answers at {address}\nCtrl-C ends it.")
 
     try:
         start(model, host=host, port=port, workers=workers, limits=limits, token=token, ready=ready)

@@ -5,25 +5,42 @@ r"""Whether a text is one SQL query that can only read.
     that writes nothing no INSERT, UPDATE, DELETE, MERGE, INTO, ... outside quotes and comments:
                         a WITH may hide one, and SELECT ... INTO makes a table
 
-Dialects read a few texts differently (a backslash before a quote, a comment inside a comment, MySQL
-comments that run). Such a text is refused, so what was looked at is what every database runs.
+Dialects read a few texts differently: a backslash before a quote, a comment inside a comment, MySQL
+comments that run, ``--`` without a blank (two signs there), ``#`` (its comment), a bare carriage
+return (the end of a comment here and not there), brackets (a name or an array), ``1e0INTO``. Such a
+text is refused where the readings could part, so what was looked at is what every database runs.
 """
 
 import re
 
 STARTS = ("SELECT", "WITH", "VALUES")
 WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "DROP", "ALTER", "CREATE", "TRUNCATE")
+# SQL Server begins a statement without a ';'.
+ORDERS: tuple[str, ...] = ("EXEC", "EXECUTE", "CALL", "GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL")
+ORDERS += ("BACKUP", "RESTORE", "DBCC", "RECONFIGURE")
+# Functions that run a text or a file of machine code, or change what a SELECT alone would not.
+RUNS: tuple[str, ...] = ("LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "LO_IMPORT", "LO_EXPORT")
+RUNS += ("DBLINK", "DBLINK_EXEC", "DBLINK_SEND_QUERY", "OPENQUERY", "OPENROWSET", "OPENDATASOURCE")
+RUNS += ("NEXTVAL", "SETVAL")
+REFUSED = (*WRITES, *ORDERS, *RUNS)
 TOKEN = re.compile(
     r"""
-      (?P<blank>\s+ | --[^\r\n]*)
+      (?P<blank>\s+)
+    | (?P<line>--[^\r\n]*)
     | (?P<comment>/\*.*?\*/)
     | (?P<quoted>'(?:[^']|'')*' | "(?:[^"]|"")*" | `(?:[^`]|``)*` | \[[^\]]*\])
     | (?P<dollar>\$(?:[^\W\d]\w*)?\$)
+    | (?P<number>\d[\w$.]*)
     | (?P<word>[^\W\d][\w$]*)
     | (?P<open>['"`] | /\*)
     | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
+)
+# What stands between brackets or backticks is a name here and code there: it ends at the same place
+# if the quotes in it are whole and no comment begins.
+WHOLE = re.compile(
+    r"""(?:[^'"`$\\/-] | '[^']*' | "[^"]*" | \$(?!\w*\$) | -(?!-) | /(?!\*))*""", re.X
 )
 
 
@@ -37,17 +54,25 @@ def check_one_query(sql: object) -> None:
     """
     if not isinstance(sql, str) or not sql.strip():
         raise ValueError(f"sql must be the text of a query, got {sql!r}")
-    words, ended = [], False
+    words, ended, hashed = [], False, -1
     for token in TOKEN.finditer(sql):
         kind, text = token.lastgroup, token.group()
         _refuse_ambiguous(kind, text)
-        if kind in ("blank", "comment"):
+        if hashed >= 0 and "\n" in sql[hashed : token.end()]:
+            if kind != "blank":
+                raise ValueError("sql must not go on in another line with what began after a #")
+            hashed = -1
+        if kind in ("blank", "line", "comment"):
             continue
         if ended and text != ";":
             raise ValueError(f"sql must be one query, got something after the ';': {text[:40]!r}")
         ended = ended or text == ";"
+        if text == "#":
+            hashed = token.start()
         if kind == "word":
             words.append(text.upper())
+        elif kind == "number":  # some databases read 1e0INTO as two words
+            words += [word for word in REFUSED if word in text.upper()]
         elif not words and text not in "(;":
             break
     first = words[0] if words else repr(sql.strip()[:40])
@@ -56,7 +81,7 @@ def check_one_query(sql: object) -> None:
             f"sql must be one query that begins with SELECT, WITH or VALUES, got {first}"
         )
     for word in words:
-        if word in WRITES:
+        if word in REFUSED:
             raise ValueError(f"sql must only read, got {word}; quote it where it names a column")
 
 
@@ -68,5 +93,15 @@ def _refuse_ambiguous(kind: str | None, text: str) -> None:
         raise ValueError(f"sql must not quote with {text}; use single quotes")
     if kind == "quoted" and "\\" in text and text[0] in "'\"":
         raise ValueError("sql must not hold a backslash in quotes: databases read it differently")
+    if kind == "quoted" and text[0] in "[`" and not WHOLE.fullmatch(text[1:-1]):
+        raise ValueError(
+            f"sql must not hold half a quote or a comment between {text[0]} and its end"
+        )
+    if kind == "quoted" and text[0] != "'" and text[1:-1].upper() in RUNS:
+        raise ValueError(f"sql must only read, got {text}")
     if kind == "comment" and (text.startswith(("/*!", "/*M!")) or "/*" in text[2:]):
         raise ValueError("sql must not hold a comment that some databases run or nest")
+    if kind == "line" and not text[2:3].isspace() and text != "--":
+        raise ValueError("sql must have a blank after --: some databases read two signs without it")
+    if kind == "blank" and re.search(r"\r(?!\n)", text):
+        raise ValueError("sql must not end a line with a bare carriage return")

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -29,6 +29,7 @@ from sklearn.metrics.pairwise import cosine_similarity, pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
+from pellucid.core.algebra.eigen import largest_pairs
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
 from pellucid.core.algebra.linalg import in_range
@@ -98,7 +99,7 @@ def eigenmap(K: Array, d: int, dense: bool, tol: float, max_iter: int | None) ->
     n = len(in_range(K, "the kernel"))
     if dense or d >= n // 3:
         first = 0 if n <= SMALL else n - d  # all values where they are cheap: negative ones show
-        values, V = eigh(centre_of(K).of(K), subset_by_index=[first, n - 1])
+        values, V = largest_pairs(centre_of(K).of(K), n - first)
     else:
         times = centred_product(K)
         found = leading(times, n, d)

@@ -13,6 +13,7 @@ import numpy as np
 
 import pellucid
 from pellucid.core.records import plain
+from pellucid.core.visible import visible
 from pellucid.study.records import StudyRecord
 
 OPEN = '''"""{question} The study of it, step by step.
@@ -162,7 +163,7 @@ def safe(text: str) -> str:
     >>> safe('a' + '"' * 3 + chr(92))
     "a'''/"
     """
-    return " ".join(text.replace('"', "'").replace("\\", "/").split())
+    return " ".join(visible(text).replace('"', "'").replace("\\", "/").split())
 
 
 def plan_text(record: StudyRecord) -> str:

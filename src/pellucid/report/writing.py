@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.runtime.atomic import replacing
+from pellucid.core.visible import visible
 from pellucid.persist import save
 from pellucid.report.folders import FILES, check_folder
 from pellucid.report.rendering import render, to_json
@@ -78,7 +79,7 @@ def dump(data: dict[str, Any]) -> str:
     >>> dump({"a": [1, 2]})
     '{\\n "a": [\\n  1,\\n  2\\n ]\\n}\\n'
     """
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return visible(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -46,7 +46,7 @@ from pellucid.study.judging.final_score import Evaluation
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.amounts import spread_growth
 from pellucid.study.reading.number_forms import marks_of
-from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame
+from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame, with_plain_names
 from pellucid.study.reading.refusals import (
     extreme_cell,
     nothing_left,
@@ -56,12 +56,7 @@ from pellucid.study.reading.refusals import (
     only_names,
 )
 from pellucid.study.reading.sampling import read_rows
-from pellucid.study.reading.target_arrays import (
-    CLASSES,
-    labelled_rows,
-    target_array,
-    tidy_labels,
-)
+from pellucid.study.reading.target_arrays import CLASSES, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import (
     Audit,
@@ -179,15 +174,16 @@ class Study:
             raw, self._done["total"] = rows
             if raw.height == 0:
                 raise TaskError("the table has no rows")
-            self._done["columns"], self._done["types"] = read_columns(raw), raw.schema
+            self._done["columns"] = read_columns(raw)
             frame = typed_frame(raw, self._done["columns"])
-            frame = tidy_labels(frame, [name for name in self._targets if name in frame.columns])
             plan = self.plan
             named = [*self._targets, *plan.drop, *plan.keep]
             groups = named_groups(plan, frame.columns)
             roles = (plan.time, groups, plan.query, plan.known_groups)
             named += [name for name in roles if name is not None]
             known_columns(named, dict.fromkeys(frame.columns), "the table")
+            plain = [*self._targets, *(name for name in roles[1:] if name is not None)]
+            frame = with_plain_names(frame, self._done["columns"], list(dict.fromkeys(plain)))
             if extreme := extreme_cell(frame, plan.drop):
                 raise TaskError(extreme)
             self._done["frame"] = frame
@@ -205,7 +201,7 @@ class Study:
         single = len(self._targets) == 1
         one_role(self._targets, self.plan)
         task = detect_task(
-            self._target_column() if single else frame.select(self._targets),
+            frame[self._targets[0]] if single else frame.select(self._targets),
             query=self.plan.query,
             kind=None if kind == "auto" else kind,
             metric=None if metric == "auto" else metric,
@@ -226,12 +222,6 @@ class Study:
             if shape != (k, k):
                 raise ValueError(f"cost_matrix must have the shape {(k, k)}, got {shape}")
         return task
-
-    def _target_column(self) -> pl.Series:
-        """The target, in the type of the table where that gives its labels an order."""
-        name = self._targets[0]
-        kind = self._done["types"][name]
-        return self.frame[name].cast(kind) if isinstance(kind, pl.Enum) else self.frame[name]
 
     @property
     def task(self) -> Task:

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB as TheirNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import pellucid
 import pellucid.ensemble.labels.chain as chain_module
 import pellucid.ensemble.labels.multi_output as multi_output_module
 import pellucid.ensemble.labels.powerset as powerset_module
@@ -285,3 +286,14 @@ def test_common_checks(cls, monkeypatch):
             raise AssertionError(f"{name}: {error}") from error
         done += 1
     assert done > 40
+
+
+@pytest.mark.parametrize("name", ["ClassifierChain", "OneVsRestClassifier"])
+@pytest.mark.filterwarnings("ignore:.*label 0 is")
+def test_a_constant_label_has_no_method_that_the_others_lack(name):
+    """Scorers ask for ``decision_function`` first; the constant has one, naive Bayes has none."""
+    X = np.arange(12.0).reshape(6, 2)
+    Y = np.column_stack([np.ones(6), [0, 1, 0, 1, 1, 0]]).astype(int)
+    model = getattr(pellucid, name)(pellucid.GaussianNB()).fit(X, Y)
+    assert not hasattr(model, "decision_function")
+    assert model.predict_proba(X).shape == (6, 2)

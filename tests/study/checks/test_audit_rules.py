@@ -1,6 +1,7 @@
 """Every rule of the audit fires where its fault is planted, and nowhere in a clean table."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -242,6 +243,40 @@ def test_copied_columns_of_a_wide_table():
     table = {f"x{j}": X[:, j] for j in range(60)} | {"copy": X[:, 3], "y": [0, 1] * 15}
     found = [f for f in audit(table, "y").findings if f.code == "PEL107"]
     assert [f.where for f in found] == [("x3", "copy")]
+
+
+def questions_to_polars(frame):
+    """How often an audit asks Polars what costs as much as thousands of cells."""
+    asked = {"select", "with_columns", "filter", "group_by", "sort", "join", "rank", "gather"}
+    asked |= {"unique", "n_unique", "value_counts", "drop_nulls", "is_in", "explode"}
+    found = []
+
+    def watch(at, event, _):
+        if event == "call" and at.f_code.co_name in asked and "polars" in at.f_code.co_filename:
+            found.append(at.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        audit(frame, "y")
+    finally:
+        sys.setprofile(before)
+    return sorted(found)
+
+
+def test_many_columns_cost_no_question_each():
+    """An audit of 100,000 mixed columns did not end."""
+    rng = np.random.default_rng(0)
+    frames = []
+    for n in (200, 600):
+        X = rng.normal(size=(n, 40))
+        kinds = [lambda x: x, lambda x: (10 * x).astype(int), lambda x: np.where(x > 0, "a", "b")]
+        kinds += [lambda x: [None if v < -1 else f"{v:.2f}" for v in x]]
+        columns = {f"c{j}": kinds[j % 4](X[j]) for j in range(n)}
+        frames.append(pl.DataFrame(columns | {"y": ["u", "v"] * 20}))
+    few, many = map(questions_to_polars, frames)
+    assert len(few) > 20
+    assert few == many
 
 
 def test_variance_inflation_against_the_regression_it_means():

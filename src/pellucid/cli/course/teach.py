@@ -4,8 +4,16 @@ from pathlib import Path
 
 import click
 
-from pellucid.cli.shared.options import Code, Stop, check_output, common, console, grid, print_json
-from pellucid.core.visible import visible
+from pellucid.cli.shared.options import (
+    Code,
+    Stop,
+    check_output,
+    common,
+    console,
+    grid,
+    print_json,
+    say,
+)
 from pellucid.study.errors import nearest
 
 
@@ -56,7 +64,7 @@ def sheet(
     if as_json:
         print_json({"topic": topic, "seed": seed, "files": [str(path) for path in written]})
     elif not quiet:
-        click.echo("\n".join(map(str, written)))
+        say("\n".join(map(str, written)))
 
 
 @teach.command()
@@ -86,10 +94,10 @@ def check(notebook: Path, seconds: float, as_json: bool, quiet: bool) -> None:
         print_json({"score": graded.score, "reports": reports, "faults": list(graded.faults)})
     elif not quiet:
         for address, report in graded.reports.items():
-            click.echo(visible(f"{address}\n{report}\n"))
+            say(f"{address}\n{report}\n")
         for fault in graded.faults:
-            click.echo(visible(fault), err=True)
-        click.echo(f"all: {graded.score:.0%}")
+            say(fault, err=True)
+        say(f"all: {graded.score:.0%}")
     if graded.score < 1:
         raise Stop(Code.FAILED_CHECK, f"{1 - graded.score:.0%} of the steps are not right yet")
 

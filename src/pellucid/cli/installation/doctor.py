@@ -14,7 +14,7 @@ import click
 
 from pellucid import __version__
 from pellucid.cli.installation.warm import import_all
-from pellucid.cli.shared.options import Code, common, console, grid, print_json
+from pellucid.cli.shared.options import Code, common, console, grid, print_json, say
 from pellucid.study.examples.golden import BROKEN, cases, run_case
 
 
@@ -246,6 +246,6 @@ def doctor(ctx: click.Context, self_test: bool, as_json: bool, quiet: bool) -> N
         render(record)
     else:
         for problem in record["problems"]:
-            click.echo(f"pellucid: {problem}", err=True)
+            say(f"pellucid: {problem}", err=True)
     if not record["ok"]:
         ctx.exit(Code.FAILED_CHECK)

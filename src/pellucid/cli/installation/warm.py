@@ -204,12 +204,12 @@ def warm(target: str, into: Path | None, as_json: bool, quiet: bool) -> None:
         print_json({**result._asdict(), "ok": not result.missed})
     elif not quiet:
         ready = result.kernels - len(result.missed)
-        click.echo(
+        say(
             f"{ready} of {result.kernels} kernels ready: {result.compiled} compiled, "
             f"{ready - result.compiled} from the cache, {result.seconds:.1f} s"
         )
         for name in result.skipped:
-            click.echo(f"skipped {name}: its extra is not installed")
+            say(f"skipped {name}: its extra is not installed")
     if result.missed:
         names = ", ".join(result.missed)
         raise Stop(Code.FAILED_CHECK, f"core/runtime/signatures.json does not list {names}")

@@ -150,7 +150,13 @@ def print_json(record: object) -> None:
 
     from pellucid.core.records import plain
 
-    click.echo(visible(json.dumps(plain(record), ensure_ascii=False, allow_nan=False)))
+    say(json.dumps(plain(record), ensure_ascii=False, allow_nan=False))
+
+
+def say(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print words in which names of columns, labels and files may stand: what would act on a
+    terminal is written out."""
+    click.echo(visible(str(text)), err=err, nl=nl)
 
 
 def console(*, stderr: bool = False) -> Any:

@@ -18,11 +18,12 @@ References: von Luxburg (2007), A tutorial on spectral clustering.
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.sparse import csr_matrix, diags, issparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from pellucid.core.algebra.eigen import largest_pairs
 from pellucid.core.algebra.graph import product, row_chunks
 from pellucid.core.algebra.krylov import leading
 from pellucid.core.arrays.typing import Array, IntArray
@@ -110,7 +111,7 @@ def part_maps(W: Graph, d: Array, more: int, laplacian: str, tol: float) -> tupl
     if n <= SMALL or more >= n // 3:
         A = similarity(W, d, c, plain)
         A = A.toarray() if issparse(A) else A
-        values, V = eigh(A - np.outer(u, u) * 4, subset_by_index=[n - more, n - 1])
+        values, V = largest_pairs(A - np.outer(u, u) * 4, more)
     elif not issparse(W) and n <= FACTORED:
         values, V = by_cholesky(shifted(W, d, c, plain, u), u, more, tol)
     else:

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.metaestimators import available_if
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.compiled.counts.pooling import pool_adjacent
+from pellucid.core.algebra.eigen import largest_pairs
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
 from pellucid.core.functions.kernels import squared_distances
@@ -134,7 +134,7 @@ def classical(delta: Array, k: int) -> Array:
     B -= B.mean(axis=0)
     B -= B.mean(axis=1)[:, None]
     n = len(B)
-    values, V = eigh(-0.5 * B, subset_by_index=(max(n - k, 0), n - 1))
+    values, V = largest_pairs(-0.5 * B, min(k, n))
     values, V = values[::-1], V[:, ::-1]
     largest = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
     Y = V * np.where(largest < 0, -1.0, 1.0) * np.sqrt(np.maximum(values, 0.0))

@@ -35,11 +35,14 @@ from pellucid.features.encoding.labels import LabelBinarizer
 
 
 def inner_has(method: str) -> Any:
-    """``available_if`` of a method of the inner estimator, whose AttributeError is the cause."""
+    """``available_if`` of a method of the inner estimators, whose AttributeError is the cause.
+
+    Of all of them: a label that never varies has a constant, which can do more than others.
+    """
 
     def check(owner: Any) -> bool:
-        fitted = getattr(owner, "estimators_", None)
-        return callable(getattr(fitted[0] if fitted else owner.estimator, method))
+        asked = getattr(owner, "estimators_", None) or [owner.estimator]
+        return all(callable(getattr(model, method)) for model in asked)
 
     return available_if(check)
 

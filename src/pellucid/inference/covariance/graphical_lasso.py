@@ -48,6 +48,8 @@ class Sparse(NamedTuple):
 
 def objective(S: Array, T: Array, alpha: float) -> float:
     """f(T); inf where T is not positive definite."""
+    if not np.isfinite(T).all():
+        return np.inf
     sign, size = np.linalg.slogdet(T)
     if sign <= 0 or not np.isfinite(size):
         return np.inf
@@ -79,9 +81,10 @@ def precision_of(W: Array, B: Array) -> Array:
 
 def judged(S: Array, W: Array, B: Array, alpha: float) -> Sparse:
     """The pair that W and B stand for, with its gap."""
-    T = precision_of(W, B)
-    f = objective(S, T, alpha)
-    return Sparse(W, T, B, f, f - dual_value(S, W, alpha))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # lost: f is inf then
+        T = precision_of(W, B)
+        f = objective(S, T, alpha)
+        return Sparse(W, T, B, f, f - dual_value(S, W, alpha))
 
 
 def start_of(S: Array, alpha: float, W: Array | None = None) -> Sparse:

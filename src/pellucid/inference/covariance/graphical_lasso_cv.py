@@ -36,7 +36,6 @@ from pellucid.inference.covariance.covariance_model import (
 from pellucid.inference.covariance.graphical_lasso import (
     EPS,
     GraphicalModel,
-    Sparse,
     alpha_max,
     refuse_few,
     start_of,
@@ -66,15 +65,16 @@ def covariances_of(X: Array, train: Any, test: Any, centered: bool) -> FoldCovar
 def path_scores(fold: FoldCovariances, alphas: Array, tol: float, max_iter: int) -> list[float]:
     """The score of the rows left out for every alpha, from large to small."""
     S, scores = fold.train, []
-    state: Sparse | None = None
+    W: Array | None = None
     inner = 1e-2 * (tol if tol > 0 else EPS)
     for alpha in alphas:
-        start = start_of(S, alpha, None if state is None else state.covariance)
+        start = start_of(S, alpha, W)
         step = partial(sweep, S, float(alpha), inner)
         run = iterate(step, start, max_iter=max_iter, tol=tol, warn=False)
         state = run.state
-        sound = np.isfinite(state.objective)
+        sound = np.isfinite(state.objective) and bool(np.isfinite(state.covariance).all())
         scores.append(mean_log_density(fold.test, state.precision) if sound else -np.inf)
+        W = state.covariance if sound else None  # one that was lost is no start for the next
     return scores
 
 
@@ -215,13 +215,14 @@ class GraphicalLassoCV(GraphicalModel):
             alphas = between(path, means, best, len(alphas))
         zero = [mean_log_density(fold.moved, pinvh(fold.train)) for fold in folds]
         scores = np.array([one for _, one in path] + [zero])
-        with np.errstate(invalid="ignore"):  # NaN where the covariance of a fold has no inverse
-            spread = scores.std(axis=1)
+        mean, whole = scores.mean(axis=1), np.isfinite(scores).all(axis=1)
+        spread = np.full(len(mean), np.inf)  # where the sweeps of a fold were lost
+        spread[whole] = scores[whole].std(axis=1)
         self.alpha_ = path[best][0]
         self.cv_results_ = {
             "alphas": np.array([a for a, _ in path] + [0.0]),
             **{f"split{i}_test_score": column for i, column in enumerate(scores.T)},
-            "mean_test_score": scores.mean(axis=1),
+            "mean_test_score": mean,
             "std_test_score": spread,
         }
 

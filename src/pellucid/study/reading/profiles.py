@@ -38,6 +38,7 @@ from pellucid.study.records import ColumnProfile
 
 PROBES = 20_000  # distinct cells that decide the kind of a text column
 NUMBERS, CATEGORY = ("number", "whole"), ("category", "truth")
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 TEXT_WORDS = 3.0  # cells of so many words on average are sentences
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
 QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
@@ -136,6 +137,30 @@ def typed_frame(frame: pl.DataFrame, columns: dict[str, Column]) -> pl.DataFrame
     return frame.with_columns([*(c.cells for c in (*text, *long)), *times])
 
 
+def with_plain_names(
+    frame: pl.DataFrame, columns: dict[str, Column], names: Sequence[str]
+) -> pl.DataFrame:
+    """The frame with the labels or groups of some columns as they are read: no blanks around them,
+    no missing marks, true and false in text as such.
+
+    >>> frame = pl.DataFrame({"answer": ["yes ", "no", "NA"]})
+    >>> with_plain_names(frame, read_columns(frame), ["answer"])["answer"].to_list()
+    ['yes', 'no', None]
+    """
+    held = [columns[n] for n in names if columns[n].kind in ("category", "text", "truth")]
+    texts = {c.name: c.cells for c in held if frame[c.name].dtype in TEXTS}
+    for name, cells in texts.items():
+        raw = frame[name]
+        if cells.dtype != pl.String:
+            frame = frame.with_columns(cells)
+        elif not cells.equals(raw.cast(pl.String)):
+            kind: Any = raw.dtype
+            if isinstance(kind, pl.Enum):  # its order stays
+                kind = pl.Enum(kind.categories.str.strip_chars().unique(maintain_order=True))
+            frame = frame.with_columns(cells.cast(kind))
+    return frame
+
+
 def is_whole(dtype: Any) -> bool:
     """Whether a column of this type can hold whole numbers alone."""
     return bool(dtype.is_integer() or (dtype == pl.Decimal and dtype.scale == 0))
@@ -162,7 +187,7 @@ def read_column(series: pl.Series, decimal: str = "") -> Column:
         return _lists(series)
     if dtype == pl.String:
         return _texts([series], decimal)[0]
-    if dtype in (pl.Categorical, pl.Enum):
+    if dtype in TEXTS:
         return _coded(series.cast(pl.String))
     cells = [None if c is None else str(c) for c in series.to_list()]
     return _texts([pl.Series(series.name, cells)])[0]

@@ -8,22 +8,11 @@ import polars as pl
 
 from pellucid.core.arrays.columns import frame_column
 from pellucid.core.arrays.typing import BoolArray
-from pellucid.data.cells import stripped
 from pellucid.study.reading.cell_values import items
 from pellucid.study.records import Task
 
 CLASSES = ("binary", "multiclass")
 NUMBERS = ("regression", "multi_output_regression", "ranking")
-
-
-def tidy_labels(frame: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
-    """The frame with targets in text without outer blanks, and missing marks as missing.
-
-    >>> tidy_labels(pl.DataFrame({"y": ["yes ", "yes", " NA"]}), ["y"])["y"].to_list()
-    ['yes', 'yes', None]
-    """
-    words = [name for name in targets if frame[name].dtype == pl.String]
-    return frame.with_columns(stripped(pl.col(name)).alias(name) for name in words)
 
 
 def labelled_rows(frame: pl.DataFrame, task: Task) -> BoolArray:

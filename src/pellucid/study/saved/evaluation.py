@@ -23,6 +23,7 @@ from pellucid.core.arrays.columns import Text
 from pellucid.core.arrays.frames import frame_matrix
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.records import plain
+from pellucid.data.cells import stripped
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
 from pellucid.evaluation.metrics.costs import mean_cost
@@ -34,14 +35,8 @@ from pellucid.study.judging.final_score import say, score_table
 from pellucid.study.judging.measure import Scorer, make_scorer
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.equality import digest
-from pellucid.study.reading.profiles import in_seconds, read_columns
-from pellucid.study.reading.target_arrays import (
-    CLASSES,
-    NUMBERS,
-    labelled_rows,
-    target_array,
-    tidy_labels,
-)
+from pellucid.study.reading.profiles import TEXTS, in_seconds, read_columns
+from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
@@ -189,6 +184,7 @@ def known_rows(
     """The rows that have a target, how many have none, and the task."""
     task = task_of(model, frame, target)
     frame = number_targets(frame, task, take_apart(model).about.get("forms", {}))
+    frame = plain_targets(frame, task)
     known = labelled_rows(frame, task)
     if not known.any():
         raise TaskError(f"no row has a value in the target {task.target[0]!r}")
@@ -207,10 +203,25 @@ def number_targets(frame: pl.DataFrame, task: Task, forms: dict[str, str]) -> pl
             except ValueError as error:
                 raise ValueError(f"the target {name!r} must be numbers: {error}") from error
             frame = frame.with_columns(pl.Series(name, read).fill_nan(None))
-        elif kind == pl.String:
-            frame = tidy_labels(frame, [name])
         elif task.kind in NUMBERS and not kind.is_numeric() and kind != pl.Boolean:
             raise ValueError(f"the target {name!r} must be numbers, it is {kind}")
+    return frame
+
+
+def plain_targets(frame: pl.DataFrame, task: Task) -> pl.DataFrame:
+    """The frame with labels as a study reads them: no blanks around them, no missing marks, and
+    true and false in text as such where those are the classes.
+
+    >>> task = Task("binary", ("y",), (False, True), True, "accuracy", True, 0, "")
+    >>> plain_targets(pl.DataFrame({"y": ["TRUE ", "false", "?"]}), task)["y"].to_list()
+    [True, False, None]
+    """
+    texts = [pl.col(name).cast(pl.String) for name in task.target if frame[name].dtype in TEXTS]
+    frame = frame.with_columns(stripped(text).alias(text.meta.output_name()) for text in texts)
+    if {*task.classes} == {False, True} and all(isinstance(c, bool) for c in task.classes):
+        words = frame.select(text.str.to_lowercase() for text in texts)
+        if all(word.drop_nulls().is_in(["true", "false"]).all() for word in words):
+            return frame.with_columns(word == "true" for word in words)
     return frame
 
 
