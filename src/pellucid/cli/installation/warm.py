@@ -21,7 +21,7 @@ import click
 
 import pellucid
 from pellucid.cli.shared.ahead import compiling_ahead
-from pellucid.cli.shared.options import Code, Stop, common, console, print_json
+from pellucid.cli.shared.options import Code, Stop, common, console, print_json, say
 
 OPTIONAL = ("h11", "starlette", "torch", "uvicorn")  # what modules of an extra import at their head
 
@@ -198,8 +198,8 @@ def warm(target: str, into: Path | None, as_json: bool, quiet: bool) -> None:
         raise click.exceptions.Exit(child(target))
     if into is not None:
         collect_into(into.absolute())
-    with no_notice(), progress(quiet or as_json) as say:
-        result = compile_all(say)
+    with no_notice(), progress(quiet or as_json) as tell:
+        result = compile_all(tell)
     if as_json:
         print_json({**result._asdict(), "ok": not result.missed})
     elif not quiet:
