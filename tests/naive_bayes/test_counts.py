@@ -255,7 +255,7 @@ def test_marks_must_be_marks():
 
 @every
 def test_a_large_sparse_matrix_is_never_dense(name):
-    """20,000 x 50,000: 8 GB if it were dense (issue line 5)."""
+    """20,000 x 50,000: 8 GB if it were dense."""
     rng = np.random.default_rng(0)
     X = random_array((20_000, 50_000), density=0.0005, format="csr", rng=rng)
     X.data[:] = np.ceil(3 * X.data)

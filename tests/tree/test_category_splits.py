@@ -79,7 +79,7 @@ def table(criterion, seed):
 @pytest.mark.parametrize("criterion", CLASSES + NUMBERS)
 @pytest.mark.parametrize("min_leaf", [1, 2])
 def test_every_split_is_the_best_of_all_subsets(criterion, min_leaf):
-    """Issue line 2: all criteria, weights, missing values, several outputs, categories."""
+    """All criteria, weights, missing values, several outputs, categories."""
     for seed in range(24):
         X, levels, y, w = table(criterion, seed)
         target = y if criterion in NUMBERS else Classes(y.astype(int), np.full(y.shape[1], 3))

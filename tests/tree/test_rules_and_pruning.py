@@ -95,7 +95,7 @@ def little_recursion(frames=120):
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), MultiwayTreeClassifier("entropy")])
 def test_deep_trees_are_read_without_recursion(model, tmp_path):
-    """Issue line 2: a chain of questions, each of which splits off the heaviest row."""
+    """A chain of questions, each of which splits off the heaviest row."""
     n = 400
     X, y = np.arange(float(n))[:, None], np.arange(n) % 2
     model.fit(X, y, sample_weight=2.0 ** np.arange(n))

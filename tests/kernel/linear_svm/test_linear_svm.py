@@ -336,7 +336,7 @@ def test_stochastic_descent_reaches_the_dual_solution_on_a_tenth():
 
 @pytest.mark.slow
 def test_stochastic_descent_reaches_the_dual_solution():
-    """Issue line: a million rows, one pass, objective within 1 % of the certified minimum."""
+    """A million rows, one pass, objective within 1 % of the certified minimum."""
     assert all(-1e-9 <= e <= 0.002 for e in excess(1_000_000, 20, range(3)))
 
 

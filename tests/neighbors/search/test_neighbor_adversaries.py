@@ -90,7 +90,7 @@ def reference(X, Q, order):
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_every_search_gives_the_neighbours_of_the_definition(make):
-    """Issue line 3: brute, kd-tree, any number of threads or queries, ties by lower index."""
+    """Brute, kd-tree, any number of threads or queries, ties by lower index."""
     rng = np.random.default_rng(3)
     X = make(rng, (N, D))
     X[700:740] = X[100]
@@ -157,7 +157,7 @@ WITHOUT = {"precomputed", "gower", "haversine", "nan_euclidean"}  # not SciPy's
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - WITHOUT))
 def test_neighbours_under_every_metric_are_those_of_scipy(name):
-    """Issue line 3: every metric against SciPy, through the model."""
+    """Every metric against SciPy, through the model."""
     rng = np.random.default_rng(7)
     X, Q = rng.normal(size=(120, 5)), rng.normal(size=(15, 5))
     keywords, given = {}, {}
