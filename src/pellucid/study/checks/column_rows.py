@@ -58,6 +58,18 @@ def level_codes(cells: pl.Series) -> IntArray:
     return np.array([number[value] for value in values], dtype=np.intp)
 
 
+def level_names(cells: pl.Series) -> list[str]:
+    """The distinct levels as text, in the order of the alphabet.
+
+    >>> level_names(pl.Series(["b", None, "a", "b"]))
+    ['a', 'b']
+    """
+    cells = cells.cast(pl.String)
+    if len(cells) > SHORT:
+        cells = cells.unique()
+    return sorted(set(cells.to_list()) - {None})
+
+
 def gaps(column: Column) -> BoolArray:
     """Which cells are missing."""
     if column.numbers is not None:

@@ -10,6 +10,7 @@ from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.relations import exact_relations
 from pellucid.core.arrays.typing import Array, BoolArray
 from pellucid.core.runtime.threads import single_threaded_blas
+from pellucid.study.checks.column_rows import level_names
 from pellucid.study.checks.findings import finding
 from pellucid.study.reading.equality import Copies
 from pellucid.study.reading.number_forms import PLAIN
@@ -258,7 +259,7 @@ def spelled(sheet: Sheet) -> list[Finding]:
         if column.distinct > MOST_SPELLED:
             continue
         alike: dict[str, list[str]] = {}
-        for level in column.cells.drop_nulls().unique().sort().cast(pl.String).to_list():
+        for level in level_names(column.cells):
             alike.setdefault(" ".join(level.split()).casefold(), []).append(level)
         same = [found for found in alike.values() if len(found) > 1]
         if same:
