@@ -75,6 +75,17 @@ def test_cross_validation_is_that_of_scikit_learn():
     assert given.dual_gap_ <= 1e-4
 
 
+def test_the_choice_does_not_hang_on_the_last_steps_of_the_folds():
+    """The table of scikit-learn's docstring: alphas of a fine grid differ by 4e-5 in the score."""
+    S = np.array([[0.8, 0, 0.2, 0], [0, 0.4, 0, 0], [0.2, 0, 0.3, 0.1], [0, 0, 0.1, 0.7]])
+    X = np.random.RandomState(0).multivariate_normal(np.zeros(4), S, size=200)
+    loose, exact = GraphicalLassoCV().fit(X), GraphicalLassoCV(tol=1e-10).fit(X)
+    assert loose.alpha_ == exact.alpha_
+    assert_allclose(loose.alpha_, peer.GraphicalLassoCV().fit(X).alpha_)
+    scores = (model.cv_results_["mean_test_score"] for model in (loose, exact))
+    assert_allclose(*scores, atol=2e-5)
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="1 feature"):
         GraphicalLasso().fit(X[:, :1])
