@@ -1,5 +1,6 @@
 """Every exercise: the solution gets everything, the empty sheet nothing, a mistake its name."""
 
+import html
 import json
 import keyword
 import re
@@ -13,6 +14,7 @@ from pellucid.teach import check, exercise, exercises, grade
 from pellucid.teach.catalogue import TOPICS
 from pellucid.teach.checking import judge_all, same
 from pellucid.teach.notebooks import notebook
+from pellucid.teach.sheets import hints
 from pellucid.teach.wording import filled, rounded, shown
 
 SEEDS = (1, 2, 3)
@@ -95,6 +97,17 @@ def test_it_is_written_well(task):
         assert "{" not in filled(text, task.numbers(1))
     for text in (task.statement, *(slip.says for s in task.steps for slip in s.slips)):
         assert text[-1] in ".?"
+
+
+@pytest.mark.parametrize("task", ALL)
+def test_a_hint_is_read_as_it_was_written(task):
+    """It stands inside HTML, where a backslash before a sign of Markdown would be seen."""
+    for step in task.steps:
+        lines = hints(task, step, 1).splitlines()
+        for hint, line in zip(step.hints, lines, strict=True):
+            found = re.fullmatch(r"<details><summary>Hint \d</summary>(.*)</details>", line)
+            assert html.unescape(found[1]) == filled(hint, task.numbers(1))
+            assert "<" not in found[1]
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pellucid.cli import main
-from pellucid.teach import grade_notebook, write_sheet
+from pellucid.teach import exercises, grade_notebook, write_sheet
 
 
 @pytest.fixture
@@ -53,6 +53,23 @@ def test_sheet_and_check(run, tmp_path):
     code, shown, _ = run("check", tmp_path / "regression-4-sheet.ipynb", "--json")
     assert code == 1
     assert json.loads(shown)["score"] == 0.0
+    assert json.loads(shown)["seed"] == 4
+
+
+def test_the_teacher_sees_whose_numbers_and_how_many_exercises_a_sheet_has(run, tmp_path):
+    """A student can take exercises out of a sheet, or hand in the sheet of another seed."""
+    write_sheet("regression", 2, tmp_path)
+    path = tmp_path / "regression-2-solution.ipynb"
+    book = json.loads(path.read_text())
+    book["metadata"]["pellucid"]["exercises"] = ["regression/line", "regression/outlier"]
+    path.write_text(json.dumps(book))
+    code, shown, _ = run("check", path)
+    assert code == 0
+    assert shown.splitlines()[-1] == "seed 2, exercises: 2, steps right: 5 of 5"
+    code, shown, said = run("check", tmp_path / "regression-2-sheet.ipynb")
+    steps = sum(len(task.steps) for task in exercises("regression"))
+    assert shown.splitlines()[-1] == f"seed 2, exercises: 8, steps right: 0 of {steps}"
+    assert said == f"pellucid: {steps} of {steps} steps not right yet\n"
 
 
 def test_the_step_that_went_wrong_is_named(tmp_path):

@@ -41,14 +41,15 @@ print("\\n{MARK}" + json.dumps([found, faults]))
 
 
 class Graded(NamedTuple):
-    """The reports of a notebook by exercise, and the cells that failed.
+    """The reports of a notebook by exercise, the cells that failed, and whose numbers it has.
 
-    >>> Graded({"regression/line": Report(())}, ()).faults
-    ()
+    >>> Graded({"regression/line": Report(())}, (), seed=4).seed
+    4
     """
 
     reports: dict[str, Report]  # by address
     faults: tuple[str, ...]  # one sentence for each cell that raised
+    seed: int  # of the numbers that the sheet says it has
 
     @property
     def score(self) -> float:
@@ -127,4 +128,4 @@ def grade_notebook(path: Path, seconds: float = 60.0) -> Graded:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} wrote over its own answers: {error}") from error
     reports = {t.address: judge_all(t, about["seed"], answers[t.name]) for t in tasks}
-    return Graded(reports, said)
+    return Graded(reports, said, about["seed"])

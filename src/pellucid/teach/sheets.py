@@ -23,15 +23,19 @@ def hints(exercise: Exercise, step: Step, seed: int) -> str:
     """Hints that open one by one."""
     data = exercise.numbers(seed)
     return "\n".join(
-        f"<details><summary>Hint {i}</summary>{escaped(filled(hint, data))}</details>"
+        f"<details><summary>Hint {i}</summary>{as_html(filled(hint, data))}</details>"
         for i, hint in enumerate(step.hints, 1)
     )
 
 
+def as_html(text: str) -> str:
+    """Text inside HTML, where Markdown's signs mean nothing: a backslash would be seen."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def escaped(text: str) -> str:
-    """Signs that HTML and Markdown would take for their own."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("*", "\\*").replace("_", "\\_")
+    """Text inside Markdown, whose signs it must not be taken for."""
+    return as_html(text).replace("*", "\\*").replace("_", "\\_")
 
 
 def sheet_markdown(exercises: tuple[Exercise, ...], seed: int, title: str) -> str:

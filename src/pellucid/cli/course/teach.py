@@ -86,20 +86,26 @@ def check(notebook: Path, seconds: float, as_json: bool, quiet: bool) -> None:
     from pellucid.teach import grade_notebook
 
     graded = grade_notebook(notebook, seconds)
+    steps = sum(len(report.verdicts) for report in graded.reports.values())
+    right = sum(v.right for report in graded.reports.values() for v in report.verdicts)
     if as_json:
         reports = {
             address: [verdict._asdict() for verdict in report.verdicts]
             for address, report in graded.reports.items()
         }
-        print_json({"score": graded.score, "reports": reports, "faults": list(graded.faults)})
+        faults = list(graded.faults)
+        found = {"seed": graded.seed, "score": graded.score, "reports": reports, "faults": faults}
+        print_json(found)
     elif not quiet:
         for address, report in graded.reports.items():
             say(f"{address}\n{report}\n")
         for fault in graded.faults:
             say(fault, err=True)
-        say(f"all: {graded.score:.0%}")
-    if graded.score < 1:
-        raise Stop(Code.FAILED_CHECK, f"{1 - graded.score:.0%} of the steps are not right yet")
+        say(
+            f"seed {graded.seed}, exercises: {len(graded.reports)}, steps right: {right} of {steps}"
+        )
+    if right < steps:
+        raise Stop(Code.FAILED_CHECK, f"{steps - right} of {steps} steps not right yet")
 
 
 def known(topic: str) -> str:
