@@ -182,11 +182,12 @@ def test_decimal_comma_with_semicolon_only():
 
 
 def test_missing_marks_and_blanks():
-    cells = ["", "NA", "N/A", "null", "NaN", "?", " ", " ? ", '"NA"', " 7 "]
-    text = "n,t,k\n" + "".join(f"{cell},{cell},1\n" for cell in cells[:-1]) + " 7 , w ,1\n"
+    marks = ["NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "NaN", "nan", "?"]
+    cells = ["", *marks, " ", " ? ", '"NA"']
+    text = "n,t,k\n" + "".join(f"{cell},{cell},1\n" for cell in cells) + " 7 , w ,1\n"
     table = read(text)
-    assert table["n"] == [None] * 9 + [7]
-    assert table["t"] == [None] * 9 + [" w "]
+    assert table["n"] == [None] * len(cells) + [7]
+    assert table["t"] == [None] * len(cells) + [" w "]
 
 
 def test_types():

@@ -319,7 +319,9 @@ def test_rare_class():
 @pytest.mark.parametrize(
     ("table", "target", "words"),
     [
-        ({"x": [1.0] * 20, "y": ["a"] * 20}, "y", "one class only"),
+        ({"x": [1.0] * 20, "y": ["a"] * 20}, "y", "one class only, 'a'"),
+        ({"x": [1.0] * 20, "y": [7] * 20}, "y", "one value only, 7;"),
+        ({"x": [1.0] * 20, "y": range(20)}, "y", r"'x', never varies \(PEL102\)$"),
         ({"x": range(40), "y": range(40)}, None, "pellucid cluster"),
         ({"x": range(5), "y": ["a", "b", "a", "b", "a"]}, "y", "at least"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-MISSING = ("", "NA", "N/A", "null", "NaN", "?")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "NaN", "nan", "?")
 KINDS = ("int", "float", "comma", "grouped", "bool", "date", "datetime", "utc")
 NATIVE = {"int": pl.Int64(), "float": pl.Float64(), "empty": pl.Float64()}
 DTYPES = {

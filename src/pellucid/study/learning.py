@@ -210,9 +210,10 @@ class Study:
         if task.kind in NO_FAMILY:
             raise TaskError(NO_FAMILY[task.kind])
         if task.kind in CLASSES and len(task.classes) < 2:
+            (one,) = task.classes
+            what = "class" if isinstance(one, str | bool) else "value"
             raise TaskError(
-                f"the target {task.target[0]!r} has one class only, {task.classes[0]!r}; "
-                "two are needed"
+                f"the target {task.target[0]!r} has one {what} only, {one!r}; two are needed"
             )
         if task.kind in CLASSES and (names := only_names(frame[task.target[0]])):
             raise TaskError(names)

@@ -134,6 +134,25 @@ def test_not_shown_says_what_is_open_and_what_would_settle_it():
     assert more[2] == "About 550 rows would settle it."
 
 
+def test_what_a_useful_gain_needs_is_said_of_small_gains_and_of_the_yardstick_used():
+    """A gain larger than a useful one is open for its own spread, not for the number of rows."""
+    week = {"rows": RIDGE, "n": 60, "needed": 1.1, "yardstick": "the value a week before"}
+    large = case(RMSE, (17.4, 13.0, 22.0), (4.2, -0.5, 7.9), 21.6, **week)
+    large = large._replace(gain=large.gain._replace(least=74))
+    assert "too few to show a useful gain" not in str(reach_verdict(large))
+    small = large._replace(gain=large.gain._replace(estimate=0.1))
+    said = "60 rows are too few to show a useful gain (2.16): a model that has one would not be "
+    assert f"{said}told from the value a week before." in str(reach_verdict(small))
+    assert "guessing" not in str(reach_verdict(small))
+
+
+def test_scores_that_look_equal_get_more_digits():
+    near = case(RMSE, (10.803, 9.0, 12.0), (-0.024, -0.1, 2.0), 10.779, rows=RIDGE)
+    assert "misses by 10.8 where guessing misses by 10.78." in str(reach_verdict(near))
+    same = case(RMSE, (10.8, 9.0, 12.0), (0.0, -0.1, 2.0), 10.8, rows=RIDGE)
+    assert "misses by 10.8 where guessing misses by 10.8." in str(reach_verdict(same))
+
+
 def test_groups_are_counted_as_groups():
     text = " ".join(reach_verdict(case(units="patient", gain=(0.1, -0.1, 0.3), needed=2.0)).text)
     assert "69 groups (patient)" in text
@@ -231,6 +250,30 @@ def test_the_gravest_finding_is_next():
     text = reach_verdict(case(findings=(*found, *late))).text
     assert text[-1].startswith("Next, outliers or sentinels (x): replace codes by missing cells")
     assert reach_verdict(case(findings=late)).text[-1].startswith("Next, scores vary")
+
+
+def test_what_is_next_of_an_open_verdict_is_not_about_the_rows_a_model_misses():
+    """The recall of a model that is not shown to be one decides nothing."""
+    found = (finding("PEL506", "ill"), finding("PEL412", "ill"), finding("PEL306"))
+    open_ = case(gain=(-0.07, -0.4, 0.3), folds=(0.1,), findings=found)
+    assert "Next" not in str(reach_verdict(open_))
+    open_ = open_._replace(findings=(*found, finding("PEL504", "tree")))
+    assert "Next, scores vary from fold to fold (tree)" in str(reach_verdict(open_))
+
+
+def test_what_is_next_shows_the_cells():
+    """On a terminal no table of cells stands beside the sentence."""
+    cells = {"cells": {"rent": 1}, "examples": {"rent": ["n. d."]}, "rows": {"rent": [34]}}
+    text = reach_verdict(case(findings=(finding("PEL113", "rent", **cells),))).text
+    assert text[-1] == (
+        "Next, numbers and text in one column (rent: one cell, 'n. d.', in row 34): correct them "
+        "(rows are counted from 1, without the header), or leave them empty."
+    )
+    forms = finding("PEL116", ("a", "b"), severity="warning", form={"a": "1234.5", "b": "1234.5"})
+    assert reach_verdict(case(findings=(forms,))).text[-1] == (
+        "Next, numbers read from text (a: a point begins decimals; b too): if it parts thousands, "
+        "write plain numbers such as 1234.5."
+    )
 
 
 def test_leaks_are_said():

@@ -212,6 +212,19 @@ def find_gain(
     return Gain(gain, low, high, spread.p_value(), useful, base, needed)
 
 
+def rows_needed(gain: Gain, least: int, n: int) -> float:
+    """How many times the ``n`` units among the test rows would settle it.
+
+    A gain as large as the one seen is settled once its interval leaves 0 out; a smaller one by
+    denying a useful gain, and for that there must be ``least`` units.
+
+    >>> large = Gain(4.0, -0.5, 8.0, 0.07, 2.0, 20.0, 1.1)
+    >>> rows_needed(large, 74, 60), rows_needed(large._replace(estimate=0.1), 74, 60)
+    (1.1, 1.2333333333333334)
+    """
+    return gain.needed if 2 * gain.estimate >= gain.useful else max(gain.needed, least / n)
+
+
 def _there(there: Callable[[float], float], value: float) -> float:
     """A value on the scale; far away where it is beyond an edge."""
     try:

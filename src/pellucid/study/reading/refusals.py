@@ -15,6 +15,7 @@ from pellucid.study.records import Plan, Task
 LARGEST = 1e150
 LEAST_OF_A_CLASS = 3  # rows of the largest class: one to learn, one to validate, one to test
 SHOWN = 4
+IDLE = "(PEL102)"  # a column that never varies: kept, it would say nothing either
 
 
 def extreme_cell(frame: pl.DataFrame, leave: Sequence[str] = ()) -> str:
@@ -93,13 +94,16 @@ def nothing_left(left_out: dict[str, str]) -> str:
     """
     >>> nothing_left({"id": "names the rows (PEL105)"})
     "no column is left to learn from; left out: 'id', names the rows (PEL105); keep it (--keep id)"
+    >>> nothing_left({"a": "never varies (PEL102)"})
+    "no column is left to learn from; left out: 'a', never varies (PEL102)"
     """
     if not left_out:
         return "no column is left to learn from: there is none beside the target"
     shown = "; ".join(f"{name!r}, {why}" for name, why in list(left_out.items())[:SHOWN])
     more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
-    named = next((name for name, why in left_out.items() if "(PEL" in why), None)
-    keep = "" if named is None else f"; keep it (--keep {shlex.quote(named)})"
+    named = next((n for n, why in left_out.items() if "(PEL" in why and IDLE not in why), None)
+    it = "it" if len(left_out) == 1 else repr(named)
+    keep = "" if named is None else f"; keep {it} (--keep {shlex.quote(named)})"
     return f"no column is left to learn from; left out: {shown}{more}{keep}"
 
 

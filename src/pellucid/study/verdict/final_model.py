@@ -52,6 +52,7 @@ from pellucid.study.judging.gain import (
     find_gain,
     held_p_value,
     least_units,
+    rows_needed,
     score_interval,
     told_by,
 )
@@ -315,7 +316,7 @@ def _with_gain(
     least = least_units(gain.useful, gain.baseline, errors=scorer.sign < 0)
     gain = gain._replace(
         least=least,
-        needed=max(gain.needed, least / n),
+        needed=rows_needed(gain, least, n),
         yardstick=yardstick.name,
         units="rows" if units is None else str(owner or (DIFFERENT if n < len(units) else "rows")),
         n=n,

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from pellucid.core.figures import figures
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.study.judging.gain import DIFFERENT
+from pellucid.study.reading.number_forms import marks_of
 from pellucid.study.records import Finding, Gain, LeaderboardRow, Task, Verdict
 
 SHARES = ("accuracy", "subset_accuracy")
@@ -42,6 +43,8 @@ CURRENCIES = "$€£¥₹"
 DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 402, 403, 404, 405, 414, 415, 416, 417)
 LEAVES_NEXT = tuple(f"PEL{n}" for n in (*DONE, 501, 503))
 LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would change the verdict
+# of a model that is not shown to be one: which rows it gets wrong decides nothing
+OF_A_MODEL = ("PEL202", "PEL306", "PEL412", "PEL502", "PEL506")
 RAISED = ("PEL117",)  # of the target: the question itself is another one
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
 LEAKS = ("PEL301", "PEL302")
@@ -254,6 +257,11 @@ def yardstick_words(case: Case) -> str:
     return case.gain.yardstick
 
 
+def _whom(case: Case) -> str:
+    """The yardstick as something a model is told from."""
+    return "guessing" if case.gain.yardstick == "guessing" else yardstick_words(case)
+
+
 def rows_words(case: Case) -> str:
     """The test rows, as evidence is counted."""
     n = case.gain.n
@@ -299,9 +307,10 @@ def _shown(case: Case) -> list[str]:
 def _not_shown(case: Case) -> list[str]:
     g = case.gain
     luck = f"p = {max(g.p_value, 0.001):.2g}"
+    model, yardstick = apart(case, case.score.estimate, g.baseline, again=False)
     head = (
-        f"Not shown. {which(case)} ({case.challenger}) {amount(case, case.score.estimate)} where "
-        f"{yardstick_words(case)} {amount(case, g.baseline, again=True)}"
+        f"Not shown. {which(case)} ({case.challenger}) {model} where {yardstick_words(case)} "
+        f"{yardstick}"
     )
     if g.estimate > 0 and g.low <= 0:
         head += (
@@ -317,10 +326,10 @@ def _not_shown(case: Case) -> list[str]:
     can = f"the gain lies between {points(case, g.low).split(' ')[0]} and {points(case, g.high)}"
     if g.low == g.high:
         return [f"{head}.", "It says the same as guessing, so these rows do not judge it.", settle]
-    if g.n < g.least:
+    if g.n < g.least and g.estimate < g.useful:
         settle = (
             f"{rows_words(case)} are too few to show a useful gain ({points(case, g.useful)}): a "
-            f"model that has one would not be told from guessing. {settle}"
+            f"model that has one would not be told from {_whom(case)}. {settle}"
         )
     if -g.low > BEYOND * abs(g.baseline):  # of a handful of rows: a number nobody can use
         can = f"the gain is at most {points(case, g.high)}"
@@ -451,16 +460,18 @@ def _beside(case: Case, chosen: LeaderboardRow) -> str:
     return f"On the folds it {both[0]}; the best single model ({single.name}) {both[1]}."
 
 
-def apart(case: Case, one: float, other: float) -> list[str]:
-    """Two scores in words, with as many digits as it takes to tell them apart; 5 at most."""
-    for digits in (3, 4, 5):
-        told = [
-            in_words(case.task.metric, value, case.unit, again=True, digits=digits)
-            for value in (one, other)
-        ]
-        if told[0] != told[1]:
-            break
-    return told
+def apart(case: Case, one: float, other: float, *, again: bool = True) -> list[str]:
+    """Two scores in words, with as many digits as it takes to tell them apart; 5 at most.
+
+    A measure that needs a word of explanation gets it with the first, unless it is said ``again``.
+    """
+
+    def told(value: float, digits: int, *, again: bool) -> str:
+        return in_words(case.task.metric, value, case.unit, again=again, digits=digits)
+
+    differ = (d for d in (3, 4, 5) if told(one, d, again=True) != told(other, d, again=True))
+    digits = next(differ, 3)
+    return [told(one, digits, again=again), told(other, digits, again=True)]
 
 
 TAKEN = {  # why another model than the best in the folds is taken
@@ -477,11 +488,15 @@ def _listed(names: list[str]) -> str:
     """
     >>> _listed(["average of a and b", "c"]), _listed(["a", "b", "c", "d"])
     ('average of a and b, and c', 'a, b and 2 others')
+    >>> _listed(["average of a, b and c", "a", "b", "c"])
+    'average of a, b and c; a; and 2 others'
     """
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} others"]
     if len(names) == 1:
         return names[0]
+    if any("," in name for name in names):
+        return f"{'; '.join(names[:-1])}; and {names[-1]}"
     last = ", and" if any(" and " in name for name in names) else " and"
     return f"{', '.join(names[:-1])}{last} {names[-1]}"
 
@@ -528,7 +543,8 @@ def next_step(case: Case, kind: str) -> list[str]:
             f"Next, if {it} known before the target, learn again and keep {them} "
             f"(`{_keep(names)}`)."
         ]
-    open_ = [f for f in case.findings if f.code not in LEAVES_NEXT and rank[f.severity] < 2]
+    aside = LEAVES_NEXT if kind == "shown" else (*LEAVES_NEXT, *OF_A_MODEL)
+    open_ = [f for f in case.findings if f.code not in aside and rank[f.severity] < 2]
     if not open_ or kind == "excluded":
         return []
     asked = {f.code for f in open_ if f.code in RAISED and set(f.where) & set(case.task.target)}
@@ -542,9 +558,46 @@ def next_step(case: Case, kind: str) -> list[str]:
             f.code,
         ),
     )
-    where = f" ({', '.join(first.where[:3])})" if first.where else ""
-    remedy = first.fix.split(". ")[0].rstrip(".")
+    where, remedy = _pointed(first)
     return [f"Next, {first.title[0].lower()}{first.title[1:]}{where}: {_small(remedy)}."]
+
+
+def _pointed(first: Finding) -> tuple[str, str]:
+    """Where, in brackets, and what to do; cells are shown, since a sentence has no table beside it.
+
+    >>> from pellucid.study.checks.findings import finding
+    >>> cells = {"cells": {"rent": 4}, "examples": {"rent": ["n. d."]}, "rows": {"rent": [34]}}
+    >>> _pointed(finding("PEL113", "rent", **cells))[0]
+    " (rent: 4 cells such as 'n. d.', the first in row 34)"
+    >>> _pointed(finding("PEL116", "spend", form={"spend": "1,234.5"}))[0]
+    ' (spend: a comma parts thousands)'
+    >>> _pointed(finding("PEL112", "age", sentinels={"age": {"-999": 3}}))[0]
+    ' (age: -999 in 3 cells)'
+    """
+    names, seen = first.where, first.evidence
+    name = names[0] if names else ""
+    remedy = first.fix.split(". ")[0].rstrip(".")
+    if name in seen.get("examples", {}) and first.code == "PEL113":
+        n, row = seen["cells"][name], seen["rows"][name][0]
+        cells = "one cell," if n == 1 else f"{n:,} cells such as"
+        shown = (
+            f"{cells} {seen['examples'][name][0]!r}, {'' if n == 1 else 'the first '}in row {row}"
+        )
+        remedy = "correct them (rows are counted from 1, without the header), or leave them empty"
+    elif name in seen.get("form", {}) and first.code == "PEL116":
+        marks = marks_of(seen["form"][name])
+        role, other = "begins decimals", "parts thousands"
+        if marks.group:
+            role, other = other, role
+        mark = {",": "a comma", ".": "a point"}.get(marks.group or marks.decimal, "a mark")
+        shown, remedy = f"{mark} {role}", f"if it {other}, write plain numbers such as 1234.5"
+    elif name in seen.get("sentinels", {}):
+        codes = seen["sentinels"][name].items()
+        shown = _listed([f"{code} in {n:,} cell{'s' if n > 1 else ''}" for code, n in codes])
+    else:
+        return f" ({', '.join(names[:3])})" if names else "", remedy
+    more = f"; {_listed(list(names[1:]))} too" if len(names) > 1 else ""
+    return f" ({name}: {shown}{more})", remedy
 
 
 def _small(text: str) -> str:
