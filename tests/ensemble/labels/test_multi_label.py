@@ -27,6 +27,8 @@ from pellucid import (
     LogisticRegression,
     MultinomialNB,
     MultiOutputClassifier,
+    RegressorChain,
+    Ridge,
 )
 from pellucid.ensemble.labels.label_matrix import top_labels
 from pellucid.ensemble.labels.powerset import find_sets
@@ -138,6 +140,16 @@ def test_chain_adds_columns_to_frames(library):
     assert list(model.estimators_[2].feature_names_in_) == [*names, "chain_0_", "chain_1"]
     plain = ClassifierChain(GaussianNB(), cv=3).fit(X, Y)
     np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("names", [[0, 1, 6, 3, 4, 5], [(c, 0) for c in "abcdef"]])
+def test_chain_adds_columns_to_frames_without_text_for_names(names):
+    """scikit-learn refuses a frame where some names are text and some are not."""
+    X, Y = labels()
+    frame = pd.DataFrame(dict(zip(names, X.T, strict=True)))
+    for kind, inner in ((ClassifierChain, GaussianNB()), (RegressorChain, Ridge())):
+        model, plain = kind(inner).fit(frame, Y), kind(inner).fit(X, Y)
+        np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
 
 
 @pytest.mark.parametrize("cls", ALL)

@@ -69,17 +69,23 @@ class Augmented:
             kind = csr_matrix if isspmatrix(self.X) else csr_array
             self.X = hstack([self.X, kind(values[:, None])], format="csr")
         else:
-            self.X = with_column(self.X, f"chain_{self.filled}", values)
+            self.X = with_column(self.X, self.filled, values)
         self.filled += 1
 
 
-def with_column(frame: Any, name: str, values: Array) -> Any:
-    """A frame with one more column; a name that is taken gets an underscore."""
+def with_column(frame: Any, link: int, values: Array) -> Any:
+    """A frame with one more column, named after its link; a number where names are no text.
+
+    A name that is taken gets an underscore, a number goes up: names of two kinds are refused.
+    """
     import narwhals.stable.v1 as nw
 
     table = nw.from_native(frame, eager_only=True)
-    while name in table.columns:
-        name += "_"
+    columns = list(table.columns)
+    text = all(isinstance(column, str) for column in columns)
+    name: Any = f"chain_{link}" if text else len(columns)
+    while name in columns:
+        name += "_" if text else 1
     index = nw.maybe_get_index(table)
     series = nw.new_series(name, values, backend=table.implementation)
     series = series if index is None else nw.maybe_set_index(series, index=index)
