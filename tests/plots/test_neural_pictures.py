@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
@@ -91,6 +92,16 @@ def test_network_of_sizes():
         plots.network(Ridge())
 
 
+def no_edge_crosses_a_node(picture):
+    """An edge is drawn clear of the middle of every node, at its ends too."""
+    ax = picture.plot()
+    edges = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(edges) == len({(a, b) for a, b, _ in picture.edges})
+    lines = [edge.get_path().interpolated(20).vertices for edge in edges]
+    least = min(np.linalg.norm(line - at, axis=1).min() for line in lines for at in picture.at)
+    return least > 0.2
+
+
 def test_computation_graph_has_values_and_derivatives():
     def f(x1, x2):
         return x1**2 * x2.exp() * (1 - (x2**3).exp())
@@ -106,7 +117,10 @@ def test_computation_graph_has_values_and_derivatives():
     for a, b, _ in picture.edges:  # values flow to the right
         assert picture.at[a, 0] < picture.at[b, 0]
     assert "x2" in drawn(picture)
+    assert no_edge_crosses_a_node(picture)
+    assert no_edge_crosses_a_node(plots.computation_graph(lambda a, b: a * b + a, {"a": 2, "b": 3}))
     a = Value(3.0, "a")
+    assert "3 + 3" in drawn(plots.computation_graph(a * a))
     assert plots.computation_graph(a * a).nodes[0].gradient == 6.0
     with pytest.raises(ValueError, match="needs values="):
         plots.computation_graph(f)

@@ -72,6 +72,8 @@ def test_tree_draws_every_node_with_its_rows():
     said = drawn(picture)
     assert "petal_width_cm" in said
     assert "47 rows" in said
+    assert "1 row" in said
+    assert "1 rows" not in said
     assert "petal_length_cm <= 2.45" in picture.dnf["setosa"]
     assert "petal_length_cm" in picture.text
 

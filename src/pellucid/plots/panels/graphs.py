@@ -213,7 +213,7 @@ def draw_edge(
     ends: tuple[Point, Point],
     sizes: tuple[Point, Point],
     *,
-    shape: str = "ellipse",
+    shape: str | tuple[str, str] = "ellipse",
     bends: Sequence[Point] = (),
     colour: str = "black",
     lw: float = 1.3,
@@ -222,7 +222,10 @@ def draw_edge(
     curve: float = 0.0,
     zorder: float = 1.0,
 ) -> Any:
-    """An arrow from the rim of one node to the rim of another, through its bends."""
+    """An arrow from the rim of one node to the rim of another, through its bends.
+
+    ``shape``: "ellipse" or "box"; of each end, if they differ.
+    """
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -231,16 +234,17 @@ def draw_edge(
         a, b = np.array(ends[0]), np.array(ends[1])
         normal = np.array([a[1] - b[1], b[0] - a[0]])
         points.insert(1, tuple((a + b) / 2 + curve * normal))
-    points[0] = edge_of(ends[0], sizes[0], points[1], shape)
-    points[-1] = edge_of(ends[1], sizes[1], points[-2], shape)
+    first, last = (shape, shape) if isinstance(shape, str) else shape
+    points[0] = edge_of(ends[0], sizes[0], points[1], first)
+    points[-1] = edge_of(ends[1], sizes[1], points[-2], last)
     look: dict[str, Any] = {"arrowstyle": style, "mutation_scale": 13, "lw": lw, "color": colour}
     look |= {"shrinkA": 0, "ls": "--" if dashed else "-", "shrinkB": 0, "zorder": zorder}
     if len(points) == 2:
         return ax.add_patch(FancyArrowPatch(points[0], points[1], **look))
     where, codes = [points[0]], [Path.MOVETO]
     for i, bend in enumerate(points[1:-1], start=1):
-        last = i == len(points) - 2
-        stop = points[-1] if last else tuple((np.array(bend) + points[i + 1]) / 2)
+        ending = i == len(points) - 2
+        stop = points[-1] if ending else tuple((np.array(bend) + points[i + 1]) / 2)
         where += [bend, stop]
         codes += [Path.CURVE3, Path.CURVE3]
     return ax.add_patch(FancyArrowPatch(path=Path(where, codes), **look))

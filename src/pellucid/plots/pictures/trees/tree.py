@@ -34,7 +34,7 @@ class Tree(Picture):
             low = d.y[i] - 0.16 if d.classes else d.y[i] - 0.1
             if d.classes:
                 diagrams.draw_shares(ax, d, i, WIDTH if not question else 0.7, 0.09, low)
-            note = f"{d.counts[i]} rows" + (
+            note = f"{d.counts[i]} row{'' if d.counts[i] == 1 else 's'}" + (
                 "" if d.classes or not question else f", mean {d.answers[i]}"
             )
             box, small = PLATE | {"alpha": 0.8}, LEAST
