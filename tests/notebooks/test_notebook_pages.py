@@ -52,6 +52,22 @@ def test_every_chapter_runs(tool, page, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
+def test_the_executed_notebook_says_what_its_cells_say_today(tool, tmp_path, monkeypatch):
+    """Pictures and times differ from machine to machine, what is written does not."""
+    monkeypatch.chdir(tmp_path)
+    kept = json.loads((ROOT / "examples/rich_forms.ipynb").read_text())
+    fresh = tool.execute(tool.notebook_of(ROOT / "docs/notebooks.md"))
+    renew = "python tools/notebooks.py docs/notebooks.md --execute --out FOLDER renews it"
+    assert said(kept) == said(fresh), renew
+
+
+def said(book):
+    """The text form of every output of a notebook, and what was printed."""
+    outputs = [o for cell in book["cells"] for o in cell.get("outputs", ())]
+    return [o["text"] if o["output_type"] == "stream" else o["data"]["text/plain"] for o in outputs]
+
+
 def test_the_executed_notebook_shows_every_rich_form(tool):
     """The notebook in examples is the page of today, and each of its cells shows something."""
     book = json.loads((ROOT / "examples/rich_forms.ipynb").read_text())
