@@ -114,7 +114,7 @@ def show(found: "Judgement", model: Path, data: str) -> None:
         screen.print(f"The model has never seen these classes, so it cannot name them: {named}")
     screen.print()
     screen.print(measures(found))
-    for text in (change_sentence(found), cost_sentence(found)):
+    for text in (together_sentence(found), change_sentence(found), cost_sentence(found)):
         if text:
             screen.print()
             screen.print(text)
@@ -193,6 +193,22 @@ def change_sentence(found: "Judgement") -> str:
         return f"{text}; the difference is no larger than chance makes it (p = {p:.2g})."
     way = "worse" if found.change["worse"] else "better"
     return f"{text}; here it is {way}, by more than chance (p = {p:.2g})."
+
+
+def together_sentence(found: "Judgement") -> str:
+    """What the intervals count where rows are not independent."""
+    if found.together is None:
+        return ""
+    column, kind, blocks = found.together
+    if blocks == 0 and kind == "groups":
+        return (
+            f"There is no column {column!r}, so every row counts by itself: where rows hang "
+            "together, the intervals are too narrow."
+        )
+    if blocks == 0:
+        return f"There is no column {column!r}: rows are taken as they stand, each by itself."
+    what = f"groups ({column})" if kind == "groups" else f"stretches of {column}"
+    return f"Rows hang together: the intervals are those of {blocks:,} {what}."
 
 
 def cost_sentence(found: "Judgement") -> str:

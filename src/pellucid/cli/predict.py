@@ -188,10 +188,10 @@ def notes(tally: "Tally", application: "Application", out: Path | None) -> list[
     asked = application.asked
     covers = asked.interval is not None or asked.sets is not None
     if covers and application.limits is not None and calibration.get("split") in UNLIKE:
-        why = "later ones" if calibration["split"] == "sequential" else "rows of other groups"
+        why = "later rows" if calibration["split"] == "sequential" else "rows of other groups"
         lines.append(
             f"the limits come from {why} than the model learned from; they cover new rows only as "
-            "far as those are like them"
+            "far as those are like these"
         )
     about = application.about
     tested = about.get("tested") or {"learned": 0, "on": 0}

@@ -97,6 +97,55 @@ def test_change_is_a_z_test():
     assert not change_of(before, interval, False)["worse"]
 
 
+def people(rng, m=40, k=6):
+    """Rows of people: what is said of one row of a person is right or wrong of them all."""
+    who = np.repeat(np.arange(m), k)
+    x = rng.normal(size=m)[who]
+    y = x + 0.8 * rng.normal(size=m)[who] > 0
+    near = {"x": x + 0.05 * rng.normal(size=m * k), "z": rng.normal(size=m * k)}
+    names = [f"P{j:02}" for j in who]
+    return pl.DataFrame({"who": names, **near, "y": np.where(y, "ill", "well")})
+
+
+def test_rows_of_people_are_judged_by_people():
+    """New rows hang together as those of the study did: the intervals are the same as there."""
+    table = people(np.random.default_rng(3))
+    plan = Plan(groups="who", candidates=("lda",))
+    record = pellucid.learn(table, "y", effort="quick", plan=plan)
+    kept = table[record.split.test]
+    found = judge(record.tested, kept)
+    assert found.together == ("who", "groups", kept["who"].n_unique())
+    for name in ("accuracy", "log_loss", "roc_auc"):
+        one, own = found.table[name], record.final.table[name]
+        assert (one.low, one.high) == pytest.approx((own.low, own.high))
+    alone = judge(record.tested, kept.drop("who"))
+    assert alone.together == ("who", "groups", 0)
+    narrow, wide = (j.table["accuracy"] for j in (alone, found))
+    assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)
+    assert wide.standard_error > 1.3 * narrow.standard_error  # the change is measured by it
+    by = judge(record.tested, kept.with_columns(half=pl.Series(range(kept.height)) % 2), by="half")
+    assert all(one.interval.method == "jackknife" for one in by.groups)
+
+
+def test_rows_in_time_are_judged_by_stretches():
+    rng = np.random.default_rng(4)
+    days = pl.Series(np.arange("2024-01-01", "2024-07-19", dtype="datetime64[D]"))
+    x = rng.normal(size=len(days))
+    drifting = np.cumsum(rng.normal(size=len(days)))
+    table = pl.DataFrame({"day": days, "x": x, "y": 3 * x + drifting})
+    plan = Plan(time="day", candidates=("ridge",))
+    record = pellucid.learn(table, "y", effort="quick", plan=plan)
+    kept = table[record.split.test]
+    found = judge(record.tested, kept)
+    assert (found.together.column, found.together.kind) == ("day", "time")
+    assert 2 <= found.together.blocks < kept.height / 2
+    mixed = judge(record.tested, kept[rng.permutation(kept.height)])
+    for name in ("mae", "rmse"):
+        assert mixed.table[name].high == pytest.approx(found.table[name].high)
+    own = record.final.table["mae"]
+    assert (found.table["mae"].low, found.table["mae"].high) == pytest.approx((own.low, own.high))
+
+
 def test_ranking_keeps_its_lists():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)

@@ -14,6 +14,7 @@ from pellucid.study.saved.drift import (
     compare_columns,
     compare_numbers,
     drift_report,
+    exact_p_value,
     sketch,
     sketch_all,
     sketch_columns,
@@ -48,6 +49,23 @@ def test_levels_against_scipy():
     rare = np.array([[40.0, 30.0, 1.0, 1.0], [40.0, 30.0, 0.0, 2.0]])
     pooled = np.array([[40.0, 30.0, 2.0], [40.0, 30.0, 2.0]])
     assert chi_squared(rare)[1] == chi_squared(pooled)[1]
+
+
+@pytest.mark.parametrize("table", [[[151, 0], [11, 1]], [[30, 4], [5, 3]], [[200, 1], [9, 0]]])
+def test_few_cells_are_compared_exactly(table):
+    """One gap in twelve new rows is no drift, whatever the law of large counts would say."""
+    expected = stats.fisher_exact(table).pvalue
+    assert exact_p_value(np.array(table, dtype=float)) == pytest.approx(expected)
+    assert chi_squared(np.array(table, dtype=float))[1] == pytest.approx(expected)
+
+
+def test_a_rare_level_is_compared_exactly_beside_the_others():
+    rare = np.array([[80.0, 71.0, 0.0], [20.0, 19.0, 1.0]])
+    exact = stats.fisher_exact([[151, 0], [39, 1]]).pvalue
+    assert chi_squared(rare)[1] == pytest.approx(2 * exact)
+    moved = np.array([[80.0, 71.0, 0.0], [40.0, 0.0, 1.0]])
+    common = stats.chi2_contingency(moved[:, :2], correction=False).pvalue
+    assert chi_squared(moved)[1] == pytest.approx(2 * common)
 
 
 def test_a_sketch_of_many_rows_is_nearly_the_sample():

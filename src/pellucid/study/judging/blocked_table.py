@@ -26,21 +26,21 @@ MEDIAN = "median_ae"  # the jackknife does not see how it varies
 def blocked_intervals(
     task: Task, rows: Judged, table: Any, model: BaseEstimator, X: Any
 ) -> dict[str, Interval]:
-    """Every measure of the table but the study's own, with the interval of its blocks."""
+    """Every measure of the table, with the interval and the standard error of its blocks."""
     found = {}
     for name, known in table.items():
-        if name != task.metric:
-            limits = _limits(task, rows, SAME.get(name, name), known, model, X)
-            low, high = (math.nan, math.nan) if limits is None else limits
-            found[name] = known._replace(low=low, high=high, method="blocks")
+        one = _blocked(task, rows, SAME.get(name, name), known, model, X)
+        if one is None:
+            one = known._replace(low=math.nan, high=math.nan, standard_error=math.nan)
+        found[name] = one._replace(estimate=known.estimate, method="blocks", n=known.n)
     return found
 
 
-def _limits(
+def _blocked(
     task: Task, rows: Judged, name: str, known: Interval, model: BaseEstimator, X: Any
-) -> tuple[float, float] | None:
+) -> Interval | None:
     if name == MEDIAN:
-        return _median_limits(np.abs(np.asarray(model.predict(X)) - rows.y), rows.blocks)
+        return _median(np.abs(np.asarray(model.predict(X)) - rows.y), rows.blocks)
     if name not in METRICS or name in (*EXTREME, "mean_cost"):
         return None
     scorer = make_scorer(task._replace(metric=name), None)
@@ -48,15 +48,19 @@ def _limits(
     bounds = BOUNDS.get(name, NO_BOUNDS)
     one = scaled_interval(lambda at: rows.value(scorer, told, at), rows.blocks, bounds)
     same = one is not None and math.isclose(one.estimate, known.estimate, rel_tol=1e-6)
-    return (one.low, one.high) if one is not None and same else None
+    return one if same else None
 
 
-def _median_limits(error: Any, blocks: IntArray) -> tuple[float, float] | None:
+def _median(error: Any, blocks: IntArray) -> Interval | None:
     there, back = scale_of((0.0, math.inf))
     if np.median(error) == 0:
         return None
-    low, high = bootstrap(lambda at: there(float(np.median(error[at]))), blocks).limits()
-    return (back(low), back(high)) if math.isfinite(low) else None
+    found = bootstrap(lambda at: there(float(np.median(error[at]))), blocks)
+    low, high = (back(end) for end in found.limits())
+    plain = (back(found.estimate + found.error) - back(found.estimate - found.error)) / 2
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return Interval(back(found.estimate), low, high, plain, "blocks", len(blocks))
 
 
 def blocked_recall(by_class: Any, said: Any, y: Any, blocks: IntArray) -> list[dict[str, Any]]:

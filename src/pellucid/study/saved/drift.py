@@ -7,20 +7,21 @@ of them), or the counts of the levels. New rows are compared with it column by c
                      P(sqrt(m) D > t) by Kolmogorov's law, sqrt(m) -> sqrt(m) + .12 + .11/sqrt(m)
                      (Stephens), m = n_new n_old / (n_new + n_old)
     levels           chi-squared of the two rows of counts, levels expected fewer than 5 times
-                     pooled;  D = half the summed differences of the shares
+                     pooled and, where that is not enough, compared with the others exactly
+                     (Fisher);  D = half the summed differences of the shares
     missing cells    the same for the two shares of missing cells
 
 A column with both tests counts the smaller p-value twice (Bonferroni); over the columns p-values
 are Holm's. With many rows a difference of no importance is significant too: D says how large it is.
 
-References: Kolmogorov (1933); Smirnov (1948); Stephens (1970); Holm (1979).
+References: Fisher (1934); Kolmogorov (1933); Smirnov (1948); Stephens (1970); Holm (1979).
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtrc, kolmogorov
+from scipy.special import chdtrc, gammaln, kolmogorov
 
 from pellucid.core.arrays.columns import frame_columns
 from pellucid.core.arrays.typing import Array
@@ -260,27 +261,59 @@ def compare_levels(old: dict[str, Any], new: dict[str, Any]) -> tuple[float, flo
 def chi_squared(table: Array) -> tuple[float, float]:
     """Total variation and p-value of two rows of counts; rare columns are pooled.
 
+    Where even these are expected fewer than 5 times, they are compared with the others exactly
+    (Fisher), and the smaller of both p-values counts twice (Bonferroni).
+
     >>> distance, p = chi_squared(np.array([[50.0, 50.0], [20.0, 80.0]]))
     >>> round(distance, 3), round(p, 8)
     (0.3, 8.69e-06)
+    >>> round(chi_squared(np.array([[151.0, 0.0], [11.0, 1.0]]))[1], 3)
+    0.074
     """
     n = table.sum(axis=1)
     if table.shape[1] < 2 or (n == 0).any():
         return 0.0, 1.0
     shares = table / n[:, None]
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
-    least = table.sum(axis=0) * n.min() / n.sum()
-    rare = least < LEAST_EXPECTED
-    if rare.sum() > 1:
-        pooled = table[:, rare].sum(axis=1, keepdims=True)
-        table = np.column_stack([table[:, ~rare], pooled])
-    column = table.sum(axis=0)
-    table, column = table[:, column > 0], column[column > 0]
-    if len(column) < 2:
-        return distance, 1.0
+    table = table[:, table.sum(axis=0) > 0]
+    share = float(n.min() / n.sum())
+    rare = table.sum(axis=0) * share < LEAST_EXPECTED
+    if table.shape[1] == 2 and rare.any():
+        return distance, exact_p_value(table)
+    common, pooled = table[:, ~rare], table[:, rare].sum(axis=1)
+    if rare.any() and pooled.sum() * share >= LEAST_EXPECTED:
+        return distance, _law_of_large_counts(np.column_stack([common, pooled]))
+    if not rare.any() or not common.size:
+        return distance, _law_of_large_counts(common)
+    exact = exact_p_value(np.column_stack([pooled, n - pooled]))
+    if common.shape[1] < 2:
+        return distance, exact
+    return distance, min(1.0, 2 * min(exact, _law_of_large_counts(common)))
+
+
+def _law_of_large_counts(table: Array) -> float:
+    n, column = table.sum(axis=1), table.sum(axis=0)
+    if len(column) < 2 or (n == 0).any():
+        return 1.0
     expected = np.outer(n, column) / n.sum()
     statistic = float(((table - expected) ** 2 / expected).sum())
-    return distance, float(chdtrc(len(column) - 1, statistic))
+    return float(chdtrc(len(column) - 1, statistic))
+
+
+def exact_p_value(table: Array) -> float:
+    """Of four counts: the chance of all tables with these sums that are no likelier (Fisher)."""
+    (a, b), (c, d) = table
+    row, column, n = a + b, a + c, a + b + c + d
+    k = np.arange(max(0.0, row + column - n), min(row, column) + 1)
+    log = -(
+        gammaln(k + 1)
+        + gammaln(row - k + 1)
+        + gammaln(column - k + 1)
+        + gammaln(n - row - column + k + 1)
+    )
+    chance = np.exp(log - log.max())
+    seen = chance[int(a - k[0])]
+    return float(chance[chance <= seen * (1 + 1e-9)].sum() / chance.sum())
 
 
 def typical_row(training: dict[str, dict[str, Any]]) -> pl.DataFrame:

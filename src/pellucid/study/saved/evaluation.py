@@ -6,7 +6,8 @@ study's test rows by more than chance,
     z = (new - old) / sqrt(se_new^2 + se_old^2);
 
 what decisions cost; whether the rows are still like the training rows (``drift``); and how many
-of them the model has learned from (``learned_rows``), since such rows flatter it.
+of them the model has learned from (``learned_rows``), since such rows flatter it. Rows that hang
+together, of one group or near each other in time, count in blocks, as they did in the study.
 """
 
 import warnings
@@ -21,7 +22,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from pellucid.core.arrays.columns import Text
 from pellucid.core.arrays.frames import frame_matrix
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
 from pellucid.core.records import plain
 from pellucid.data.cells import stripped
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable
@@ -30,18 +31,22 @@ from pellucid.evaluation.metrics.costs import mean_cost
 from pellucid.evaluation.metrics.metrics import classes_of, predictions_for
 from pellucid.study.columns.table_features import TableFeatures
 from pellucid.study.errors import TaskError
+from pellucid.study.judging.blocked_table import blocked_intervals
 from pellucid.study.judging.decision_rule import least_cost
-from pellucid.study.judging.final_score import say, score_table
-from pellucid.study.judging.measure import Scorer, make_scorer
+from pellucid.study.judging.final_score import say, score_table, with_metric
+from pellucid.study.judging.gain import NO_BOUNDS, Judged
+from pellucid.study.judging.jackknife import make_blocks, scaled_interval
+from pellucid.study.judging.measure import BOUNDS, Scorer, make_scorer
 from pellucid.study.reading.cell_values import numbers
 from pellucid.study.reading.equality import digest
-from pellucid.study.reading.profiles import TEXTS, in_seconds, read_columns
+from pellucid.study.reading.profiles import TEXTS, in_seconds, read_column, read_columns
 from pellucid.study.reading.target_arrays import CLASSES, NUMBERS, labelled_rows, target_array
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Task
 from pellucid.study.saved.drift import DriftReport, drift_report
 from pellucid.study.saved.learned_rows import Overlap, find_overlap, row_marks
 from pellucid.study.saved.prediction import take_apart, wanted_columns
+from pellucid.study.splits.split import group_codes
 
 MOST_GROUPS = 30
 MANY_NUMBERS = 12  # a numeric column with more distinct values is cut at its quartiles
@@ -58,6 +63,14 @@ class GroupScore(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         interval = None if self.interval is None else self.interval.to_dict()
         return plain(self._asdict() | {"interval": interval})
+
+
+class Together(NamedTuple):
+    """The column by which rows hang together, as the study's split says, and how many blocks."""
+
+    column: str
+    kind: str  # groups or time
+    blocks: int  # 0: the table has no such column, and every row counts by itself
 
 
 class Judgement(NamedTuple):
@@ -78,6 +91,7 @@ class Judgement(NamedTuple):
     overlap: Overlap | None = None  # rows that the model has learned from; None: it cannot tell
     tested: dict[str, int] | None = None  # {learned, on}: rows behind ``before``
     learned: int = 0  # rows the model has learned from, 0: unknown
+    together: Together | None = None  # why rows are not independent; None: they are taken to be
 
     @property
     def refitted(self) -> bool:
@@ -93,6 +107,7 @@ class Judgement(NamedTuple):
                 "groups": [group.to_dict() for group in self.groups],
                 "drift": None if self.drift is None else self.drift.to_dict(),
                 "overlap": None if self.overlap is None else self.overlap._asdict(),
+                "together": None if self.together is None else self.together._asdict(),
             }
         )
 
@@ -150,14 +165,20 @@ def judge(
             raise ValueError(f"costs go with classes; this is a task of the kind {task.kind}")
         task = task._replace(metric="mean_cost", greater_is_better=False)
     answers, unknown = ask(model, rows, task, cost_matrix)
-    task = answers.task
+    task, about = answers.task, take_apart(model).about
+    together, blocks = hanging_together(about, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is undefined is a dash in the table
         table = score_table(
             answers.scorer, model, answers.said, answers.X, answers.y, answers.query
         )
-        groups = () if by is None else group_scores(answers, group_labels(rows[by]))
-    about = take_apart(model).about
+        if blocks is not None and task.kind in (*CLASSES, "regression"):
+            judged = Judged(answers.y, blocks, answers.query, apart=False)
+            own = blocked_intervals(task, judged, table, model, answers.X)
+            for name, interval in own.items():
+                table = with_metric(table, name, interval)
+        labels = None if by is None else group_labels(rows[by])
+        groups = () if labels is None else group_scores(answers, labels, blocks)
     before = about.get("score") if about.get("metric") == task.metric else None
     return Judgement(
         task,
@@ -175,7 +196,29 @@ def judge(
         learned_overlap(about, rows, answers.y),
         about.get("tested"),
         about.get("learned", 0),
+        together,
     )
+
+
+def hanging_together(
+    about: dict[str, Any], rows: pl.DataFrame
+) -> tuple[Together | None, IntArray | None]:
+    """How these rows hang together, if the study's did, and the block of every row."""
+    for kind in ("groups", "time"):
+        name = about.get(kind)
+        if name is None:
+            continue
+        if name not in rows.columns:
+            return Together(name, kind, 0), None
+        column = read_column(rows[name])
+        if kind == "groups":
+            blocks = make_blocks(rows.height, group_codes(column))
+        else:
+            blocks = np.empty(rows.height, dtype=np.intp)
+            order = np.argsort(group_codes(column), kind="stable")
+            blocks[order] = make_blocks(rows.height, ordered=True)
+        return Together(name, kind, int(blocks.max()) + 1), blocks
+    return None, None
 
 
 def known_rows(
@@ -353,8 +396,10 @@ def group_labels(column: pl.Series) -> Groups:
     return Groups(found, [str(seen[i]) for i in order])
 
 
-def group_scores(answers: Answers, groups: Groups) -> tuple[GroupScore, ...]:
-    """The measure in every group."""
+def group_scores(
+    answers: Answers, groups: Groups, blocks: IntArray | None = None
+) -> tuple[GroupScore, ...]:
+    """The measure in every group; with the interval of its ``blocks`` where rows have some."""
     if answers.task.kind not in (*CLASSES, "regression"):
         raise ValueError(f"groups go with classes or numbers, not with {answers.task.kind}")
     metric = answers.scorer.metric
@@ -363,23 +408,35 @@ def group_scores(answers: Answers, groups: Groups) -> tuple[GroupScore, ...]:
         if metric.needs == "labels"
         else predictions_for(metric, answers.model, answers.X)
     )
-    return tuple(one_group(answers, one, groups.labels == one, said) for one in groups.names)
+    return tuple(
+        one_group(answers, one, groups.labels == one, said, blocks) for one in groups.names
+    )
 
 
-def one_group(answers: Answers, name: str, inside: BoolArray, said: Array) -> GroupScore:
+def one_group(
+    answers: Answers, name: str, inside: BoolArray, said: Array, blocks: IntArray | None
+) -> GroupScore:
     n = int(inside.sum())
-    task = answers.task
+    task, metric = answers.task, answers.scorer.metric
+    labels = classes_of(answers.model)
+    positive = task.positive if task.kind == "binary" else None
     try:
         interval = metric_interval(
-            answers.scorer.metric,
-            answers.y[inside],
-            said[inside],
-            labels=classes_of(answers.model),
-            positive=task.positive if task.kind == "binary" else None,
+            metric, answers.y[inside], said[inside], labels=labels, positive=positive
         )
     except ValueError as error:  # one class only, one row only: said, not hidden
         return GroupScore(name, n, None, str(error))
-    return GroupScore(name, n, interval)
+    if blocks is None:
+        return GroupScore(name, n, interval)
+
+    def value(at: IntArray) -> float:
+        rows = np.flatnonzero(inside)[at]
+        return metric.score(answers.y[rows], said[rows], labels=labels, positive=positive)
+
+    own = np.unique(blocks[inside], return_inverse=True)[1]
+    found = scaled_interval(value, own, BOUNDS.get(metric.name, NO_BOUNDS))
+    bare = interval._replace(low=np.nan, high=np.nan, standard_error=np.nan, method="blocks")
+    return GroupScore(name, n, bare if found is None else found)
 
 
 def drift_of(model: BaseEstimator, rows: pl.DataFrame, alpha: float) -> DriftReport | None:

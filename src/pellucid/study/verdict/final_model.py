@@ -337,7 +337,8 @@ def _in_blocks(task: Task, rows: Judged, found: Evaluation, model: Any, X: Any) 
         return final
     table = final.table
     for name, interval in blocked_intervals(task, rows, table, model, X).items():
-        table = with_metric(table, name, interval)
+        if name != task.metric:  # the study's own has another, of the model whose gain is tested
+            table = with_metric(table, name, interval)
     by_class = final.by_class
     if by_class:
         by_class = blocked_recall(by_class, found.said.prediction, found.y, rows.blocks)
@@ -421,6 +422,8 @@ def _about(ground: Ground, tested: Any, found: Evaluation, cut: Cut | None) -> d
         "lags": shop.lags.names() if shop.lags and ground.chosen.tried.features.get("lags") else [],
         "forms": {name: shop.forms[name] for name in task.target if name in shop.forms},
         "query": ground.plan.query,
+        "groups": split.groups if split.kind == "groups" else None,
+        "time": split.time if split.kind == "sequential" else None,
         "digest": ground.digest,
         "rows": ground.cells.height,
         "calibration": calibration_scores(
