@@ -106,6 +106,37 @@ def test_verdicts(case, verdict):
     assert 0.002 < row.error < 0.01
 
 
+def test_a_caveat_that_is_printed_counts_before_chance():
+    """0.924 of 1,000: chance may explain it, but the record says it and so does the page."""
+    part = Part((1.0,) * 924 + (0.0,) * 76, 1000)
+    assert judge(made(0.924), [part]).verdict == "holds"
+    assert judge(made(0.924, caveat="too narrow"), [part]).verdict == "said"
+    silent = part._replace(caveats=0)
+    assert judge(made(0.924, caveat="too narrow"), [silent]).verdict == "holds"
+    near = Part((1.0,) * 931 + (0.0,) * 69, 1000)
+    assert judge(made(0.931, caveat="too narrow"), [near]).verdict == "holds"
+
+
+def test_the_page_is_of_the_cases_of_today():
+    """Each case has one row, which quotes the caveat that its record prints now; totals add up."""
+    text = (Path(__file__).parents[1] / "benchmarks/CALIBRATION.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    names = [f"{thing.strip('`')}: {design}" for thing, design, *_ in rows]
+    assert sorted(names) == sorted(CASES)
+    count = dict.fromkeys(("holds", "said", "fails"), 0)
+    for name, (*_, nominal, measured, error, _n, verdict) in zip(names, rows, strict=True):
+        case, off = CASES[name], abs(float(measured) - float(nominal))
+        word = verdict.split()[0].strip(":")
+        count[word] += 1
+        assert float(nominal) == case.nominal, name
+        if word == "said":
+            assert verdict == f'said: "{case.caveat}"', name
+        elif float(measured) < case.nominal or not case.at_least:
+            assert off <= 0.02 + (0 if case.caveat else 2 * float(error)) + 1e-3, name
+    total = f"{len(rows)} cases: " + ", ".join(f"{n} {word}" for word, n in count.items())
+    assert total in text
+
+
 def test_replications_are_split_into_tasks_and_merged():
     wanted = [made(0.9), made(0.5)._replace(design="slow", share=0.5)]
     seen = list(tasks(wanted, 100, 0.0))

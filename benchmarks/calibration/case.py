@@ -1,8 +1,8 @@
 """One interval in one design: a public thing, data with a known truth, and what must hold.
 
 A case holds if the measured coverage is within SLACK of the nominal one (an "at least" case: not
-below it by more), two Monte-Carlo errors allowed, or if the record itself prints the caveat that
-names the design.
+below it by more). Further off it is said if the record itself prints the caveat that names the
+design; without a caveat it holds within two Monte-Carlo errors more, and fails beyond them.
 """
 
 from collections.abc import Callable, Iterable
@@ -73,12 +73,12 @@ def judge(case: Case, parts: list[Part]) -> Row:
     n, measured = len(shares), float(np.mean(shares))
     least = np.sqrt(case.nominal * (1 - case.nominal) / n) / 2  # where every interval hits
     error = max(float(np.std(shares) / np.sqrt(n)), float(least))
-    off = measured - case.nominal
-    if (off >= 0 and case.at_least) or abs(off) <= SLACK + 2 * error:
-        verdict = "holds"
+    off = abs(measured - case.nominal) if measured < case.nominal or not case.at_least else 0.0
+    printed = case.caveat and sum(part.caveats for part in parts) >= 0.9 * n
+    if off > SLACK and printed:
+        verdict = "said"
     else:
-        printed = case.caveat and sum(part.caveats for part in parts) >= 0.9 * n
-        verdict = "said" if printed else "fails"
+        verdict = "holds" if off <= SLACK + 2 * error else "fails"
     return Row(case, n, measured, error, verdict)
 
 

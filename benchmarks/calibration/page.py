@@ -9,9 +9,9 @@ HEAD = """# Calibration
 
 Everything that prints low and high, in designs with a known truth: how often the interval holds
 it. Written by `python -m benchmarks.calibration`. A row *holds* when the measured coverage is
-within 0.02 of the nominal one (two Monte-Carlo errors allowed), or not below it where the interval
-promises "at least" so much; it is *said* when the record itself prints the caveat quoted there;
-anything else *fails*.
+within 0.02 of the nominal one, or not below it where the interval promises "at least" so much;
+further off it is *said* when the record itself prints the caveat quoted there, and without a caveat
+it holds within two Monte-Carlo errors more; anything else *fails*.
 """
 
 

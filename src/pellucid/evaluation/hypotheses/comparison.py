@@ -118,7 +118,7 @@ def compare(
     test : {"corrected_t", "paired_t", "5x2cv", "mcnemar"}, default="corrected_t"
         "corrected_t" is cautious for one run of folds: with 10 folds it calls about 1 in 100 pairs
         of equal models different at alpha 0.05; repeated folds (``RepeatedKFold``, 3 x 10) come to
-        about 4 in 100. "mcnemar" compares the labels predicted for the rows held out (classifiers
+        about 3 in 100. "mcnemar" compares the labels predicted for the rows held out (classifiers
         only).
     correction : {"holm", "bonferroni", "sidak", "benjamini_hochberg"}, default="holm"
         How p-values are adjusted for the number of pairs.
