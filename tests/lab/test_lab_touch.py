@@ -113,6 +113,8 @@ def test_fractions_scripts_and_hats_are_set(browser, gallery):
 
     assert tags("Sxy / Sxx") == ["mfrac", "mrow", "mi", "mrow", "mi"]
     assert tags("c_3²") == ["msubsup", "mi", "mn", "mn"]
+    assert tags("W_ij") == ["msub", "mi", "mrow", "mi", "mi"]
+    assert "W_" not in browser.run("setFormula('W_ij = 1 where i and j', null)[0].textContent")
     assert tags("x̂") == ["mover", "mi", "mo"]
     assert tags("[(1, 2), (3, 4)]").count("mtd") == 4
     assert "msqrt" in tags("√(2 · 3)")

@@ -21,6 +21,9 @@ smoothing_spline | Smoothing splines | polynomials: smoothing spline | Smoothing
 poisson_regression | Regression for counts | counts: Poisson | PoissonRegressor,
     NegativeBinomialRegressor
 support_vector_regression | Support vector regression | curves: tube | SVR, NuSVR, LinearSVR
+isotonic_regression | Isotonic regression | curves: pooling | IsotonicRegression
+gaussian_process | Gaussian process | curves: process | GaussianProcessRegressor,
+    SparseGaussianProcessRegressor
 # Downhill
 gradient_descent | Gradient descent | descent: gradient descent | GradientDescent
 stochastic_descent | Stochastic gradient descent | descent: stochastic, mini-batch | SGDRegressor
@@ -71,6 +74,7 @@ gaussian_mixture | Gaussian mixture by EM | clusters: mixture | GaussianMixture
 agglomerative | Agglomerative clustering | clusters: agglomerative | AgglomerativeClustering
 divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
+optics | OPTICS | clusters: visits | OPTICS, HDBSCAN
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
 isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
 one_class_svm | One-class SVM | anomalies: one-class SVM | OneClassSVM
@@ -79,6 +83,7 @@ scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
 factor_analysis | Factor analysis | factors: factors | FactorAnalysis
 kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
+tsne | t-SNE | embedding: t-SNE | TSNE
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork
 d_separation | d-separation | bayesian_networks: d-separation |

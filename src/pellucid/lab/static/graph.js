@@ -18,11 +18,19 @@ function drawGraph(root, panel, width, height) {
     pairs.has(`${edge.target}>${edge.source}`), taken));
   const focused = document.activeElement?.dataset?.node;
   root.replaceChildren(
-    svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.lines)),
+    svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.lines),
+      ...edges.flatMap((made) => made.words).map(paperUnder)),
     ...nodes.map((node) => touched(svg("g", { class: "marks" }, {}, ...drawNode(node)), node)),
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.words)));
   root.setAttribute("role", root.querySelector(".node") ? "group" : "img");  // buttons are inside
   if (focused) [...root.children].find((g) => g.dataset.node === focused)?.focus();
+}
+
+/** A line does not run through the words that stand on it. */
+function paperUnder(words) {
+  const [x, y] = ["x", "y"].map((name) => Number(words.getAttribute(name)));
+  const w = LETTER * words.textContent.length;
+  return svg("rect", { x: x - w / 2, y: y - 11, width: w, height: 15 }, { fill: "var(--card)" });
 }
 
 /** A node whose evidence can be set: by a click, by Enter or space. */
@@ -151,12 +159,13 @@ function drawEdge(edge, from, to, both, taken) {
   return { lines, words: words(...freePlace(along, show(edge.label).length, taken)) };
 }
 
-/** The place along an edge where its words cover no box and no other words, if there is one. */
+/** The place along an edge where its words cover least of boxes and other words, near the middle. */
 function freePlace(along, letters, taken) {
-  const w = LETTER * letters, h = 13;
-  const free = ([x, y]) => taken.every(([a, b, c, d]) =>
-    Math.abs(x - a) > (w + c) / 2 || Math.abs(y - b) > (h + d) / 2);
-  const t = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, FAR, 0.15, 0.85].find((s) => free(along(s))) ?? 0.5;
-  taken.push([...along(t), w, h]);
-  return along(t);
+  const w = LETTER * letters + 4, h = 15;
+  const covered = ([x, y]) => taken.reduce((sum, [a, b, c, d]) => sum
+    + Math.max(0, (w + c) / 2 - Math.abs(x - a)) * Math.max(0, (h + d) / 2 - Math.abs(y - b)), 0);
+  const places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, FAR, 0.15, 0.85].map(along);
+  const best = places.reduce((one, other) => (covered(other) < covered(one) ? other : one));
+  taken.push([...best, w, h]);
+  return best;
 }

@@ -34,8 +34,8 @@ function tokens(text) {
   });
 }
 
-/** Whether a word is set as mathematics: a function, or one with a script or bracket at it. */
-const isName = (list, i) => NAMES.has(list[i].text)
+/** Whether a word is set as mathematics: a function, a script, or one with a script at it. */
+const isName = (list, i) => NAMES.has(list[i].text) || ["_", "^"].includes(list[i - 1]?.text)
   || (["_", "^"].includes(list[i + 1]?.text) && list[i].text.length < 9);
 
 /** Lines of a formula, each a list of words and of runs of tokens that belong together. */
@@ -295,6 +295,9 @@ function scriptOf(reader) {
   }
   reader.at += 1;
   if (token.kind === "number") return { node: made("mn", token.text) };
+  if (/^[i-n]{2,3}$/.test(token.text)) {  // several indices, not a word
+    return { node: made("mrow", ...[...token.text].map((letter) => made("mi", letter))) };
+  }
   return { node: made("mi", token.text) };
 }
 

@@ -532,6 +532,7 @@ function legendOf(marks) {
       list.append(html("li", {}, show(m.low, 3), ramp, show(m.high, 3)));
     }
     if (!m.label || m.mark === "text" || seen.has(m.label)) continue;
+    if (m.mark === "points" && [m.x].flat().length === 0) continue;  // nothing of it is there yet
     seen.add(m.label);
     const item = html("li", {}, swatch(m), m.label);
     item.dataset.label = m.label;

@@ -114,7 +114,8 @@ function asked(question, trace, at, to, then) {
   set.addEventListener("change", (event) => answer(Number(event.target.value)));
   show_.addEventListener("click", () => {
     answer(null);
-    (document.getElementById("story-next") ?? $("slider")).focus();
+    const next = document.getElementById("story-next") ?? $("slider");
+    next.focus({ preventScroll: true });  // the answer is played by the picture
   });
   return set;
 }

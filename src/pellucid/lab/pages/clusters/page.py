@@ -13,6 +13,7 @@ from pellucid.lab.pages.clusters.graphs import density_trace, spectral_trace
 from pellucid.lab.pages.clusters.mixture import mixture_trace
 from pellucid.lab.pages.clusters.parts import kmeans_trace
 from pellucid.lab.pages.clusters.trees import tree_trace
+from pellucid.lab.pages.clusters.visits import visits_trace
 from pellucid.lab.trace import Trace
 
 METHODS = {
@@ -22,6 +23,7 @@ METHODS = {
     "divisive": tree_trace,
     "density": density_trace,
     "spectral": spectral_trace,
+    "visits": visits_trace,
 }
 
 
@@ -70,7 +72,9 @@ def unequal(rng: Rng) -> LabData:
     return _table(np.vstack([wide, small]))
 
 
-COUNTED = tuple(name for name in METHODS if name != "density")  # these are told how many
+COUNTED = tuple(
+    name for name in METHODS if name not in ("density", "visits")
+)  # these are told how many
 LINKAGES = ("single", "average", "complete", "ward")
 SUMMARY = """
 Five ideas of a group: near a centre, likely under a component, merged before others, densely
@@ -83,7 +87,8 @@ CONTROLS = (
     choice("covariance", "Shape of components", ("full", "tied", "spherical"), method="mixture"),
     choice("linkage", "Distance of clusters", LINKAGES, "average", method="agglomerative"),
     slider("eps", "Radius ε", 0.3, 0.01, 10.0, 0.01, log=True, method="density"),
-    counter("min_rows", "Rows that make a core", 4, 1, 20, method="density"),
+    counter("min_rows", "Rows that make a core", 4, 1, 20, method=("density", "visits")),
+    slider("xi", "Steepness ξ of a valley's sides", 0.05, 0.01, 0.9, 0.01, method="visits"),
     counter("neighbours", "Neighbours in the graph", 5, 2, 30, method="spectral"),
 )
 PRESETS = read_presets(
@@ -117,6 +122,11 @@ Spectral | Two rings: near in the graph, not near a centre.
 A better start | The rows of the bad start. k-means++ draws each next centre far from those before.
 Means far apart | The rows of the corner, and means that k-means++ put far apart.
 Complete linkage | The moons and the strays, joined by their farthest rows.
+A walk | Three groups, visited from dense to thin: three valleys.
+Two densities at once | The wide thin group beside the small dense one that no ε suits: each has its
+    valley.
+! Sides too steep | With ξ = 0.4 no side inside is steep enough: all rows are one valley.
+! A core of three | With cores of three rows the smallest accident is a valley.
 """,
     given(blobs),
     given(ellipses, method="mixture", k=2),
@@ -135,5 +145,9 @@ Complete linkage | The moons and the strays, joined by their farthest rows.
     given(far_blobs),
     given(far_blobs, method="mixture"),
     given(moons, method="agglomerative", linkage="complete", k=2),
+    given(blobs, method="visits", min_rows=6),
+    given(unequal, method="visits", min_rows=5, xi=0.15),
+    given(blobs, method="visits", min_rows=6, xi=0.4),
+    given(blobs, method="visits", min_rows=3),
 )
 PAGE = make_page("clusters", "points", run, SUMMARY, CONTROLS, PRESETS)

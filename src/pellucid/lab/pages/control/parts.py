@@ -14,6 +14,7 @@ LAYOUTS = {
     "cliff": ("........", "........", "........", "S------+"),
     "two exits": ("...+", "oS.."),
 }
+WIDE = 5  # columns; cells of a wider world are hardly broader than the names of their states
 EXITS = {"+": 1.0, "-": -1.0, "o": 0.2}
 TURNS = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))  # on paper, of up, right, down, left
 
@@ -85,7 +86,10 @@ def values_panel(
         marks.append(points(x[walk[-1:]], y[walk[-1:]], group="accent", size=1.3))
     marks.append(text(x, y - 0.3, [number(v.round(3), 2) for v in shown]))
     names = [world.name(s) for s in range(mdp.n_states)]
-    marks.append(text(x + 0.28, y + 0.36, names, colour="quiet"))
+    wide = len(world.layout[0]) > WIDE
+    if wide:
+        names = [name.replace(" ", "") for name in names]
+    marks.append(text(x + (0.05 if wide else 0.28), y + 0.36, names, colour="quiet"))
     if policy is not None:
         go = ~mdp.terminal & (policy >= 0)  # -1: nothing is known that could choose
         dx, dy = (np.array([TURNS[a][i] for a in policy[go]]) for i in (0, 1))
@@ -94,7 +98,8 @@ def values_panel(
         turn = segments(x0, y0, x1, y1, colour=None, width=1.5, arrow=True, label="policy")
         marks.append(turn)
     start = np.flatnonzero(mdp.start == 1)
-    marks.append(text(x[start] - 0.32, y[start] + 0.3, ["S"] * len(start), colour="quiet"))
+    low = 0.05 if wide else 0.3
+    marks.append(text(x[start] - 0.32, y[start] + low, ["S"] * len(start), colour="quiet"))
     if focus >= 0:
         marks.append(points(x[[focus]], y[[focus]] + 0.14, group="warn", ring=[True], size=0.7))
     return plane("world", marks, alt=values_in_words(world, shown, policy))

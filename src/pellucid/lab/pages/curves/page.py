@@ -1,4 +1,4 @@
-"""Curves through rows of one column: a tube of free errors, a staircase of means, intervals.
+"""Curves through rows of one column: a tube, a staircase, intervals, a process, and others.
 
 What breaks them: a tube wider than the shape, a leaf for every row, places where no row is.
 """
@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays.typing import Array, Rng
-from pellucid.lab.controls import choice, counter, slider
+from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import rows_code, told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages.curves import intervals, stairs, tube
+from pellucid.lab.pages.curves import intervals, pooling, process, stairs, tube
 from pellucid.lab.scene import around, plane, points
 from pellucid.lab.trace import Trace
 
-METHODS = {"tube": tube.steps, "stairs": stairs.steps, "intervals": intervals.steps}
+METHODS = {
+    "tube": tube.steps,
+    "stairs": stairs.steps,
+    "intervals": intervals.steps,
+    "process": process.steps,
+    "pooling": pooling.steps,
+}
 
 
 def run(data: LabData | None, params: dict[str, Any], seed: int) -> Trace:
@@ -66,6 +72,23 @@ def blocks(x: Array) -> Any:
     return np.select([x < 1.6, x < 3.4], [0.0, 2.0], 0.8)
 
 
+def growth(x: Array) -> Any:
+    return 2.5 * (1.0 - np.exp(-0.8 * x))
+
+
+def climb(x: Array) -> Any:
+    return np.select([x < 2.0, x < 4.2], [0.0, 1.2], 2.4)
+
+
+def high_start(rng: Rng) -> LabData:
+    """Growth whose first three rows are wrong."""
+    data = made(growth, 0.3)(rng)
+    wrong = np.flatnonzero(~data.held_out)[:3]
+    y = data.y.copy()
+    y[wrong] += 4.0
+    return data._replace(y=y)
+
+
 def fan(x: Array) -> Any:
     """A noise that grows."""
     return 0.05 + 0.1 * x
@@ -85,6 +108,10 @@ CONTROLS = (
     slider("confidence", "Coverage promised", 0.9, 0.5, 0.99, 0.01, method="intervals"),
     choice("learner", "Curve", intervals.LEARNERS, method="intervals"),
     choice("width", "Widths", intervals.WIDTHS, method="intervals"),
+    slider("ell", "Width ℓ of the kernel", 1.0, 0.05, 20.0, log=True, method="process"),
+    slider("sigma_y", "Noise σ of a row", 0.25, 0.001, 2.0, log=True, method="process"),
+    switch("learn", "Learn the width", method="process"),
+    choice("way", "The curve is", pooling.WAYS, method="pooling"),
 )
 PRESETS = read_presets(
     """
@@ -105,6 +132,18 @@ Widths that follow the noise | The noise grows to the right; the widths are lear
 ! Noise that grows | One width for all: far too wide on the left, too narrow on the right.
 ! Too few rows to promise | Seven rows kept aside cannot promise 0.95: the interval has no end.
 ! New rows of another kind | The new rows lie where no row was: the promise was not about them.
+Row by row | Every row pins the curve where it is; between the rows the band opens again.
+Nothing beyond the rows | The held-out rows lie where no row is: there the band is as wide as at
+    the start.
+! A kernel too narrow | A row says nothing about its neighbours: the mean falls to 0 between rows.
+! Rows taken for exact | With next to no noise the curve must pass through every row.
+The width is learned | The rows of the narrow kernel. The evidence chooses the width.
+A curve that rises | Growth that slows down. The only thing asked of the curve is never to fall.
+Steps of their own | Three blocks that rise: the levels find them, and nobody set their number.
+! A wild row at the start | The first rows lie far too high. All that come later and lie lower are
+    pooled with them.
+! It falls | The rows fall, the curve may not. All of them are pooled into one level.
+The rows say which way | The rows that fall. The rank correlation chooses the way.
 """,
     given(made(wave, 0.25)),
     given(outlier, kernel="linear", epsilon=0.3, C=1.0),
@@ -120,5 +159,15 @@ Widths that follow the noise | The noise grows to the right; the widths are lear
     given(made(wave, fan, 300), method="intervals", learner=NEAR),
     given(made(lambda x: 0.5 * x, 0.5, 20), method="intervals", confidence=0.95),
     given(made(wave, 0.25, 300, end=True), method="intervals", learner=NEAR),
+    given(made(wave, 0.25), method="process"),
+    given(made(wave, 0.25, end=True), method="process"),
+    given(made(wave, 0.25), method="process", ell=0.06),
+    given(made(wave, 0.25), method="process", sigma_y=0.01),
+    given(made(wave, 0.25), method="process", ell=0.06, learn=True),
+    given(made(growth, 0.3), method="pooling"),
+    given(made(climb, 0.3), method="pooling"),
+    given(high_start, method="pooling"),
+    given(made(lambda x: 2.0 - 0.4 * x, 0.3), method="pooling"),
+    given(made(lambda x: 2.0 - 0.4 * x, 0.3), method="pooling", way="as the rows say"),
 )
 PAGE = make_page("curves", "values", run, SUMMARY, CONTROLS, PRESETS)

@@ -93,7 +93,7 @@ def frame_of(rows: Rows, found: Any, naive: Any, fair: Any, ratio: float, i: int
     alarms = [
         bars([1, 2, 3], shares, colour=[1, 0, 2]),
         rule(y=LEVEL, colour="warn", label="0.05"),
-        text([1, 2, 3], [min(s + 0.05, 0.94) for s in shares], list(names)),
+        text([1, 2, 3], [min(max(s, LEVEL) + 0.07, 0.94) for s in shares], list(names)),
     ]
     spread = float(d.std(ddof=1))
     bottom = f"√(1/{SPLITS}) · {number(spread)}"

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.discriminant import LinearDiscriminantAnalysis
-from pellucid.lab.drawing import class_regions, held_rows
+from pellucid.lab.drawing import class_regions, held_rows, number
 from pellucid.lab.page import LabData
 from pellucid.lab.scene import Mark, area, around, text
 from pellucid.linear import LogisticRegression
@@ -89,6 +89,6 @@ def wheel(k: int, now: int | None, scores: list[float]) -> list[Mark]:
             area(x, y, colour="warn" if strong else "accent", opacity=0.75 if strong else 0.16)
         )
         middle = 2 * np.pi * (i + 0.5) / k
-        words = f"{scores[i]:.2f}" if i < len(scores) else str(i + 1)
+        words = number(scores[i], 2) if i < len(scores) else str(i + 1)
         marks.append(text(0.68 * np.sin(middle), 0.68 * np.cos(middle), words))
     return marks
