@@ -166,6 +166,13 @@ HOSTILE = [
     "SELECT load_extension('x')",
     "SELECT \"load_extension\"('x')",
     "SELECT dblink_exec('x', 'drop table t')",
+    "SELECT fts3_tokenizer('simple', x'4141414141414141')",  # an address that SQLite would follow
+    "SELECT [fts3_tokenizer]('simple', x'4141414141414141')",
+    "SELECT query_to_xml('drop table t', true, true, '')",
+    "SELECT U&\"lo!005fimport\" UESCAPE '!' ('x')",
+    "SELECT lo_unlink(1)",
+    "SELECT 1 WRITETEXT t.c 0xFFFF 'x'",
+    "SELECT '\ud800'",
     "COPY t TO 'x'",
     "INSTALL httpfs",
     "SELECT 'open",
@@ -205,6 +212,16 @@ def test_queries_that_only_look_dangerous_are_run(database, sql):
             load(url, sql=sql)
     else:
         assert load(url, sql=sql).to_series(0).to_list() == [1, 2, 3]
+
+
+def test_a_driver_whose_connection_does_not_name_its_errors():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    for sql in ("SELECT * FROM nowhere", "SELECT * FROM query('DROP TABLE t')"):
+        with pytest.raises(ValueError, match="^the database refused the query: [^\n]+$"):
+            load(connection, sql=sql)
+    assert load(connection, sql="SELECT a FROM t").height == 1
 
 
 def test_the_database_itself_is_asked_to_refuse_writes(database, monkeypatch):

@@ -17,12 +17,19 @@ STARTS = ("SELECT", "WITH", "VALUES")
 WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "DROP", "ALTER", "CREATE", "TRUNCATE")
 # SQL Server begins a statement without a ';'.
 ORDERS: tuple[str, ...] = ("EXEC", "EXECUTE", "CALL", "GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL")
-ORDERS += ("BACKUP", "RESTORE", "DBCC", "RECONFIGURE")
-# Functions that run a text or a file of machine code, or change what a SELECT alone would not.
-RUNS: tuple[str, ...] = ("LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "LO_IMPORT", "LO_EXPORT")
-RUNS += ("DBLINK", "DBLINK_EXEC", "DBLINK_SEND_QUERY", "OPENQUERY", "OPENROWSET", "OPENDATASOURCE")
-RUNS += ("NEXTVAL", "SETVAL")
-REFUSED = (*WRITES, *ORDERS, *RUNS)
+ORDERS += ("BACKUP", "RESTORE", "DBCC", "RECONFIGURE", "WAITFOR", "WRITETEXT", "UPDATETEXT")
+# Functions that run a text, a file of machine code or an address, or change what a SELECT alone
+# would not.
+RUNS: tuple[str, ...] = ("LOAD_EXTENSION", "FTS3_TOKENIZER", "WRITEFILE", "SYS_EXEC", "SYS_EVAL")
+RUNS += ("DBLINK", "DBLINK_EXEC", "DBLINK_SEND_QUERY", "DBLINK_CONNECT", "DBLINK_OPEN")
+RUNS += ("OPENQUERY", "OPENROWSET", "OPENDATASOURCE", "XP_CMDSHELL", "EXECUTABLE")
+RUNS += ("POSTGRES_EXECUTE", "MYSQL_EXECUTE", "NEXTVAL", "SETVAL", "SET_CONFIG")
+RUNS += ("QUERY_TO_XML", "QUERY_TO_XMLSCHEMA", "QUERY_TO_XML_AND_XMLSCHEMA")
+RUNS += ("LO_IMPORT", "LO_EXPORT", "LO_CREAT", "LO_CREATE", "LO_FROM_BYTEA", "LO_PUT", "LO_UNLINK")
+RUNS += ("LOWRITE", "LO_TRUNCATE", "LO_TRUNCATE64", "PG_FILE_WRITE", "PG_FILE_UNLINK")
+RUNS += ("PG_FILE_RENAME", "PG_TERMINATE_BACKEND", "PG_CANCEL_BACKEND", "PG_RELOAD_CONF")
+ESCAPES = ("UESCAPE",)  # U&"lo!005fimport" UESCAPE '!' is a name of PostgreSQL that nobody sees
+REFUSED = (*WRITES, *ORDERS, *RUNS, *ESCAPES)
 TOKEN = re.compile(
     r"""
       (?P<blank>\s+)
@@ -54,6 +61,8 @@ def check_one_query(sql: object) -> None:
     """
     if not isinstance(sql, str) or not sql.strip():
         raise ValueError(f"sql must be the text of a query, got {sql!r}")
+    if any("\ud800" <= sign <= "\udfff" for sign in sql):
+        raise ValueError("sql must be text: half of a pair of signs (a surrogate) stands in it")
     words, ended, hashed = [], False, -1
     for token in TOKEN.finditer(sql):
         kind, text = token.lastgroup, token.group()

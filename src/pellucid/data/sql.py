@@ -9,6 +9,7 @@ SQLite and PostgreSQL are asked to refuse writes themselves, and no transaction 
 
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,7 +133,7 @@ def query_only(run: Callable[[str], Any], is_sqlite: bool) -> Iterator[None]:
 
 def connection_frames(connection: Any, sql: str, limit: int | None) -> Iterator[pl.DataFrame]:
     """Run a query on an open DB-API connection."""
-    driver_error = getattr(connection, "Error", ())
+    driver_error = driver_errors(connection)
     cursor = connection.cursor()
     is_sqlite = isinstance(connection, sqlite3.Connection)
     try:
@@ -145,6 +146,20 @@ def connection_frames(connection: Any, sql: str, limit: int | None) -> Iterator[
         raise ValueError(f"the database refused the query: {first_line(error)}") from None
     finally:
         cursor.close()
+
+
+def driver_errors(connection: Any) -> Any:
+    """The class of a driver's errors: of the connection itself (PEP 249), else of its module.
+
+    >>> connection = sqlite3.connect(":memory:")
+    >>> driver_errors(connection) is sqlite3.Error
+    True
+    >>> connection.close()
+    """
+    if (found := getattr(connection, "Error", None)) is not None:
+        return found
+    module = type(connection).__module__.partition(".")[0].lstrip("_")  # _duckdb belongs to duckdb
+    return getattr(sys.modules.get(module), "Error", ())
 
 
 def frames_of(cursor: Any, names: Sequence[str], limit: int | None) -> Iterator[pl.DataFrame]:
