@@ -219,7 +219,7 @@ def test_a_driver_whose_connection_does_not_name_its_errors():
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT 1 AS a")
     for sql in ("SELECT * FROM nowhere", "SELECT * FROM query('DROP TABLE t')"):
-        with pytest.raises(ValueError, match="^the database refused the query: [^\n]+$"):
+        with pytest.raises(ValueError, match=r"^the database refused the query: [^\n]+$"):
             load(connection, sql=sql)
     assert load(connection, sql="SELECT a FROM t").height == 1
 
