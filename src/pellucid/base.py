@@ -17,6 +17,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
+from numbers import Number
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,10 +28,8 @@ from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
     _check_y,
-    check_array,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from pellucid.core.arrays import check
@@ -38,6 +37,7 @@ from pellucid.core.arrays.answers import watch_answers
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.lazy import lazy_name, refuse_lazy
+from pellucid.core.arrays.reading import check_array, reading, validate_data
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.admission import admitting
@@ -497,10 +497,10 @@ class Door(NamedTuple):
         if w is None:
             return unit_weights(n)
         w = np.asarray(w, dtype=np.float64)
-        bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+        bad = np.flatnonzero(~((w >= 0) & (w <= LARGEST)))
         if len(bad):
             raise ValueError(
-                "sample weights must be finite and >= 0, "
+                f"sample weights must be finite, >= 0 and <= {LARGEST:g}, "
                 f"got {w[bad[0]]!r} in row {first_row + bad[0]}"
             )
         return w
@@ -652,6 +652,9 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
         raise ValueError(f"{what}; weights must be >= 0. {none}".strip())
     if none:
         raise ValueError(f"Sample weights must contain at least one non-zero number. {none}")
+    if not 1 / LARGEST <= (largest := float(w.max())) <= LARGEST:
+        ends = f"between {1 / LARGEST:g} and {LARGEST:g}, got {largest:g}"
+        raise ValueError(f"the largest sample weight must lie {ends}; multiply all by one number")
     return w
 
 
@@ -664,13 +667,35 @@ def check_number_target(y: Any, n: int, multi_output: bool, estimator: BaseEstim
         )
     if is_plain_target(y):
         _same_length(n, len(y))
+        refuse_unsummable(y)
         return y
     if is_frame(y):
         y = frame_matrix(y)
-    y = _check_y(y, multi_output=multi_output, y_numeric=True, estimator=estimator)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and y.ndim == 1:
+        refuse_missing(y)
+    with reading(y, "y"):
+        y = _check_y(y, multi_output=multi_output, y_numeric=True, estimator=estimator)
     refuse_sparse(y)
     _same_length(n, len(y))
-    return np.ascontiguousarray(y, dtype=np.float64)
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    if (found := find_nonfinite(y.reshape(n, -1), allow_nan=False)) is not None:
+        what = "infinity" if np.isinf(y.reshape(n, -1)[found]) else "NaN or None"
+        raise ValueError(f"Input y contains {what} in row {found[0]}: finite numbers are needed")
+    refuse_unsummable(y)
+    return y
+
+
+def refuse_unsummable(y: Array) -> None:
+    """Raise if sums of a target over the rows could overflow.
+
+    >>> refuse_unsummable(np.array([1.0, -1.7e308]))
+    Traceback (most recent call last):
+    ValueError: y is too large in row 1: the sum over the rows overflows; use a larger unit
+    """
+    if y.size and max(-y.min(), y.max()) > np.finfo(np.float64).max / (4 * y.size):
+        row = int(np.abs(y).reshape(len(y), -1).max(axis=1).argmax())
+        what = f"y is too large in row {row}: the sum over the rows overflows"
+        raise ValueError(f"{what}; use a larger unit")
 
 
 def refuse_sparse(y: Any) -> None:
@@ -715,12 +740,46 @@ def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
         )
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iubU":
         refuse_sparse(y)
-        y = column_or_1d(y, warn=True)
+        with reading(y, "y"):
+            y = column_or_1d(y, warn=True)
+    if not len(y):
+        name = type(estimator).__name__
+        raise ValueError(f"Found array with 0 sample(s), y has no labels; {name} needs at least 1")
     _same_length(n, len(y))
     if y.dtype.kind not in "iubU":  # whole numbers and words are labels; others are looked at
+        refuse_missing(y)
         _check_y(y, estimator=estimator)
         check_classification_targets(y)
     return y
+
+
+def refuse_missing(y: np.ndarray) -> None:
+    """Raise for None, NaN or another mark of a missing value of a target, by its row.
+
+    >>> refuse_missing(np.array(["a", None], dtype=object))
+    Traceback (most recent call last):
+    ValueError: Input y contains NaN or None in row 1: every row needs a value
+    """
+    if y.dtype.kind not in "Of":
+        return
+    if y.dtype.kind == "f":
+        missing = np.isnan(y)
+    else:
+        missing = np.fromiter(map(is_missing, y), dtype=bool, count=len(y))
+    if missing.any():
+        row = int(missing.argmax())
+        raise ValueError(f"Input y contains NaN or None in row {row}: every row needs a value")
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN (of any kind of number), or pandas' marks of a missing cell.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Number | np.generic) and bool(value != value)
 
 
 def _same_length(n: int, m: int) -> None:
@@ -741,9 +800,11 @@ def encode_labels(y: np.ndarray) -> tuple[Any, IntArray]:
     if y.dtype.kind in "iu" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low <= max(1000, len(y)):  # one table look-up instead of a sort
-            offset = (y - y.dtype.type(low)).astype(np.intp)
+            offset = (y.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.intp)  # modulo 2^64
             present = np.bincount(offset, minlength=high - low + 1) > 0
-            classes = (np.flatnonzero(present) + low).astype(y.dtype)
+            classes = (np.flatnonzero(present).astype(np.uint64) + np.uint64(low % 2**64)).astype(
+                y.dtype
+            )
             return classes, (np.cumsum(present) - 1)[offset].astype(np.intp)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp)

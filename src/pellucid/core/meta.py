@@ -12,9 +12,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.reading import validate_data
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 
 

@@ -20,12 +20,12 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtri
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.tensors import like
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
 from pellucid.core.loops import statistics

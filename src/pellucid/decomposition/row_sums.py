@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_array
 
 from pellucid.core.algebra import gram
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import column_spread, to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.loops.device import DeviceRows, on_device, tensor_moments

@@ -19,11 +19,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array
 
 from pellucid.base import find_nonfinite
 from pellucid.core.algebra.shifted import Shifted
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, Rng, Seed
 from pellucid.core.loops.statistics import Rows, Statistic, merge_moments, reduce_rows
 from pellucid.core.readable import readable

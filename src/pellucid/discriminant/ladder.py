@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import chdtrc, ndtr
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.validation import check_array
 
 from pellucid.base import check_labels, encode_labels, find_nonfinite
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.selection import one_standard_error
 from pellucid.core.loops.statistics import Rows, unit_weights

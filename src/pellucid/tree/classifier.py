@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
 from pellucid.core.functions.impurities import CLASS_CRITERIA
 from pellucid.core.loops.iterate import FitContext

@@ -19,7 +19,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_array
 
 from pellucid.base import encode_labels, find_nonfinite
 from pellucid.cluster.choosing import distance_sums
@@ -27,6 +26,7 @@ from pellucid.cluster.kmeans.kmeans import Metric, space_of
 from pellucid.cluster.kmeans.passes import Space, dense_rows
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.functions.distances import DISTANCES, Distance, distance
 from pellucid.core.loops.statistics import Rows, unit_weights

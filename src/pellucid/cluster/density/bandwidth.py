@@ -1,10 +1,11 @@
 """A radius for mean shift: how far the nearest share of the rows reaches, on average."""
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from pellucid.cluster.density.reachability_tree import core_distances
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 
 BATCH = 500  # rows that are added up together

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_array
 
 from pellucid.cluster.density import regions
 from pellucid.cluster.density.optics_kernels import SPLIT, order_by_lists, order_by_sweep
@@ -21,6 +20,7 @@ from pellucid.cluster.dissimilarity import MetricLike, is_given, kernel_order, m
 from pellucid.compiled.distances.kd_building import build_tree
 from pellucid.compiled.distances.kd_tree import tree_within
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.functions.metrics import Metric, resolve
 from pellucid.core.readable import readable

@@ -24,7 +24,6 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.utils import check_array
 
 from pellucid.base import check_weights, find_nonfinite
 from pellucid.cluster.kmeans import kernels
@@ -32,6 +31,7 @@ from pellucid.cluster.kmeans.kernels import BLOCK
 from pellucid.cluster.kmeans.passes import Space, check_reach, dense_rows, tensor_rows
 from pellucid.cluster.kmeans.seed_kernels import TILES, seed_chain, seed_scratch
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.tensors import like, namespace
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map, MaybeArray, Rng, Seed
 from pellucid.core.functions.distances import sqeuclidean

@@ -17,6 +17,8 @@ import numpy as np
 from pellucid.core.arrays.typing import ArrayLike
 
 TEXT = (nw.String, nw.Categorical, nw.Enum)
+NESTED = (nw.List, nw.Array, nw.Struct)
+WIDE = (nw.Int128, nw.UInt128)
 
 
 class Text(NamedTuple):
@@ -81,6 +83,9 @@ def frame_column(series: Any) -> Any:
     """One narwhals series as a column."""
     if series.implementation.is_pandas_like():
         return _pandas_column(series)
+    if series.dtype in (*NESTED, *WIDE):
+        what = "one value" if series.dtype in NESTED else "a number of at most 64 bits"
+        raise ValueError(f"column {series.name!r} has type {series.dtype}; cells hold {what} each")
     if series.dtype in TEXT:
         return Text(series.to_polars(), None)
     if series.dtype.is_numeric() and series.null_count():

@@ -34,7 +34,16 @@ def indexable_frame(frame: object) -> Any:
     """
     table = nw.from_native(frame, eager_only=True)
     kind = table.implementation
-    return frame if kind.is_pandas() or kind.is_polars() else table.to_polars()
+    if kind.is_pandas() or kind.is_polars():
+        return frame
+    from polars.exceptions import PanicException, PolarsError
+
+    try:
+        return table.to_polars()
+    except (PanicException, PolarsError) as error:
+        raise ValueError(
+            f"the frame has a column of a type that Polars cannot read: {error}"
+        ) from None
 
 
 def frame_matrix(frame: object) -> Array:

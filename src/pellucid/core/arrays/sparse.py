@@ -31,6 +31,50 @@ def to_dense(X: Any, instead: str = "select columns or rows first") -> Any:
     return X.toarray()
 
 
+def check_places(X: Any, name: str = "X") -> None:
+    """Refuse a sparse table whose parts do not fit together: compiled code follows its indices.
+
+    SciPy takes what it is given on trust. It costs a look at every index, and changes nothing.
+
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array([[0.0, 2.0]])
+    >>> X.indices[0] = 7
+    >>> check_places(X)
+    Traceback (most recent call last):
+    ValueError: X is a sparse table with a number in column 7, but its columns are 0 to 1
+    """
+    if not issparse(X) or X.ndim != 2:
+        return
+    if X.format == "coo":
+        for places, n, what in zip(X.coords, X.shape, ("row", "column"), strict=True):
+            _check_range(places, n, name, what)
+        if len({len(X.data), *map(len, X.coords)}) > 1:
+            raise ValueError(f"{name} is a sparse table whose numbers and places differ in length")
+    elif X.format == "lil":
+        _check_range([j for row in X.rows for j in row], X.shape[1], name, "column")
+    elif X.format in ("csr", "csc", "bsr"):
+        size = getattr(X, "blocksize", (1, 1))
+        lines, across, what = X.shape[0] // size[0], X.shape[1] // size[1], "column"
+        if X.format == "csc":
+            lines, across, what = across, lines, "row"
+        start = X.indptr
+        fits = len(start) == lines + 1 and start[0] == 0 and not (np.diff(start) < 0).any()
+        if not fits or start[-1] > min(len(X.indices), len(X.data)):
+            raise ValueError(
+                f"{name} is a sparse table whose pointers (indptr) do not fit its parts"
+            )
+        _check_range(X.indices[: start[-1]], across, name, what)
+
+
+def _check_range(places: Any, n: int, name: str, what: str) -> None:
+    if not len(places):
+        return
+    low, high = int(np.min(places)), int(np.max(places))
+    if low < 0 or high >= n:
+        found = f"a number in {what} {low if low < 0 else high}"
+        raise ValueError(f"{name} is a sparse table with {found}, but its {what}s are 0 to {n - 1}")
+
+
 class Spread(NamedTuple):
     """The columns one by one: nothing of the size p x p."""
 

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, Matrix
 from pellucid.core.runtime.warn import warn
 

@@ -5,11 +5,12 @@ from typing import Any
 import narwhals.stable.v1 as nw
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_rows_and_columns
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import validate_data
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.conformal.conformal_scores import check_calibration_size
 

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils import resample
 from sklearn.utils.stats import _weighted_percentile
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.scale import scaled, unit_exponent
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext

@@ -145,7 +145,7 @@ def _merge(
     blocks: list[tuple[int, int]],
     column: Column,
     keys: Keys | None,
-    firsts: list[IntArray],
+    firsts: list[IntArray] | None,
     codes: Codes,
 ) -> Any:
     """Number the values of all blocks together; returns the distinct values of the column."""
@@ -153,6 +153,8 @@ def _merge(
         values, inverse = np.unique(column, return_inverse=True)
         codes[:] = inverse
         return values
+    if firsts is None:  # there are no rows
+        return take(column, np.empty(0, dtype=np.intp))
     if any(len(first) == 0 for first in firsts):
         return _many_objects(column, codes)
     places = np.concatenate([a + first for (a, _), first in zip(blocks, firsts, strict=True)])

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import hstack, issparse
-from sklearn.utils.validation import check_array
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 
 
 def add_dummy_feature(X: Any, value: float = 1.0) -> Any:

@@ -15,10 +15,11 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.multiclass import type_of_target, unique_labels
-from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card

@@ -13,10 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source, reduce_rows

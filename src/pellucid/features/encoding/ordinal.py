@@ -12,10 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Source, reduce_rows

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import chunked, multiply_add, shift_divide

@@ -19,12 +19,13 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.special import digamma, fdtrc
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pellucid.base import encode_labels
 from pellucid.compiled.counts.moments import class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import column_spread
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, issparse
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.runtime.warn import warn
 from pellucid.features.scaling.kernels import chunked, take_columns

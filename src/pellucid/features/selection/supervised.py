@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_array
 
 from pellucid.base import _same_length
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array
 from pellucid.core.meta import takes_gaps

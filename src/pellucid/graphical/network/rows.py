@@ -7,9 +7,11 @@ of the variables as columns; the others count as missing.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.matrices import column_names
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
@@ -28,10 +30,10 @@ def columns_of(network: "BayesianNetwork", X: Any, without: Names = None) -> tup
     """Names and columns of a table, checked against what the network knows."""
     if hasattr(network, "n_features_in_"):
         names = fitted_names(network)
-        if without is not None and is_frame(X) and str(without) not in map(str, X.columns):
+        if without is not None and is_named(X) and str(without) not in column_names(X, 0):
             return _partial(network, X)
         return names, network._check_columns(X, reset=False)
-    if is_frame(X):
+    if is_named(X):
         return _partial(network, X)
     columns = bare(network)._check_columns(X, reset=True)
     if len(columns) != len(network.dag_.nodes):
@@ -40,6 +42,11 @@ def columns_of(network: "BayesianNetwork", X: Any, without: Names = None) -> tup
             "a frame may leave some out"
         )
     return network.dag_.nodes, columns
+
+
+def is_named(X: Any) -> bool:
+    """Whether X is a frame whose columns have names; numbers count places, as in an array."""
+    return is_frame(X) and all(isinstance(name, str) for name in nw.from_native(X).columns)
 
 
 def bare(network: "BayesianNetwork") -> "BayesianNetwork":

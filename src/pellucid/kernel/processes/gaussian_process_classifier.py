@@ -17,10 +17,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import validate_data
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card

@@ -18,10 +18,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import lapack
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Regressor, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import validate_data
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, Summary

@@ -240,5 +240,11 @@ def posterior(Z: Array, prior: Prior, scale: float, noise: float) -> Posterior:
     B = np.vstack([A @ L, penalty])
     norms = np.linalg.norm(B, axis=0)
     R = triangle(np.hstack([B / norms, np.append(c, np.zeros(q))[:, None]]))
-    T = (L / norms) @ solve_triangular(in_range(R[:q, :q], "the posterior"), np.eye(q))
+    R_theta = in_range(R[:q, :q], "the posterior")
+    if not np.diag(R_theta).all():  # the prior is too weak in this unit to tell them apart
+        raise ValueError(
+            "a column of X depends on others, and the prior is nothing beside it: "
+            "leave it out, or scale the columns of X"
+        )
+    T = (L / norms) @ solve_triangular(R_theta, np.eye(q))
     return Posterior(prior.mean + T @ R[:q, q], T)

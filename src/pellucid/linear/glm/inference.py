@@ -39,6 +39,8 @@ def invalid(model: Any) -> str:
         return "there are too many columns for the curvature that the errors are made of"
     if not model.n_observations_ - model.df_ > 1e-9 and not model._family().dispersion_known:
         return "there are no more observations than parameters"
+    if not model._phi() > 0:
+        return "every row is fitted exactly: nothing is left to estimate errors from"
     return ""
 
 
@@ -91,7 +93,8 @@ def glm_summary(
 def scalars(model: Any, reason: str) -> dict[str, float]:
     """The numbers below the table."""
     k = model.df_ - model.fit_intercept
-    ratio = (model.null_deviance_ - model.deviance_) / model._phi()
+    phi = model._phi()
+    ratio = (model.null_deviance_ - model.deviance_) / phi if phi else np.nan  # 0: nothing is left
     p = np.nan if reason or not k > 0 else float(chdtrc(k, max(ratio, 0.0)))
     found = {"deviance": model.deviance_, "null_deviance": model.null_deviance_}
     found |= {"d2": 1 - model.deviance_ / model.null_deviance_ if model.null_deviance_ else np.nan}

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.utils import check_array, check_X_y
 
 from pellucid.core.algebra.least_squares import joint_moments
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array, check_X_y
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext, History, iterate
 from pellucid.core.loops.statistics import Rows, unit_weights

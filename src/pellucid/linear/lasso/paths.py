@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
 from pellucid.core.algebra.least_squares import finite, joint_moments
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.loops.statistics import Rows, unit_weights

@@ -18,12 +18,12 @@ from typing import Any, Self, cast
 import numpy as np
 import scipy
 from scipy.linalg import LinAlgWarning, solve_triangular
-from sklearn.utils.validation import check_array
 
 from pellucid.base import with_callbacks
 from pellucid.core.algebra.least_squares import Engine, LinearFit, finish_wide, wide_system
 from pellucid.core.algebra.linalg import EPS, Solved, gram_schmidt, solve_svd
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, Map
 from pellucid.core.loops.iterate import FitContext

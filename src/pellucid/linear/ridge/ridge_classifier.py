@@ -17,10 +17,11 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, Map, Numbers, Seed
 from pellucid.core.figures import figures

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from pellucid.core.algebra.linalg import EPS
 from pellucid.core.algebra.relations import exact_relations
@@ -14,7 +13,7 @@ from pellucid.study.checks.column_rows import level_names
 from pellucid.study.checks.findings import finding
 from pellucid.study.reading.equality import Copies
 from pellucid.study.reading.number_forms import PLAIN
-from pellucid.study.reading.profiles import NUMBERS, Column, clock_unit
+from pellucid.study.reading.profiles import NUMBERS, Column, clock_unit, moment_name
 from pellucid.study.reading.refusals import LARGEST
 from pellucid.study.records import Finding
 
@@ -277,7 +276,7 @@ def dates(sheet: Sheet) -> list[Finding]:
         low: Any = column.order.low
         high: Any = column.order.high
         if column.kind == "date":
-            low, high = (str(cell) for cell in (column.cells.min(), column.cells.max()))
+            low, high = (moment_name(cell) for cell in (column.cells.min(), column.cells.max()))
         some[name] = {"form": form, "low": low, "high": high, "in_row_order": in_row_order(column)}
     return [finding("PEL114", some, columns=some)] if some else []
 

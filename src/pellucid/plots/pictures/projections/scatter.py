@@ -7,9 +7,10 @@ title.
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import Array, ArrayLike, Columns, MaybeArray
 from pellucid.plots.panels.marks import thinned, tone
 from pellucid.plots.panels.style import Axes, Panel, colour, legend

@@ -1,0 +1,87 @@
+"""scikit-learn's checks of tables, behind a look at what NumPy and SciPy take on trust.
+
+A sparse table whose indices point outside is refused, and what NumPy says of cells, rows and sizes
+it cannot read becomes one sentence. The rest of the library takes these functions from here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import validation
+
+from pellucid.core.arrays.lazy import refuse_lazy
+from pellucid.core.arrays.sparse import check_places
+
+
+def check_form(X: Any, name: str = "X") -> None:
+    """Refuse what is no table in memory that fits together, before anything is read of it."""
+    refuse_lazy(X, name)
+    check_places(X, name)
+    fields = getattr(getattr(X, "dtype", None), "names", None)
+    if fields:
+        named = ", ".join(map(str, fields[:3])) + (", ..." if len(fields) > 3 else "")
+        what = f"{name} is a structured array with the fields {named}"
+        raise TypeError(f"{what}; give a frame, or an array of numbers with a column for each")
+
+
+@contextmanager
+def reading(X: Any, name: str = "X") -> Iterator[None]:
+    """What is done inside turns X into an array; where it cannot, one sentence says why.
+
+    >>> with reading([[1.0, 2.0], [3.0]]):
+    ...     np.asarray([[1.0, 2.0], [3.0]])
+    Traceback (most recent call last):
+    ValueError: X must have rows of one length, got 2 cells in row 0 and 1 in row 1
+    >>> with reading([10**400], "y"):
+    ...     np.asarray([10**400], dtype=float)
+    Traceback (most recent call last):
+    ValueError: y holds a whole number beyond 1.8e308, the largest in double precision
+    """
+    try:
+        yield
+    except OverflowError:
+        what = "a whole number beyond 1.8e308, the largest in double precision"
+        raise ValueError(f"{name} holds {what}") from None
+    except ValueError as error:
+        if "setting an array element with a sequence" not in str(error):
+            raise
+        raise ValueError(_uneven(X, name)) from None
+
+
+def _uneven(X: Any, name: str) -> str:
+    """Which rows differ in length, or that a cell holds a list."""
+    cells = [len(row) if isinstance(row, list | tuple | np.ndarray) else 1 for row in X]
+    other = next((i for i, n in enumerate(cells) if n != cells[0]), None)
+    if other is None:
+        return f"{name} must have a number in each cell, got a list or an array in one of them"
+    found = f"got {cells[0]} cells in row 0 and {cells[other]} in row {other}"
+    return f"{name} must have rows of one length, {found}"
+
+
+def check_array(array: Any, **options: Any) -> Any:
+    """``sklearn.utils.check_array``, with a sentence for what no array can be made of.
+
+    >>> check_array([[1, 2]], dtype=float)
+    array([[1., 2.]])
+    """
+    name = options.get("input_name") or "X"
+    check_form(array, name)
+    with reading(array, name):
+        return validation.check_array(array, **options)
+
+
+def check_X_y(X: Any, y: Any, **options: Any) -> Any:  # noqa: N802  scikit-learn's name
+    """``sklearn.utils.check_X_y``, with a sentence for what no arrays can be made of."""
+    check_form(X)
+    with reading(X):
+        return validation.check_X_y(X, y, **options)
+
+
+def validate_data(model: BaseEstimator, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """``sklearn.utils.validation.validate_data``, with a sentence for what is no table."""
+    check_form(X)
+    with reading(X):
+        return validation.validate_data(model, X, y, **options)
