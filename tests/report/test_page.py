@@ -15,7 +15,7 @@ from pellucid.report import render, to_json
 from pellucid.report.charts import Frame, apart
 from pellucid.report.pictures import dependence
 from pellucid.report.rendering import SECTIONS
-from pellucid.report.sentences import board_lead, evidence_words
+from pellucid.report.sentences import board_lead, evidence_words, slice_words
 
 KINDS = ["binary", "regression"]
 
@@ -52,7 +52,9 @@ def test_every_finding_stands_once(kind):
 
 def test_evidence_is_said_in_words():
     found = {"rows": 585, "least_errors": 159, "by_chance": True, "examples": [[1, 2]], "of": None}
-    assert evidence_words(found) == "rows 585; errors no model can avoid 159"
+    assert evidence_words(found) == (
+        "rows 585; errors on the learning rows that no model can avoid 159"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -188,3 +190,13 @@ def test_what_a_program_needs_is_not_printed_as_evidence():
     assert evidence_words({"groups": 50, "reason": "Rows of one", "said": []}) == "groups 50"
     found = {"columns": {"day": {"form": "date", "low": "2012-01-01", "in_row_order": True}}}
     assert evidence_words(found) == "columns day form date; low 2012-01-01"
+
+
+def test_slices_stand_beside_the_error_of_all_rows():
+    """Whether a slice is wrong more often than the others can be seen without a calculation."""
+    one = {"column": "c", "slice": "a", "n": 9, "error": 0.4, "low": 0.1, "high": 0.8}
+    final = {"slices": [one | {"beyond": False}], "table": {"error": {"estimate": 0.2512}}}
+    said = slice_words(final, classes=True)
+    assert "share wrong (of all: 0.251) with intervals" in said["slice_lead"]
+    assert said["slice_rows"] == [("c: a", 9, 0.4, 0.1, 0.8)]
+    assert "(of all" not in slice_words({**final, "table": {}}, classes=True)["slice_lead"]

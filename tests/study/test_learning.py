@@ -13,6 +13,7 @@ import pellucid
 from pellucid import Plan, Study, learn
 from pellucid.study import TaskError
 from pellucid.study.judging.final_score import TestRows
+from pellucid.study.verdict.final_model import LEFT_TO_DO
 
 
 def noise_table(seed, n=120):
@@ -114,6 +115,22 @@ def test_the_record_is_whole_and_json(classes):
     assert record.insight.learning_curve["sizes"] == sorted(record.insight.learning_curve["sizes"])
     assert record.card["representation"]
     assert record.verdict.interval == record.final.table["accuracy"]
+
+
+def test_worst_rows_and_what_to_try_are_those_of_this_study():
+    """A date is told as a date, and nothing is advised that every study has done already."""
+    rng = np.random.default_rng(0)
+    n, p = 90, 25
+    X = rng.normal(size=(n, p))
+    day = [f"{d % 28 + 1:02}/{d % 12 + 1:02}/2023" for d in rng.permutation(n)]
+    table = {f"x{j}": X[:, j] for j in range(p)} | {"day": day}
+    plan = Plan(candidates=("ridge", "forest"), prefer="strong")
+    record = learn(table | {"y": X[:, 0] + 0.5 * rng.normal(size=n)}, "y", plan=plan)
+    assert all(len(row["cells"]["day"]) == 10 for row in record.final.worst)
+    tried = {"regularise more", "penalise less", "use an ensemble", "use a richer model class"}
+    assert record.diagnosis.kind == "overfit"
+    assert record.diagnosis.remedies == ("use fewer columns", "collect more rows")
+    assert not tried & {r for some in LEFT_TO_DO.values() for r in some}
 
 
 def test_same_data_same_record(classes):

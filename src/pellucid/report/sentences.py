@@ -20,10 +20,14 @@ KIND_WORDS = {
 }
 EVIDENCE = {  # key of a finding's evidence -> how a reader says it; "" is not said
     "expected_by_chance": "",
-    "least_errors": "errors no model can avoid",
+    "least_errors": "errors on the learning rows that no model can avoid",
     "least_error_rate": "as a share",
-    "least_rmse": "rmse no model can get below",
-    "greatest_r2": "r2 no model can exceed",
+    "least_rmse": "rmse on the learning rows that no model can get below",
+    "greatest_r2": "r2 on the learning rows that no model can exceed",
+    "how": "",
+    "sentence": "",
+    "metric": "",
+    "with_columns": "with",
     "ece": "calibration error",
     "band": "by chance at most",
     "edge": "edge of a cube with 1 % of the rows",
@@ -260,7 +264,7 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         ],
         "worst_columns": columns,
         "worst_rows": worst,
-        **slice_words(final.get("slices"), classes=bool(r["task"]["classes"])),
+        **slice_words(final, classes=bool(r["task"]["classes"])),
     }
 
 
@@ -291,17 +295,20 @@ def card_words(learned: dict[str, int] | None) -> str:
     return f"Of model.pellucid, fitted on {learned['model']:,} rows." if learned else ""
 
 
-def slice_words(slices: list[dict[str, Any]] | None, *, classes: bool) -> dict[str, Any]:
+def slice_words(final: dict[str, Any], *, classes: bool) -> dict[str, Any]:
     """The table of slices and the sentence above it."""
-    what = "share wrong" if classes else "mean absolute error"
+    slices = final.get("slices")
+    what, name = ("share wrong", "error") if classes else ("mean absolute error", "mae")
+    whole = final["table"].get(name, {}).get("estimate")
+    of_all = "" if whole is None else f" (of all: {number(whole)})"
     rows = [
         (f"{one['column']}: {one['slice']}", one["n"], one["error"], one["low"], one["high"])
         for one in slices or []
     ]
     beyond = [one for one in slices or [] if one["beyond"]]
     lead = (
-        f"Rows kept aside, by one column at a time; {what} with intervals that hold for all slices "
-        "together. "
+        f"Rows kept aside, by one column at a time; {what}{of_all} with intervals that hold for "
+        "all slices together, the highest lower end first. "
     )
     if beyond:
         first = beyond[0]
@@ -489,13 +496,18 @@ def evidence_words(evidence: dict[str, Any]) -> str:
 
     >>> evidence_words({"share": {"sex": 0.032, "age": 0.5}, "rows": 12})
     'share sex 3.2 %, age 50 %; rows 12'
+    >>> evidence_words({"how": "bins", "without": {"estimate": 6.3, "low": 3.0, "high": 11.0}})
+    'without 6.3 (3 to 11)'
     """
     parts = []
     told = [(k, v) for k, v in evidence.items() if EVIDENCE.get(k, k) and not _unsaid(v)]
     for key, value in told[:4]:
         name = EVIDENCE.get(key, key.replace("_", " "))
         shown = share if key.startswith("share") else cell
-        if isinstance(value, dict):
+        if isinstance(value, dict) and {"estimate", "low", "high"} <= value.keys():
+            ends = f"{number(value['low'])} to {number(value['high'])}"
+            parts.append(f"{name} {number(value['estimate'])} ({ends})")
+        elif isinstance(value, dict):
             items = [f"{k} {shown(v)}" for k, v in list(value.items())[:3]]
             parts.append(f"{name} {', '.join(items)}{', …' if len(value) > 3 else ''}")
         else:

@@ -151,6 +151,7 @@ LOW, HIGH = np.array([0.70, 0.72, 0.71]), np.array([0.99, 0.98, 0.99])
     [
         (LOW, LOW - 0.01, {"baseline": LOW + 0.001}, "uninformative"),
         (LOW, LOW - 0.01, {"baseline": 0.9}, "uninformative"),
+        (LOW, [0.66, 0.87, 0.57], {"baseline": [0.56, 0.78, 0.47]}, "good"),  # guessing varies
         (HIGH, LOW, {}, "overfit"),
         (HIGH, LOW, {"baseline": LOW - 0.2, "richer": HIGH}, "overfit"),
         (LOW, LOW - [0.001, 0.002, 0.001], {}, "good"),  # significant, but small

@@ -235,6 +235,10 @@ def test_rows_in_order_of_a_date_are_said_to_be():
     days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 10, 26), eager=True)
     (found,) = (f for f in audit(clean() | {"day": days}, "y").findings if f.code == "PEL114")
     assert found.evidence["columns"]["day"]["in_row_order"]
+    assert found.evidence["columns"]["day"]["low"] == "2020-01-01"
+    told = [day.strftime("%d.%m.%Y") for day in days]  # a date in text has no midnight either
+    (found,) = (f for f in audit(clean() | {"day": told}, "y").findings if f.code == "PEL114")
+    assert found.evidence["columns"]["day"]["high"] == "2020-10-26"
 
 
 def test_copied_columns_of_a_wide_table():

@@ -238,8 +238,14 @@ def _sentence(names: tuple[str, ...], best: int, mean: float, beats: BoolArray, 
 
 
 def _named(names: list[str]) -> str:
-    """The names; of a long list the first ones."""
+    """The names; of a long list the first ones.
+
+    >>> _named(["average of a, b and c", "a", "b"])
+    'average of a, b and c; a; and b'
+    """
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
+    if len(names) > 1 and any("," in name for name in names):
+        return f"{'; '.join(names[:-1])}; and {names[-1]}"
     last = ", and " if any(" and " in name for name in names) else " and "
     return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -3,7 +3,9 @@ r"""Too rigid, too flexible, or nothing to learn: a verdict from fold scores.
 The first that holds, with one-sided paired t-tests at level alpha over the folds (scores of losses
 are turned round first):
 
-    uninformative   train is not better than the baseline (p >= alpha)
+    uninformative   neither train nor test is better than the baseline (p >= alpha): guessing is
+                    measured on the rows held out, beside which the other scores of training rows
+                    vary by the luck of the fold
     overfit         train - test > 0, and the mean gap exceeds 10 % of (train - baseline), or 5 % of
                     |train| without a baseline
     underfit        a richer model is better on the test rows
@@ -86,7 +88,7 @@ def diagnose_fit(
     room = GAP_OF_TRAIN * abs(float(inside.mean()))
     if base is not None:
         room = GAP_OF_GAIN * float(inside.mean() - base.mean())
-    if base is not None and not better(inside, base):
+    if base is not None and not better(inside, base) and not better(outside, base):
         kind = "uninformative"
         sentence = "even on its training rows it is not shown to be better than guessing"
     elif better(inside, outside) and gap > room:

@@ -4,6 +4,7 @@
 rows once, beside guessing, and keeps what its errors look like.
 """
 
+import datetime
 import math
 import warnings
 from copy import copy
@@ -38,6 +39,7 @@ from pellucid.study.judging.gain import EXTREME
 from pellucid.study.judging.measure import Scorer
 from pellucid.study.judging.slices import error_slices
 from pellucid.study.judging.threshold_choice import Cut
+from pellucid.study.reading.profiles import moment_name
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.reading.tasks import COUNTED
 from pellucid.study.records import Final, Task
@@ -428,6 +430,8 @@ def _label(value: Any) -> Any:
         return [_label(one) for one in value.tolist()]
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, datetime.datetime):
+        return moment_name(value)
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 

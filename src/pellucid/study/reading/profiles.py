@@ -558,7 +558,7 @@ def _profile(column: Column, role: str, note: str) -> ColumnProfile:
         if column.kind == "whole":
             low, high = int(low), int(high)
     elif column.kind == "date":
-        low, high = (_iso(cell) for cell in (column.cells.min(), column.cells.max()))
+        low, high = (moment_name(cell) for cell in (column.cells.min(), column.cells.max()))
     return ColumnProfile(
         column.name,
         column.kind,
@@ -574,5 +574,12 @@ def _profile(column: Column, role: str, note: str) -> ColumnProfile:
     )
 
 
-def _iso(cell: Any) -> str:
+def moment_name(cell: Any) -> str:
+    """A date or a time of a day as text; midnight is not said.
+
+    >>> import datetime
+    >>> day = datetime.datetime(2024, 5, 1)
+    >>> moment_name(day), moment_name(day.replace(hour=7))
+    ('2024-05-01', '2024-05-01T07:00:00')
+    """
     return str(cell.isoformat()).removesuffix("T00:00:00")

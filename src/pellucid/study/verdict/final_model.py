@@ -86,6 +86,12 @@ from pellucid.study.splits.split import group_codes
 from pellucid.study.verdict.insights import explain
 
 NOT_REFITTED = "the refit on all rows (model.pellucid is the model that met the test rows)"
+LEFT_TO_DO = {  # by what is wrong: settings are tuned, averages and boosting were tried
+    "uninformative": ("look for other inputs",),
+    "overfit": ("use fewer columns", "collect more rows"),
+    "underfit": ("take the richer model",),
+    "good": (),
+}
 MANY = ("multilabel", "multi_output_regression", "ranking")  # no single last value
 
 
@@ -455,7 +461,7 @@ def _diagnosis(ground: Ground) -> Diagnosis:
     chosen, sign, task = ground.chosen, ground.shop.scorer.sign, ground.shop.scorer.task
     richer = [o for o in ground.trained.outcomes if o.complexity > chosen.complexity]
     rich = max(richer, key=lambda o: sign * o.scores.mean()) if richer else None
-    return diagnose_fit(
+    found = diagnose_fit(
         chosen.train_scores,
         chosen.scores,
         baseline=_guess(ground).scores,
@@ -463,6 +469,7 @@ def _diagnosis(ground: Ground) -> Diagnosis:
         greater_is_better=task.greater_is_better,
         alpha=ground.plan.alpha,
     )
+    return found._replace(remedies=LEFT_TO_DO[found.kind])
 
 
 def _explain(
