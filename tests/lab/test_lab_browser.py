@@ -309,6 +309,7 @@ def test_every_panel_has_words_and_stays_inside_the_window(browser, exported):
     assert browser.run(unnamed) == 0
 
 
+STALE = "document.body.matches('.stale') && +getComputedStyle($('formula')).opacity < 0.5"
 IRIS = b"species,sepal,petal,petal\nu,0,0,9\nv,1,1,8\nv,2,2,7\nu,,5,6\n"
 FLOWERS = {"X": [[0, 0], [1, 1], [2, 2]], "y": [0, 1, 1], "names": ["sepal", "petal"]}
 
@@ -398,6 +399,7 @@ def test_settings_are_sent_and_errors_stay_in_place(browser, served):
     asked_next(browser, lambda: browser.run("{" + move.format(3) + "}"))
     assert browser.text("#error") == "a rate of 3 is not for this page"
     assert "0.5" in browser.formula()
+    assert browser.run(STALE)  # a formula of other settings than those that are shown
     choose = ("{const s = document.querySelector('#set-method'); s.value = '1'; "
               "s.dispatchEvent(new Event('change'))}")  # fmt: skip
     asked_next(browser, lambda: browser.run(choose))  # fails too, but the settings are shown
@@ -405,6 +407,7 @@ def test_settings_are_sent_and_errors_stay_in_place(browser, served):
     asked_next(browser, lambda: browser.click("#presets button:nth-child(2)"))
     assert browser.run("document.querySelector('#set-most')") is not None
     assert browser.run("document.querySelector('#error').hidden")
+    assert not browser.run(STALE)
     assert asked_next(browser, lambda: browser.run(choose))["params"]["method"] == "step!"
     assert browser.run("document.querySelector('#set-most')") is None
     assert browser.text("#place") == "0 / 7"

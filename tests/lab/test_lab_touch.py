@@ -25,7 +25,6 @@ pytestmark = pytest.mark.skipif(
 )
 FIRST = list({entry.folder: name for name, entry in reversed(ENTRIES.items())}.values())
 WITH_ROWS = [name for name in PAGES if page_of(name).kind != "none"]
-SAMPLE = ["kmeans", "linear_regression", "logistic_regression", "nearest_neighbours"]
 COUNTED = {"conjugate", "id3", "scree", "threshold", "tuning_on_test"}  # a move may leave counts
 SOME = ("kmeans", "ridge", "bayesian_network", "value_iteration")  # pages of a small gallery
 
@@ -143,9 +142,7 @@ def test_long_formulas_may_break_where_nothing_is_torn(browser, gallery):
 # ------------------------------------------------------------------- stories
 
 
-@pytest.mark.parametrize(
-    "name", [n if n in SAMPLE[:2] else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
-)
+@pytest.mark.parametrize("name", list(PAGES))
 def test_a_story_is_told_by_keys(browser, lab, name):
     """Every scene by the keyboard alone, each with its words, question and answer."""
     window(browser, 1400, 1000)
@@ -167,24 +164,26 @@ def test_a_story_is_told_by_keys(browser, lab, name):
 # ------------------------------------------------------------------- touch
 
 
-def test_axes_stay_while_twenty_points_are_drawn(browser, lab):
+@pytest.mark.parametrize("name", ["kmeans", "logistic_regression", "regression_tree"])
+def test_axes_stay_while_twenty_points_are_drawn(browser, lab, name):
+    """On a page of points, one of classes and one of values."""
     window(browser, 1400, 1000)
-    opened(browser, lab, "kmeans", "step=0")
+    opened(browser, lab, name, "step=0")
+    rows = browser.run("state.trace.data.X.length")
+    panel = browser.run("document.querySelector('#panels figure').panel.name")
     box = "[...document.querySelectorAll('#panels figure')][0].shown"
     before = browser.run(box)
     browser.click("#tool-draw")
     left, right, bottom, top = before
     for k in range(20):
         x, y = left + (right - left) * (0.02 + 0.048 * k), bottom + (top - bottom) * 0.97
-        click(browser, *at(browser, "rows", x, y))
+        click(browser, *at(browser, panel, x, y))
     browser.wait("!state.running && state.again === null")
-    assert browser.run("state.trace.data.X.length") == 80
+    assert browser.run("state.trace.data.X.length") == rows + 20
     assert browser.run(box) == before
 
 
-@pytest.mark.parametrize(
-    "name", [n if n in SAMPLE else pytest.param(n, marks=pytest.mark.slow) for n in WITH_ROWS]
-)
+@pytest.mark.parametrize("name", WITH_ROWS)
 def test_numbers_follow_a_row_that_is_dragged(browser, lab, name):
     """While the button is still down the frame is the one of the rows as they are."""
     window(browser, 1400, 1000)
@@ -212,6 +211,35 @@ def test_numbers_follow_a_row_that_is_dragged(browser, lab, name):
     assert during != before or name in COUNTED
     assert browser.run("state.data.X.length") == browser.run("state.trace.data.X.length")
     assert browser.complaints == []
+
+
+def test_rows_that_give_no_run_leave_no_numbers_that_look_like_theirs(browser, lab):
+    """A count is dragged below 0: the frame that followed the finger goes, what stays is pale."""
+    window(browser, 1400, 1000)
+    opened(browser, lab, "poisson_regression", "step=end")
+    pale = "document.body.matches('.stale') && +getComputedStyle($('numbers')).opacity < 0.5"
+    last = browser.text("#place")
+    x, y = at(browser, "data", *browser.run("placeOf(rows(), 0)"))
+    browser.mouse("mousePressed", x, y)
+    browser.mouse("mouseMoved", x + 5, y - 9)
+    browser.wait("state.coarse && !state.running")
+    assert not browser.run(pale)
+    bottom = at(browser, "data", 0, -3)[1]
+    browser.mouse("mouseMoved", x + 5, bottom)
+    browser.mouse("mouseReleased", x + 5, bottom)
+    browser.wait("!state.running && state.again === null && !$('error').hidden")
+    assert browser.run("state.coarse") is None
+    assert browser.run(pale)
+    browser.press("ArrowLeft")
+    assert browser.text("#place") != last  # the run before can still be stepped through
+    browser.click("#undo")
+    browser.wait("!state.running && state.again === null")
+    assert not browser.run(pale)
+    browser.click("#clear")
+    assert browser.run(pale)
+    browser.click("#presets button")
+    browser.wait("!state.running && state.again === null")
+    assert not browser.run(pale)
 
 
 def test_a_query_and_a_start_are_dragged(browser, lab):
@@ -341,15 +369,24 @@ def test_data_travel_in_a_link_of_the_server(browser, lab):
 # ------------------------------------------------------------------- phones, light and motion
 
 
-@pytest.mark.parametrize(
-    "name", [n if n in SAMPLE[:2] else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
-)
+@pytest.mark.parametrize("name", list(PAGES))
 def test_picture_and_formula_in_one_view_of_a_phone(browser, lab, name):
+    """In the first scene and behind the last answer, with the whole formula to be seen."""
     window(browser, 390, 844)
-    opened(browser, lab, name)
+    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    browser.call("Emulation.setEmulatedMedia", features=still)
     bottom = "document.querySelector({0}).getBoundingClientRect().bottom".format
-    assert browser.run(bottom("'#panels figure'")) < browser.run(bottom("'#formula'")) <= 844
-    assert browser.run("document.documentElement.scrollWidth") <= 390
+    hidden = "(() => { const f = document.querySelector('#formula'); " \
+             "return f.scrollHeight - f.clientHeight; })()"  # fmt: skip
+    for scene in (1, len(page_of(name).story)):
+        opened(browser, lab, name, f"story={scene}")
+        if scene > 1:
+            browser.click("#story .reveal")
+        assert browser.run("scrollY") == 0  # the picture that answers is still in view
+        assert browser.run(bottom("'#panels figure'")) < browser.run(bottom("'#formula'")) <= 844
+        assert browser.run(hidden) <= 1
+        assert browser.run("document.documentElement.scrollWidth") <= 390
+    browser.call("Emulation.setEmulatedMedia", features=[])
     window(browser, 1400, 1000)
 
 

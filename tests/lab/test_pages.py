@@ -120,16 +120,60 @@ def test_rows_of_a_reader(name):
         hard += [rng.normal(size=(2, width)), rng.normal(size=(12, width)), line]
     for X in hard:
         given = {"X": X.tolist(), "y": (np.arange(len(X)) % 2).tolist()}
-        trace, sentence = None, ""
+        trace, said = None, None
         try:
             trace = page.run(rows_of(page, given, 0), page.settings(), 0)
         except ValueError as error:
-            sentence = str(error)
+            said = error
         if trace is None:
-            assert "\n" not in sentence
-            assert 10 < len(sentence) < 400
+            ours(said)
         else:
             check(trace)
+
+
+def ours(error):
+    """One sentence that this library wrote: none of NumPy's or SciPy's."""
+    place = error.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    assert "pellucid" in place.tb_frame.f_code.co_filename, error
+    assert "\n" not in str(error)
+    assert 10 < len(str(error)) < 400
+
+
+def ends_of(page):
+    """Settings at their ends: all of them at once, then (slow) each alone."""
+    first = page.settings(page.presets[0].params)
+    shown = [c for c in page.controls if all(first[k] in v for k, v in c.only.items())]
+    spans = [c for c in shown if c.kind in ("number", "integer")]
+    yield from ({c.name: getattr(c, end) for c in spans} for end in ("low", "high"))
+    yield from ({c.name: value} for c in spans for value in (c.low, c.high))
+    yield from ({c.name: value} for c in shown if c.kind == "choice" for value in c.options)
+    yield from ({c.name: True} for c in shown if c.kind == "switch")
+
+
+ENDS = [
+    pytest.param(name, ends, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 1))
+    for name in NAMES
+    for i, ends in enumerate(ends_of(page_of(name)))
+]
+
+
+@pytest.mark.parametrize(("name", "ends"), ENDS)
+def test_settings_at_their_ends(name, ends):
+    """A trace that is true, or one sentence that is our own: none of NumPy's or SciPy's."""
+    page = page_of(name)
+    preset = page.presets[0]
+    data = None if preset.data is None else preset.data(np.random.default_rng(0))
+    trace, said = None, None
+    try:
+        trace = page.run(data, {**page.settings(preset.params), **ends}, 0)
+    except ValueError as error:
+        said = error
+    if trace is None:
+        ours(said)
+    else:
+        check(trace)
 
 
 def test_a_contradiction_is_seen():

@@ -57,6 +57,11 @@ async function run(step) {
     else setTrace(trace, step, data);
   } catch (error) {
     say(error.message);
+    stale(true);
+    if (step !== "coarse" && state.coarse) {  // no whole run comes: back to the last one
+      state.coarse = null;
+      showFrame();
+    }
   } finally {
     state.running = false;
     document.body.classList.remove("busy");
@@ -68,9 +73,15 @@ async function run(step) {
   }
 }
 
+/** Whether formula and numbers are those of other rows or settings than the ones to be seen. */
+function stale(on) {
+  document.body.classList.toggle("stale", on);
+}
+
 /** The one frame that a finger is waiting for; the whole run comes when it lets go. */
 function follow(trace, data) {
   if (data === state.data) state.draft = null;
+  stale(false);
   state.coarse = trace;
   showFrame();
 }
@@ -102,6 +113,7 @@ function setTrace(trace, step, data) {
   const last = trace.frames.length - 1;
   state.trace = trace;
   state.coarse = null;
+  stale(state.again === null && data !== state.data);
   // unless the reader is already elsewhere
   if (state.again === null && data === state.data) state.draft = null;
   keepHeldOut(data, trace.data);

@@ -99,6 +99,7 @@ function edit(data, { remember = true, send = true, note = "", axes = true } = {
   $("rows-note").textContent = [note, enough ? "" : `Draw ${wanted}.`].filter(Boolean).join(" ");
   tool.refill(true);
   if (state.trace) showFrame();
+  if (!enough) stale(true);
   if (enough && send) renew(send === "coarse" ? "coarse" : "keep");
 }
 

@@ -119,6 +119,8 @@ def curves(grown: Grown, node: int) -> Any:
     marks, least = [rule(y=before, label="impurity of the node")], before
     for j, name in enumerate(grown.names):
         known = grown.table[:, j][~np.isnan(grown.table[:, j])]
+        if not len(known):  # nothing is known of it anywhere
+            continue
         low, high = float(known.min()), float(known.max())
         found = divisions(grown, node, j)
         if found is not None:
