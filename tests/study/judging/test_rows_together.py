@@ -63,11 +63,13 @@ def test_measures_of_groups_have_intervals_of_groups():
     table |= {"mae": KNOWN._replace(estimate=float(error.mean())), "median_ae": KNOWN}
     found = blocked_intervals(NUMBER, rows, table, model, x[:, None])
     assert "rmse" not in found  # the study's own has its interval already
+    assert "rmse" in blocked_intervals(NUMBER, rows, table, model, x[:, None], own=True)
     assert math.isnan(found["rss"].low)
     assert math.isnan(found["max_error"].high)
     half = (found["mae"].high - found["mae"].low) / 2
     groups = error[::k]
     assert half == pytest.approx(2.02 * groups.std(ddof=1) / math.sqrt(m), rel=0.1)
+    assert found["mae"].standard_error == pytest.approx(half / 2.02, rel=0.1)
     assert found["median_ae"].low < np.median(groups) < found["median_ae"].high
 
 

@@ -24,11 +24,16 @@ MEDIAN = "median_ae"  # the jackknife does not see how it varies
 
 
 def blocked_intervals(
-    task: Task, rows: Judged, table: Any, model: BaseEstimator, X: Any
+    task: Task, rows: Judged, table: Any, model: BaseEstimator, X: Any, *, own: bool = False
 ) -> dict[str, Interval]:
-    """Every measure of the table, with the interval and the standard error of its blocks."""
+    """Every measure of the table, with the interval and the standard error of its blocks.
+
+    The study's ``own`` has another on the test rows, and is among them only when asked for.
+    """
     found = {}
     for name, known in table.items():
+        if name == task.metric and not own:
+            continue
         one = _blocked(task, rows, SAME.get(name, name), known, model, X)
         if one is None:
             one = known._replace(low=math.nan, high=math.nan, standard_error=math.nan)

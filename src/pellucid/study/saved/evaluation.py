@@ -174,8 +174,8 @@ def judge(
         )
         if blocks is not None and task.kind in (*CLASSES, "regression"):
             judged = Judged(answers.y, blocks, answers.query, apart=False)
-            own = blocked_intervals(task, judged, table, model, answers.X)
-            for name, interval in own.items():
+            every = blocked_intervals(task, judged, table, model, answers.X, own=True)
+            for name, interval in every.items():
                 table = with_metric(table, name, interval)
         labels = None if by is None else group_labels(rows[by])
         groups = () if labels is None else group_scores(answers, labels, blocks)

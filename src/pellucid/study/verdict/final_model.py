@@ -343,8 +343,7 @@ def _in_blocks(task: Task, rows: Judged, found: Evaluation, model: Any, X: Any) 
         return final
     table = final.table
     for name, interval in blocked_intervals(task, rows, table, model, X).items():
-        if name != task.metric:  # the study's own has another, of the model whose gain is tested
-            table = with_metric(table, name, interval)
+        table = with_metric(table, name, interval)
     by_class = final.by_class
     if by_class:
         by_class = blocked_recall(by_class, found.said.prediction, found.y, rows.blocks)
