@@ -415,8 +415,14 @@ def test_record_predicts_tables_with_columns_that_were_left_out(tmp_path):
 
 def test_a_record_in_a_notebook_is_short_and_has_a_page(classes, tmp_path):
     _, record = classes
-    assert len(repr(record)) < 1500
-    assert record.verdict.text[0] in repr(record)
+    text = record.verdict.text
+    wordy = record._replace(verdict=record.verdict._replace(text=(text[0], *["So it is."] * 90)))
+    for one in (record, wordy):  # however much there is to say
+        assert len(repr(one)) < 500
+        assert repr(one).startswith("<study of ")
+        assert text[0] in repr(one)
+        assert str(one) == str(one.verdict)
+    assert repr(wordy).endswith("So it is. ...>")
     assert record._repr_html_().startswith("<iframe")
     path = record.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()

@@ -39,6 +39,7 @@ KINDS = (
 )
 VERDICTS = ("suspect", "shown", "not_shown", "excluded")
 SEVERITIES = ("info", "warning", "error")
+SHORT = 400  # characters of a verdict at a prompt
 
 
 @readable
@@ -526,9 +527,16 @@ class StudyRecord(NamedTuple):
         }
 
     def __repr__(self) -> str:
-        """Verdict and size; the members hold the rest."""
-        head = str(self.verdict) if self.verdict else self.partial or "not finished"
-        return f"<study of {self.audit.n_rows:,} rows, {self.audit.n_columns} columns: {head}>"
+        """Size and verdict, as many of its sentences as are short; the members hold the rest."""
+        text = self.verdict.text if self.verdict else (self.partial or "not finished",)
+        size = f"study of {self.audit.n_rows:,} rows, {self.audit.n_columns} columns"
+        kept = max(i for i in range(1, len(text) + 1) if i == 1 or len(" ".join(text[:i])) <= SHORT)
+        more = " ..." if kept < len(text) else ""
+        return f"<{size}: {' '.join(text[:kept])[:SHORT]}{more}>"
+
+    def __str__(self) -> str:
+        """The verdict, whole."""
+        return str(self.verdict) if self.verdict else repr(self)
 
     def _repr_html_(self) -> str:
         """The report, for a notebook."""
