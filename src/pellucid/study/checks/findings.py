@@ -383,7 +383,7 @@ FINDINGS: dict[str, Rule] = {
         "One row moves the fit",
         "A row has Cook's distance above 1.",
         "The conclusions rest on a single row.",
-        "Look at the row; compare the fit without it, or use a robust loss.",
+        "Look at the row (the first is 0); compare the fit without it, or use a robust loss.",
     ),
     "PEL412": Rule(
         "warning",
