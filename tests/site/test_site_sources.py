@@ -214,3 +214,8 @@ def test_blocks_are_run_alone_and_their_picture_is_described():
     assert "2 points" in result["alt"]
     with pytest.raises(NameError):
         blocks.run_block("print(scatter)")
+
+
+def test_the_value_that_a_block_ends_in_is_shown():
+    assert blocks.run_block("print(1)\n[2, 'b']\n")["printed"] == "1\n[2, 'b']\n"
+    assert blocks.run_block("[].append(1)\n")["printed"] == ""

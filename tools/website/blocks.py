@@ -1,8 +1,9 @@
 """Run the Python blocks of the pages, each alone, and keep what they print and draw.
 
 A block is text between ```` ```python ```` fences without prompts. What it printed is shown under
-it; where it ends in ``.plot()`` the picture is shown too, with the picture's own words for readers
-who cannot see it. Results are kept by the text of the block and the state of ``src/``.
+it, and the value that it ends in, as at a prompt; where it ends in ``.plot()`` the picture is shown
+instead, with the picture's own words for readers who cannot see it. Results are kept by the text of
+the block and the state of ``src/``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def run_block(code: str) -> dict[str, Any]:
             alt = getattr(record, "alt", "")
             record.plot()
         elif last is not None:
-            eval(compile(ast.Expression(last), "<page>", "eval"), scope)
+            value = eval(compile(ast.Expression(last), "<page>", "eval"), scope)
+            printed.write("" if value is None else f"{value!r}\n")
         image = save_figure(plt, mpl) if plt.get_fignums() else None
     plt.close("all")
     return {"printed": printed.getvalue(), "alt": alt, "image": image}

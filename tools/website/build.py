@@ -22,8 +22,8 @@ SITE = ROOT / "build/site"
 
 
 def source_state() -> str:
-    """A digest of ``src/``: what was made from another state is made again."""
-    digest = hashlib.sha256()
+    """A digest of ``src/`` and of what runs blocks: what another state made is made again."""
+    digest = hashlib.sha256(Path(blocks.__file__).read_bytes())
     kinds = {".py", ".js", ".css", ".html", ".csv", ".json", ".txt"}
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix in kinds and "__pycache__" not in path.parts:
