@@ -148,7 +148,9 @@ def test_positive(intercept, shrink):
     assert (gradient[~free] <= 1e-8).all()
     assert not free.all()
     with pytest.raises(ValueError, match="not linear"):
-        model.summary()
+        model.leverage(X)
+    assert "not linear" in model.summary().reason
+    assert np.isnan(model.summary().low).all()
 
 
 def test_sparse_equals_dense():
@@ -235,6 +237,85 @@ def test_standard_errors_of_all_parameters(shrink):
     A = np.linalg.inv(D.T @ D + np.diag([2.0 * shrink, 2, 2, 2, 2]))
     assert_allclose(s.posterior_sd, np.sqrt(s.sigma2 * np.diag(A)), rtol=1e-8)
     assert_allclose(s.standard_error, np.sqrt(s.sigma2 * np.diag(A @ D.T @ D @ A)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["a sum", "a constant", "more columns than rows"])
+@pytest.mark.parametrize("options", [{}, {"shrink_intercept": True}, {"fit_intercept": False}])
+@pytest.mark.parametrize("solver", ["auto", "svd"])
+def test_the_prior_decides_where_columns_depend(kind, options, solver):
+    """The posterior is that of the formula, also in directions of which no row says anything."""
+    X, y = data(40)
+    X = X[:8, [0, 1, 2, 3] * 3] + np.arange(96).reshape(8, 12) % 7 if "rows" in kind else X + 1
+    y = y[: len(X)]
+    more = {"a sum": X[:, 0] + X[:, 1], "a constant": np.full(len(X), 3.0)}
+    X = np.column_stack([X, more[kind]]) if kind in more else X
+    model = Ridge(2.0, solver=solver, **options).fit(X, y)
+    s = model.summary()
+    D = np.column_stack([np.ones(len(X)), X]) if model.fit_intercept else X
+    P = 2.0 * np.eye(D.shape[1])
+    P[0, 0] *= model.shrink_intercept or not model.fit_intercept
+    A = np.linalg.inv(D.T @ D + P)
+    assert_allclose(parameters(model)[-D.shape[1] :], A @ D.T @ y, atol=1e-9)
+    assert_allclose(s.posterior_sd, np.sqrt(s.sigma2 * np.diag(A)), rtol=1e-7)
+    sampling = np.sqrt(s.sigma2 * np.maximum(np.diag(A @ D.T @ D @ A), 0))
+    assert_allclose(s.standard_error, sampling, rtol=1e-6, atol=1e-7)
+    seen = np.linalg.matrix_rank(X - X.mean(axis=0) * (len(D[0]) > len(X[0])))
+    open_ = len(D[0]) - np.linalg.matrix_rank(D) if model.shrink_intercept else len(X[0]) - seen
+    assert (f"of {open_} direction" in s.reason) == (open_ > 0)
+    least_norm = "least-norm fit" in str(model.card())
+    assert least_norm == (open_ > 0)
+    assert "the columns are well conditioned" not in " ".join(str(model.card()).split())
+
+
+def test_without_a_penalty_the_words_are_those_of_least_squares():
+    X, y = data(40)
+    model, plain = Ridge(0.0).fit(X, y), LinearRegression().fit(X, y)
+    s, ols = model.summary(), plain.summary()
+    assert_allclose([s.low, s.high], [ols.low, ols.high], rtol=1e-9)
+    assert "shrunk" not in s.reason
+    assert "those of LinearRegression" in s.reason
+    card = str(model.card())
+    assert "prior" not in card
+    assert "constraint" not in card
+    with pytest.warns(LinAlgWarning, match="dependent"):
+        loose = Ridge(0.0).fit(np.column_stack([X, X[:, 0]]), y)
+    s = loose.summary()
+    assert_array_equal(np.isnan(s.low), [False, True, False, False, False, True])
+    assert_array_equal(np.isnan(s.standard_error), np.isnan(s.low))
+
+
+def test_a_constant_column_shares_with_a_penalised_intercept():
+    """Both are shrunk, so 3 w + b is cheapest split three to one; without alpha it is open."""
+    X, y = data(40)
+    X = np.column_stack([X + 1, np.full(40, 3.0)])
+    model = Ridge(2.0, shrink_intercept=True).fit(X, y)
+    assert_allclose(model.coef_[-1], 3 * model.intercept_)
+    assert model.gradient_ < 1e-12
+    for name in ("sparse", "wide"):
+        some = slice(None, 4) if name == "wide" else slice(None)
+        table = sparse.csr_matrix(X) if name == "sparse" else X
+        other = Ridge(2.0, shrink_intercept=True).fit(table[some], y[some])
+        assert_allclose(other.coef_[-1], 3 * other.intercept_)
+    assert Ridge(2.0).fit(X, y).coef_[-1] == 0
+
+
+def test_a_positive_fit_says_why_it_has_no_errors():
+    X, y = data(40)
+    model = Ridge(1.0, positive=True).fit(X, y)
+    s = model.summary()
+    assert not s.valid
+    assert "positive=True" in s.reason
+    assert_array_equal(s.estimate[1:], model.coef_)
+    assert np.isnan([s.standard_error, s.low, s.high, s.posterior_sd]).all()
+
+
+def test_the_penalty_on_the_intercept_is_in_brackets():
+    """lambda (b^2 + |w|^2), and the prior is that of both."""
+    X, y = data(40)
+    scales = " ".join(Ridge(3.0, shrink_intercept=True).fit(X, y).card().scales)
+    assert "RSS + lambda (b^2 + |w|^2)" in scales
+    assert "(b, w) ~ N(0, tau^2 I)" in scales
+    assert "RSS + lambda |w|^2 " in " ".join(Ridge(3.0).fit(X, y).card().scales)
 
 
 @pytest.mark.parametrize("options", [{}, {"shrink_intercept": True}])

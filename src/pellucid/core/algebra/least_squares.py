@@ -269,8 +269,13 @@ class Engine:
 
     @property
     def live(self) -> IntArray:
-        """The unknowns that the data say anything about."""
-        return np.append(0, self.at.active + 1) if self.unknowns == "all" else self.at.active
+        """The unknowns that the data say anything about.
+
+        Where b has a penalty, a column that is the same in every row shares its part with b.
+        """
+        if self.unknowns != "all":
+            return self.at.active
+        return np.append(0, np.flatnonzero((self.at.scale > 0) | (self.at.shift != 0)) + 1)
 
     @property
     def reduced(self) -> Reduced:

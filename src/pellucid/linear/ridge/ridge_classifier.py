@@ -32,11 +32,10 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights
 from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares.indicator import IndicatorSource
-from pellucid.linear.least_squares.least_squares import REASONS
 from pellucid.linear.linear_model import warn_free_of_penalty
 from pellucid.linear.logistic.sums import add, class_counts
 from pellucid.linear.ridge.ridge import SOLVERS, Ridge
-from pellucid.linear.ridge.ridge_model import RidgeFit
+from pellucid.linear.ridge.ridge_model import RidgeFit, way
 
 ClassWeights = ClassWeight | Sequence[dict[Any, float]]
 
@@ -93,6 +92,7 @@ class SignedTargets(LinearClassifier):
     def _check_target(self, y: Any, n: int) -> Any:
         """Codes of the classes, or a matrix of -1 and +1 for several labels."""
         self._multilabel = False
+        check_sortable(y)
         if y is None or not type_of_target(y, input_name="y").startswith("multilabel"):
             return Classifier._check_target(self, y, n)
         Y = check_array(y, accept_sparse="csr", input_name="y")
@@ -277,8 +277,8 @@ class RidgeClassifier(SignedTargets):
         """What is minimised and how, with the numbers of this fit."""
         check_is_fitted(self)
         large = self.solver_ == large_sparse.ROUTE
-        way = large_sparse.REASON if large else REASONS[self.solver_]
-        how = f"all targets at once: {way}"
+        route = large_sparse.REASON if large else way(self.solver_)
+        how = f"all targets at once: {route}"
         how += "; w >= 0" if self.positive else ""
         numbers = {"classes": len(self.classes_), "alpha": self.alpha, "rss": self.rss_}
         return self._card(self.alpha, how, numbers)

@@ -9,6 +9,7 @@ With X = U diag(d) V' of the centred X (after columns without a penalty have bee
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.algebra.least_squares import LinearFit
 from pellucid.core.arrays import check
@@ -17,15 +18,27 @@ from pellucid.core.loops.statistics import Rows, Source
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.linear import linear_model
-from pellucid.linear.budget import Budget
 from pellucid.linear.least_squares import large_sparse
 from pellucid.linear.least_squares import smoother as smoothing
 from pellucid.linear.least_squares.inference import cuts, estimate_table
 from pellucid.linear.least_squares.large_sparse import LargeFit, shared_attributes
 from pellucid.linear.least_squares.least_squares import REASONS
 from pellucid.linear.least_squares.smoother import Smoother, intercept_first
-from pellucid.linear.least_squares.summary import bare, parameter_root
+from pellucid.linear.least_squares.summary import bare
 from pellucid.linear.linear_model import LinearModel, one_dimensional, warn_free_of_penalty
+from pellucid.linear.ridge.posterior import ridge_spread
+
+AGAIN = "fit it again on rows drawn with replacement to see how far its parameters move"
+
+
+def way(route: str) -> str:
+    """How the system was solved: with alpha it is well conditioned, whatever the columns are.
+
+    >>> way("cholesky")
+    'Cholesky of the cross-products with alpha added: a well conditioned system'
+    """
+    own = {"cholesky": "Cholesky of the cross-products with alpha added: a well conditioned system"}
+    return {**REASONS, **own, "svd": "SVD of the rows"}[route]
 
 
 class Spectrum(NamedTuple):
@@ -152,32 +165,32 @@ class RidgeModel(LinearModel):
         Shrinkage biases the estimates, so there is no t-test: ``valid`` is False. The standard
         errors are those of sigma2 A X'X A with A = (X'X + alpha I)^-1; low and high bound the
         posterior N(w, sigma2 A), widened by Student's t with n - df degrees of freedom, since
-        sigma2 is an estimate: at alpha = 0 they are the intervals of least squares.
+        sigma2 is an estimate: at alpha = 0 they are the intervals of least squares. Where columns
+        depend on one another, the prior alone decides in the directions left open.
         """
         check.fraction(confidence=confidence)
-        smoother = smoothing.linear_smoother(self)
-        T = parameter_root(smoother)
-        gain = np.atleast_2d(smoother.gain.T)  # (1 or k, r)
-        factors = np.atleast_2d(self.shrinkage_factors_)
-        if smoother.intercept and not self.shrink_intercept:
-            factors = np.column_stack([np.ones(len(factors)), factors[:, : gain.shape[1] - 1]])
-        factors = factors[:, : gain.shape[1]]
-        sigma = np.sqrt(np.atleast_1d(self.sigma2_))[:, None]
-        posterior = sigma * np.sqrt(gain @ (T**2).T)  # (k, q)
-        error = sigma * np.sqrt((gain * factors) @ (T**2).T)
+        check_is_fitted(self)
         b = intercept_first(self.intercept_, self.coef_, intercept=self.fit_intercept)
-        free = self.n_observations_ - np.atleast_1d(self.df_)
-        width = cuts(confidence, np.where(free > 0, free, np.nan), "t")  # sigma2 is an estimate
-        half = width[:, None] * posterior
         none = np.full(b.shape, np.nan)
-        reason = (
-            "the estimates are shrunk and so biased: t-tests do not hold; low and high are "
-            "posterior intervals (t with n - df) under w ~ N(0, (sigma2/alpha) I)"
-            f"{self._alpha_note}"
-        )
+        error, half, posterior, unseen = none, none, none, 0
         if not self._converged:
-            error, half, posterior = none, none, none
             reason = "the solver ended before it converged"
+        elif self._smoother.reason:
+            reason = f"{self._smoother.reason}, and so no errors; {AGAIN}"
+        else:
+            alpha = np.atleast_1d(np.asarray(self.alpha_, dtype=float))
+            error, posterior, unseen = ridge_spread(
+                self._smoother,
+                np.atleast_2d(self.shrinkage_factors_),
+                np.atleast_1d(self.sigma2_),
+                alpha,
+                shrunk=self.shrink_intercept,
+                weighted=self._weighted,
+            )
+            free = self.n_observations_ - np.atleast_1d(self.df_)
+            width = cuts(confidence, np.where(free > 0, free, np.nan), "t")  # sigma2 is estimated
+            half = width[:, None] * posterior
+            reason = self._posterior_of(alpha, unseen) + self._alpha_note
         arrays = {**estimate_table(b, error, none, none, half), "posterior_sd": posterior}
         if np.ndim(self.coef_) == 1:
             arrays = {name: values[0] for name, values in arrays.items()}
@@ -193,27 +206,61 @@ class RidgeModel(LinearModel):
             reason=reason,
         )
 
+    def _depend(self) -> bool:
+        """Whether least squares, beside which ``budget_ols_`` stands, has many solutions."""
+        if self.solver_ == large_sparse.ROUTE or self._weighted:
+            return False
+        unknowns = self._shape[1] + (self.shrink_intercept and self.fit_intercept)
+        return bool(np.count_nonzero(self.singular_) < unknowns)
+
+    def _posterior_of(self, alpha: Array, unseen: int) -> str:
+        """What low and high are, and why there is no test."""
+        if not alpha.any():
+            reason = "without a penalty the estimates, low and high are those of LinearRegression"
+            return f"{reason}, which tests them"
+        prior = "w_j ~ N(0, sigma2/(alpha v_j))" if self._weighted else "w ~ N(0, (sigma2/alpha) I)"
+        if self.shrink_intercept and self.fit_intercept:
+            prior = prior.replace("w ~", "(b, w) ~") + (
+                ", b ~ N(0, sigma2/alpha)" if self._weighted else ""
+            )
+        reason = (
+            "the estimates are shrunk and so biased: t-tests do not hold; low and high are "
+            f"posterior intervals (t with n - df) under {prior}"
+        )
+        if unseen:
+            what = f"{unseen} direction{'s' * (unseen > 1)} of the columns"
+            reason += f"; of {what} the rows say nothing: there the prior alone decides"
+            if self._weighted:
+                reason += ", and no interval is computed"
+        return reason
+
     def card(self) -> Card:
         """What is minimised and how, with the numbers of this fit."""
         n, alpha = self.n_observations_, self.alpha_
         squares = "sum v_j w_j^2" if self._weighted else "|w|^2"
-        shrunk = f"b^2 + {squares}" if self.shrink_intercept else squares
+        both = self.shrink_intercept and self.fit_intercept
+        shrunk = f"b^2 + {squares}" if both else squares
         one = np.ndim(alpha) == 0
         text = f"{alpha:.6g}" if one else "alpha (one per target)"
         mean = f"{alpha / n:.6g}" if one else "alpha/n"
+        whole = f"({shrunk})" if " + " in shrunk else shrunk
         scales = [
-            f"lambda = {text} in RSS + lambda {shrunk} and in RSS/2 + (lambda/2) {shrunk}",
-            f"lambda = {mean} in RSS/n + lambda {shrunk}",
-            f"prior: w ~ N(0, tau^2 I) with tau^2 = s^2/{text}",
+            f"lambda = {text} in RSS + lambda {whole} and in RSS/2 + (lambda/2) {whole}",
+            f"lambda = {mean} in RSS/n + lambda {whole}",
         ]
-        if np.ndim(self.budget_) == 0 and self._converged:
+        shrinks = bool(np.any(alpha))
+        if shrinks:
+            law = "w_j ~ N(0, tau^2/v_j)" if self._weighted else "w ~ N(0, tau^2 I)"
+            law = law.replace("w ~", "(b, w) ~") if both else law
+            scales.append(f"prior: {law} with tau^2 = s^2/{text}")
+        if shrinks and np.ndim(self.budget_) == 0 and self._converged:
             scales.append(f"constraint: {shrunk} <= {self.budget_:.6g}")
         notes = []
         if self._dependent:
             names = self._feature_names()
             notes.append(linear_model.dependent_sentence(names, self._dependent, self._shape))
-        if isinstance(getattr(self, "alpha", None), Budget) and self._shape[0] <= self._shape[1]:
-            notes.append("more columns than rows: budget_ols_ is that of the least-norm fit")
+        if self._depend():
+            notes.append("the columns are dependent: budget_ols is that of the least-norm fit")
         unique = "one of many minimisers" if self._dependent else "the only minimiser"
         if not self._converged:
             unique = "ended before it converged"
@@ -232,7 +279,7 @@ class RidgeModel(LinearModel):
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
             evaluation=f"{how} + {text} ({shrunk})" + (", w >= 0" if self.positive else ""),
-            optimisation=f"{self._iterative or REASONS[self.solver_]}; {unique}{certificate}",
+            optimisation=f"{self._iterative or way(self.solver_)}; {unique}{certificate}",
             numbers={**numbers, **{name: bare(getattr(self, f"{name}_")) for name in shown}},
             scales=tuple(scales),
             warnings=tuple(notes),
