@@ -146,6 +146,14 @@ def test_what_a_useful_gain_needs_is_said_of_small_gains_and_of_the_yardstick_us
     assert "guessing" not in str(reach_verdict(small))
 
 
+def test_four_rows_that_say_nothing_are_said_to():
+    """ "At most 1,320" of an error of 1,320 is no information."""
+    few = case(RMSE, (1310.0, 900.0, 2000.0), (10.0, -4e4, 1315.0), 1320.0, rows=RIDGE, n=4)
+    assert "These rows leave any gain possible (95 %)." in str(reach_verdict(few))
+    less = few._replace(gain=few.gain._replace(high=700.0))
+    assert "What these rows can say: the gain is at most 700 (95 %)." in str(reach_verdict(less))
+
+
 def test_scores_that_look_equal_get_more_digits():
     near = case(RMSE, (10.803, 9.0, 12.0), (-0.024, -0.1, 2.0), 10.779, rows=RIDGE)
     assert "misses by 10.8 where guessing misses by 10.78." in str(reach_verdict(near))

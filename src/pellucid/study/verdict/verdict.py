@@ -47,6 +47,7 @@ LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would
 OF_A_MODEL = ("PEL202", "PEL306", "PEL412", "PEL502", "PEL506")
 RAISED = ("PEL117",)  # of the target: the question itself is another one
 BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
+ALL = 0.95  # of the yardstick's error: a gain as large as that leaves none
 LEAKS = ("PEL301", "PEL302")
 REASONS = {
     "suspect": "the score falls apart without the columns named",
@@ -333,6 +334,8 @@ def _not_shown(case: Case) -> list[str]:
         )
     if -g.low > BEYOND * abs(g.baseline):  # of a handful of rows: a number nobody can use
         can = f"the gain is at most {points(case, g.high)}"
+        if not case.task.greater_is_better and g.high > ALL * g.baseline:
+            return [f"{head}.", "These rows leave any gain possible (95 %).", settle]
     return [f"{head}.", f"What these rows can say: {can} (95 %).", settle]
 
 
