@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
@@ -747,10 +747,47 @@ def check_labels(y: Any, n: int, estimator: BaseEstimator) -> Any:
         raise ValueError(f"Found array with 0 sample(s), y has no labels; {name} needs at least 1")
     _same_length(n, len(y))
     if y.dtype.kind not in "iubU":  # whole numbers and words are labels; others are looked at
-        refuse_missing(y)
+        refuse_missing(y)  # before scikit-learn, whose words do not name the row
         _check_y(y, estimator=estimator)
-        check_classification_targets(y)
+        check_label_kinds(y)
     return y
+
+
+def check_label_kinds(y: np.ndarray) -> None:
+    """Refuse labels that cannot be sorted, and numbers that are no labels."""
+    check_sortable(y)
+    check_classification_targets(y)
+
+
+def kind_of_target(y: Any) -> str:
+    """What scikit-learn's ``type_of_target`` says of a target whose labels can be sorted.
+
+    >>> kind_of_target(["a", "b", "a"])
+    'binary'
+    """
+    check_sortable(np.asarray(y, dtype=object) if isinstance(y, list) else y)
+    return str(type_of_target(y, input_name="y"))
+
+
+def check_sortable(y: Any) -> None:
+    """Refuse missing labels and, within a column, text beside numbers: they have no order.
+
+    >>> check_sortable(np.array([["a", 1], [2, 1]], dtype=object))
+    Traceback (most recent call last):
+    ValueError: labels must be of one kind in a column of y, got int and str in column 0
+    """
+    if not isinstance(y, np.ndarray) or y.dtype.kind != "O":
+        return
+    columns: Any = y.T if y.ndim == 2 else [y]
+    for j, column in enumerate(columns):
+        refuse_missing(column)
+        one_of_each = {type(label): label for label in column}
+        try:
+            sorted(one_of_each.values())
+        except TypeError:
+            found = " and ".join(sorted(kind.__name__ for kind in one_of_each))
+            what = f"labels must be of one kind in a column of y, got {found} in column {j}"
+            raise ValueError(what) from None
 
 
 def refuse_missing(y: np.ndarray) -> None:
@@ -806,5 +843,9 @@ def encode_labels(y: np.ndarray) -> tuple[Any, IntArray]:
                 y.dtype
             )
             return classes, (np.cumsum(present) - 1)[offset].astype(np.intp)
-    classes, codes = np.unique(y, return_inverse=True)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # '<' is not supported
+        check_sortable(y)
+        raise
     return classes, codes.astype(np.intp)

@@ -15,6 +15,8 @@ from estimators import OUTPUTS, data, dense, is_clusterer, make, public_classes,
 from scales import sentence, sound
 from sklearn.base import clone
 
+from pellucid.core.arrays.answers import _has_missing
+
 CLASSES = public_classes()
 INSIDE = (  # words of the libraries below, which tell a user nothing
     "could not broadcast",
@@ -413,8 +415,8 @@ def odd_fault(name, kind, oddity):
     for values in found.values():
         if sp.issparse(values) and hasattr(values, "check_format"):
             values.check_format(full_check=True)
-    if getattr(model, "_answers_nonfinite", False) or told:
-        return None
+    if getattr(model, "_answers_nonfinite", False) or told or _has_missing(new):
+        return None  # NaN may stand for a missing cell of the table
     bad = [method for method, values in found.items() if not sound(method, dense(values))]
     return f"{', '.join(bad)} not finite, and no warning" if bad else None
 

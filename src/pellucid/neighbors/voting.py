@@ -7,9 +7,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
 
-from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
+from pellucid.base import Classifier, check_label_kinds, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
@@ -86,7 +85,7 @@ def label_codes(y: Any, n: int, estimator: BaseEstimator) -> tuple[bool, Any, An
     values = np.asarray(y.to_numpy() if frame else y)
     if not (values.ndim == 2 and values.shape[1] > 1):
         return False, *encode_labels(check_labels(y, n, estimator))
-    check_classification_targets(values)
+    check_label_kinds(values)
     pairs = [encode_labels(check_labels(column, n, estimator)) for column in values.T]
     return True, [classes for classes, _ in pairs], np.column_stack([codes for _, codes in pairs])
 

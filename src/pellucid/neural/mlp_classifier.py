@@ -17,9 +17,15 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 
-from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.base import (
+    Classifier,
+    check_labels,
+    check_weights,
+    encode_labels,
+    kind_of_target,
+    with_callbacks,
+)
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, MaybeArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
@@ -307,7 +313,7 @@ def is_multilabel(y: ArrayLike) -> bool:
     y = np.asarray(y)
     if y.ndim != 2 or y.shape[1] < 2:
         return False
-    kind = type_of_target(y)
+    kind = kind_of_target(y)
     if kind != "multilabel-indicator":
         raise ValueError(f"y must be labels or 0/1 columns, got a {kind} target of shape {y.shape}")
     return True

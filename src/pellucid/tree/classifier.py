@@ -14,9 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
-from pellucid.base import Classifier, check_labels, encode_labels, with_callbacks
+from pellucid.base import Classifier, check_label_kinds, check_labels, encode_labels, with_callbacks
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
@@ -161,7 +160,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
         if len(labels) != n:
             got = f"{n} and {len(labels)}"
             raise ValueError(f"X and y need the same number of rows (n_samples), got {got}")
-        check_classification_targets(labels)
+        check_label_kinds(labels)
         found = [encode_labels(check_labels(column, n, self)) for column in labels.T]
         self.classes_ = [classes for classes, _ in found]
         return np.stack([codes for _, codes in found], axis=1)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
 
+from pellucid.base import check_label_kinds
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.reading import check_array
@@ -32,7 +32,7 @@ def open_label_matrix(owner: BaseEstimator, Y: Matrix, n: int) -> Any:
         raise ValueError(f"y must have two dimensions (rows, labels), got shape {Y.shape}; {cure}")
     if len(Y) != n:
         raise ValueError(f"X and y need the same number of rows (n_samples), got {n} and {len(Y)}")
-    check_classification_targets(Y)
+    check_label_kinds(Y)
     return Y
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
+from pellucid.base import kind_of_target
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.meta import fitted
 from pellucid.core.runtime.random import generator
@@ -44,7 +44,7 @@ def splitter_of(cv: Folds, y: Any, *, classifier: bool, random_state: Seed = Non
         return check_cv(cv, y, classifier=classifier)
     if cv < 2:
         raise ValueError(f"cv must be at least 2 folds, got {cv!r}")
-    stratify = classifier and type_of_target(y) in ("binary", "multiclass")
+    stratify = classifier and kind_of_target(y) in ("binary", "multiclass")
     kind = StratifiedKFold if stratify else KFold
     if random_state is None:
         return kind(int(cv))

@@ -19,10 +19,15 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import metadata_routing as routing
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pellucid.base import Transformer, check_labels, check_number_target, with_callbacks
+from pellucid.base import (
+    Transformer,
+    check_labels,
+    check_number_target,
+    kind_of_target,
+    with_callbacks,
+)
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -167,7 +172,7 @@ class TargetEncoder(Transformer):
         self.target_type_ = self.target_type
         self.classes_: Any = None
         if self.target_type == "auto":
-            self.target_type_ = type_of_target(y, input_name="y")
+            self.target_type_ = kind_of_target(y)
             if self.target_type_ not in KINDS:
                 can = "continuous, binary and multiclass targets can be encoded"
                 found = f"Target type was inferred to be {self.target_type_!r}"

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Classifier, fit_blocks, with_callbacks
+from pellucid.base import Classifier, fit_blocks, kind_of_target, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import to_dense
@@ -92,8 +91,7 @@ class SignedTargets(LinearClassifier):
     def _check_target(self, y: Any, n: int) -> Any:
         """Codes of the classes, or a matrix of -1 and +1 for several labels."""
         self._multilabel = False
-        check_sortable(y)
-        if y is None or not type_of_target(y, input_name="y").startswith("multilabel"):
+        if y is None or not kind_of_target(y).startswith("multilabel"):
             return Classifier._check_target(self, y, n)
         Y = check_array(y, accept_sparse="csr", input_name="y")
         Y = to_dense(Y) if issparse(Y) else Y
