@@ -190,6 +190,39 @@ def test_a_network_that_settled_says_so():
     assert "settled" in str(model.card())
 
 
+# --- one group, every row kept ---------------------------------------------------------------
+
+
+def test_one_group_is_no_choice_among_many():
+    """With one centre or one density there is no other optimum to fall into."""
+    X, _ = line()
+    one_density = pellucid.mixture.GaussianComponent
+    for k in (1, 2):
+        models = [
+            pellucid.KMeans(k, random_state=0),
+            pellucid.GaussianMixture(k, random_state=0),
+            pellucid.Mixture([one_density() for _ in range(k)], random_state=0),
+        ]
+        for model in models:
+            card = " ".join(str(model.fit(X).card()).split())
+            assert ("of many" in card or "many local maxima" in card) == (k > 1), card
+    whole = pellucid.KMeans(4, random_state=0).fit(np.repeat(X[:4], 3, axis=0))
+    assert whole.inertia_ == 0
+    assert "the least there is" in " ".join(str(whole.card()).split())
+
+
+def test_a_forest_says_whether_it_was_judged():
+    X, y = line()
+    for judged in (False, True):
+        model = pellucid.RandomForestRegressor(20, oob_score=judged, random_state=0).fit(X, y)
+        evaluation = model.card().evaluation
+        assert ("is judged out of bag" in evaluation) == judged
+        assert ("out-of-bag score" in model.card().numbers) == judged
+    assert "looks at all features" in model.card().optimisation
+    some = pellucid.RandomForestRegressor(20, max_features=1, random_state=0).fit(X, y)
+    assert "1 of 2 features drawn at random" in some.card().optimisation
+
+
 # --- every iterative estimator, cut off ------------------------------------------------------
 
 CUT = sorted(

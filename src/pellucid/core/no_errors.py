@@ -67,7 +67,7 @@ REASONS: dict[str, str] = {
     "LogisticRegression(C=np.inf) gives one with errors",
     "linear.ridge": "a target of -1 and +1 has unequal noise and the penalty biases the slopes; "
     "LogisticRegression(C=np.inf) gives odds with errors",
-    "linear.robust.ransac_regressor": "rows are left out because they lie far from the plane, "
+    "linear.robust.ransac_regressor": "rows that lie far from the plane are left out, "
     "which makes the usual errors of the rest too small; " + SPREAD,
     "linear.robust.theil_sen_regressor": "its errors are not computed here; " + SPREAD,
     "linear.robust": "its errors are not computed here; QuantileRegressor(alpha=0), as robust in "
@@ -81,7 +81,8 @@ REASONS: dict[str, str] = {
     "LogisticRegression(C=np.inf) and LinearRegression give errors",
     "linear.subsets": "the columns are chosen on the same rows, which the usual errors leave out; "
     "LinearRegression on rows that chose nothing gives them",
-    "mixture": f"components may change places and the likelihood has many maxima; {SPREAD}",
+    "mixture": "the components of a mixture may change places and its likelihood may have many "
+    f"maxima; {SPREAD}",
     "mixture.outliers": "a bar between usual and unusual rows has no error; rows near it are the "
     "doubtful ones, see score_samples",
     "naive_bayes": "columns are taken to be independent, which makes errors of its counts too "

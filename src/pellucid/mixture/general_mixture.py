@@ -225,9 +225,10 @@ class Mixture(MixtureModel):
         """Representation, evaluation and optimisation of this fit, with its numbers."""
         check_is_fitted(self)
         kinds = ", ".join(dict.fromkeys(type(c).__name__ for c in self.components_))
+        many = len(self.components_) > 1
         return Card(
             f"p(x) = weighted sum of {len(self.components_)} densities ({kinds})",
-            "log-likelihood of the rows, a function with many local maxima",
+            "log-likelihood of the rows" + (", a function with many local maxima" if many else ""),
             f"EM: Bayes' rule, then weighted maximum likelihood of each component; at most "
             f"{self.max_iter} rounds or a change below {self.tol:g}; {self.n_init} start(s)",
             {

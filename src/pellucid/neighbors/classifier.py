@@ -177,7 +177,7 @@ class KNeighborsClassifier(VotingModel):
             f"the label of most of its {self.n_neighbors} nearest (lazy, instance-based, local; no "
             "form assumed; consistent as k grows and k/n falls)",
             "votes sum w_i [y_i = c] with",
-            "all inputs count alike",
+            "no weights of inputs are learned",
             "equal distances in row order",
             {**counts, **self._spreads(), **edge(self)},
         )

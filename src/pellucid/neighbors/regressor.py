@@ -136,7 +136,7 @@ class KNeighborsRegressor(AveragingModel):
             f"the {self.average} of its {self.n_neighbors} nearest (lazy, instance-based, local; "
             "no form assumed; consistent as k grows and k/n falls)",
             f"{loss} loss near each row,",
-            "all inputs count alike",
+            "no weights of inputs are learned",
             "equal distances in row order",
             {"neighbours": self.n_neighbors, **self._spreads(), **edge(self)},
         )

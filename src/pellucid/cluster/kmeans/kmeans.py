@@ -525,9 +525,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         if history["reseeded"].any():
             notes.append("a cluster was empty and took the farthest row: see history_['reseeded']")
         kind = " (a local optimum: one of many)" if self._end == "converged" else ""
+        if self.inertia_ == 0 or (self.n_clusters == 1 and space.descends and kind):
+            kind = " (the least there is)"
         reached = int((self.runs_ <= self.inertia_ * (1 + 1e-9)).sum())
         return Card(
-            f"{self.n_clusters} centres; a row belongs to the nearest",
+            f"{self.n_clusters} centres; a row belongs to the nearest"
+            if self.n_clusters > 1
+            else "one centre of all rows",
             f"J = sum of w {term} to the own centre = {self.inertia_:.6g}",
             f"Lloyd: nearest centre, then the {space.center} of each group; stops when {rule}, or "
             f"after {self.max_iter} rounds; {reached} of {len(self.runs_)} start(s) reached this J"

@@ -403,7 +403,9 @@ class ForestEstimator(Estimator):
     def _card(self, representation: str) -> Card:
         whole = self.sampler_.kind == "all"
         judged = "every tree has seen all rows: judge the forest on others"
-        judged = judged if whole else "the forest is judged out of bag"
+        if not whole:
+            done = "is" if hasattr(self, "oob_score_") else "can be"
+            judged = f"the forest {done} judged out of bag"
         return Card(
             representation=representation,
             evaluation=f"{self.criterion} in the nodes; {judged}",
@@ -420,10 +422,11 @@ class ForestEstimator(Estimator):
             "bootstrap": f"{sampler.draws} rows drawn {'with' if sampler.replace else 'without'} "
             "replacement",
         }[sampler.kind]
+        looked, p = column_count(self.max_features, self.n_features_in_), self.n_features_in_
+        features = f"{looked} of {p} features drawn at random" if looked < p else "all features"
         return (
             f"{self.forest_.n_trees} greedy trees in parallel, each on {seen}; every node looks at "
-            f"{column_count(self.max_features, self.n_features_in_)} of {self.n_features_in_} "
-            "features drawn at random"
+            f"{features}"
         )
 
 

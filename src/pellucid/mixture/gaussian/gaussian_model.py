@@ -271,10 +271,12 @@ class GaussianModel(MixtureModel):
             numbers["rounds"] = self.n_iter_
             if self._end not in ("converged", "stopped") and self.tol > 0:
                 notes = (f"the best run ended by {self._end}, not by the stopping rule",)
+        many = "a function with many local maxima (and without bound where a component can shrink "
+        one = "without bound where they lie on a point, a line or a plane"
+        densities = f"{k} normal densities with weights" if k > 1 else "one normal density"
         return Card(
-            f"p(x) = sum of {k} normal densities with weights; covariances {self.covariance_type}",
-            "log-likelihood of the rows, a function with many local maxima (and without bound "
-            "where a component can shrink to a point)",
+            f"p(x) = {'sum of ' if k > 1 else ''}{densities}; covariances {self.covariance_type}",
+            f"log-likelihood of the rows, {f'{many}to a point)' if k > 1 else one}",
             optimisation if hasattr(self, "lower_bound_") else "none: the parameters were given",
             numbers,
             warnings=notes,
