@@ -15,15 +15,16 @@ METHODS = """
 linear_regression | Least squares | least_squares: least squares | LinearRegression
 ridge | Ridge regression | least_squares: ridge | Ridge
 lasso | The lasso | least_squares: lasso | Lasso, ElasticNet
+subset_selection | Choosing columns | subsets: stepwise | StepwiseRegression
 polynomials | Polynomials, bias and variance | polynomials: polynomial | PolynomialFeatures
 natural_spline | Natural splines | polynomials: natural spline | SplineTransformer
 smoothing_spline | Smoothing splines | polynomials: smoothing spline | SmoothingSpline
 poisson_regression | Regression for counts | counts: Poisson | PoissonRegressor,
     NegativeBinomialRegressor
 support_vector_regression | Support vector regression | curves: tube | SVR, NuSVR, LinearSVR
+robust_regression | Robust regression | curves: robust | HuberRegressor, RANSACRegressor
 isotonic_regression | Isotonic regression | curves: pooling | IsotonicRegression
-gaussian_process | Gaussian process | curves: process | GaussianProcessRegressor,
-    SparseGaussianProcessRegressor
+gaussian_process | Gaussian process | curves: process | GaussianProcessRegressor
 # Downhill
 gradient_descent | Gradient descent | descent: gradient descent | GradientDescent
 stochastic_descent | Stochastic gradient descent | descent: stochastic, mini-batch | SGDRegressor
@@ -74,7 +75,7 @@ gaussian_mixture | Gaussian mixture by EM | clusters: mixture | GaussianMixture
 agglomerative | Agglomerative clustering | clusters: agglomerative | AgglomerativeClustering
 divisive | Divisive clustering | clusters: divisive | DivisiveClustering
 dbscan | DBSCAN | clusters: density | DBSCAN
-optics | OPTICS | clusters: visits | OPTICS, HDBSCAN
+optics | OPTICS | clusters: visits | OPTICS
 spectral | Spectral clustering | clusters: spectral | SpectralClustering
 isolation_forest | Isolation forest | anomalies: isolation forest | IsolationForest
 one_class_svm | One-class SVM | anomalies: one-class SVM | OneClassSVM
@@ -83,6 +84,7 @@ scree | Principal components of six columns | projections: six columns |
 probabilistic_pca | Probabilistic PCA | projections: PPCA | ProbabilisticPCA
 factor_analysis | Factor analysis | factors: factors | FactorAnalysis
 kernel_pca | Kernel principal components | maps: kernel PCA | KernelPCA
+parts | Sums of parts | additive: NMF | NMF
 tsne | t-SNE | embedding: t-SNE | TSNE
 # Causes and evidence
 bayesian_network | Evidence in a Bayesian network | bayesian_networks: evidence | BayesianNetwork

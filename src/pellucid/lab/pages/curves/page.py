@@ -11,7 +11,7 @@ from pellucid.core.arrays.typing import Array, Rng
 from pellucid.lab.controls import choice, counter, slider, switch
 from pellucid.lab.drawing import rows_code, told
 from pellucid.lab.page import LabData, given, hold_out, make_page, read_presets
-from pellucid.lab.pages.curves import intervals, pooling, process, stairs, tube
+from pellucid.lab.pages.curves import intervals, pooling, process, robust, stairs, tube
 from pellucid.lab.scene import around, plane, points
 from pellucid.lab.trace import Trace
 
@@ -21,6 +21,7 @@ METHODS = {
     "intervals": intervals.steps,
     "process": process.steps,
     "pooling": pooling.steps,
+    "robust": robust.steps,
 }
 
 
@@ -64,6 +65,15 @@ def outlier(rng: Rng) -> LabData:
     return data._replace(y=y)
 
 
+def lever(rng: Rng) -> LabData:
+    """A line, and one row far to the right and far below it."""
+    data = made(lambda x: 0.5 * x, 0.2, 36, 4.0)(rng)
+    row = np.flatnonzero(~data.held_out)[-1]
+    X, y = data.X.copy(), data.y.copy()
+    X[row], y[row] = 14.0, -4.0
+    return data._replace(X=X, y=y)
+
+
 def wave(x: Array) -> Any:
     return np.sin(1.1 * x)
 
@@ -96,6 +106,8 @@ def fan(x: Array) -> Any:
 
 NEAR = "5 nearest neighbours"
 TUBE: dict[str, Any] = {"method": "tube", "kernel": "Gaussian"}
+HUBER: dict[str, Any] = {"method": "robust", "rule": "Huber"}
+PAIRS: dict[str, Any] = {"method": "robust", "rule": "random pairs"}
 SUMMARY = "Curves that are no polynomials: a tube of free errors, a staircase of means."
 CONTROLS = (
     choice("method", "Method", METHODS),
@@ -112,6 +124,9 @@ CONTROLS = (
     slider("sigma_y", "Noise σ of a row", 0.25, 0.001, 2.0, log=True, method="process"),
     switch("learn", "Learn the width", method="process"),
     choice("way", "The curve is", pooling.WAYS, method="pooling"),
+    choice("rule", "Wild rows", robust.RULES, method="robust"),
+    slider("eps", "Residuals that are free to count in full, ε", 1.35, 1.0, 5.0, 0.05, **HUBER),
+    counter("pairs", "Pairs of rows that are drawn", 12, 1, 60, **PAIRS),
 )
 PRESETS = read_presets(
     """
@@ -144,6 +159,14 @@ Steps of their own | Three blocks that rise: the levels find them, and nobody se
     pooled with them.
 ! It falls | The rows fall, the curve may not. All of them are pooled into one level.
 The rows say which way | The rows that fall. The rank correlation chooses the way.
+A line and three wild rows | Three rows lie far above a line. A row far off counts less the farther
+    it is.
+Nothing wild | Rows round a line. Hardly any weight is below 1, and hardly anything is lost.
+! One row far to the side | A wild row far out in x turns the line until its residual is no longer
+    large.
+! One pair only | A single pair of rows decides, whatever they are.
+Pairs until one is clean | The row far to the side, and lines through pairs: most rows agree with a
+    line that does not pass through it.
 """,
     given(made(wave, 0.25)),
     given(outlier, kernel="linear", epsilon=0.3, C=1.0),
@@ -169,5 +192,10 @@ The rows say which way | The rows that fall. The rank correlation chooses the wa
     given(high_start, method="pooling"),
     given(made(lambda x: 2.0 - 0.4 * x, 0.3), method="pooling"),
     given(made(lambda x: 2.0 - 0.4 * x, 0.3), method="pooling", way="as the rows say"),
+    given(outlier, method="robust"),
+    given(made(lambda x: 0.5 * x, 0.3), method="robust"),
+    given(lever, method="robust"),
+    given(lever, **PAIRS, pairs=1),
+    given(lever, **PAIRS, pairs=12),
 )
 PAGE = make_page("curves", "values", run, SUMMARY, CONTROLS, PRESETS)

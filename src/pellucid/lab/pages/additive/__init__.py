@@ -1,0 +1,1 @@
+"""The page on sums of non-negative parts. Read ``page.py`` first."""

@@ -1,0 +1,1 @@
+"""The page on choosing columns step by step. Read ``page.py`` first."""
