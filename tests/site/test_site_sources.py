@@ -1,5 +1,8 @@
 """What the site is made from: every page is reached, every lecture and every lab page resolves."""
 
+import ast
+import itertools
+import json
 import os
 import re
 from pathlib import Path
@@ -10,6 +13,7 @@ from pellucid.lab.pages import page_of
 from tools.website import (
     blocks,
     chapters,
+    charts,
     gallery,
     labs,
     names,
@@ -205,6 +209,57 @@ def test_docstrings_become_text():
     lines = ["The sum |w| of ``coef_`` and coef_.", "", "a   first", "b   second"]
     first = r"The sum \|w\| of ``coef_`` and coef\_."
     assert reference.plain(lines) == [first, "", "::", "", "    a   first", "    b   second"]
+
+
+@pytest.mark.parametrize("package", sorted({t.package for t in names.public().values()}))
+def test_a_list_of_names_holds_names_alone(package):
+    """A sentence below the attributes is a note; numpydoc would print its lines as names."""
+    wrong = []
+    for thing in names.public().values():
+        node = reference.node_of(thing) if thing.package == package else None
+        for part in [node, *getattr(node, "body", ())] if node is not None else ():
+            kinds = (ast.ClassDef, ast.FunctionDef)
+            lines = (ast.get_docstring(part) or "").split("\n") if isinstance(part, kinds) else []
+            section, lines = "", reference.with_notes(lines)
+            for line, below in itertools.pairwise([*lines, ""]):
+                section = line if re.fullmatch(r"-{3,}", below) else section
+                named = section in reference.NAMED and line not in (section, "") and line[0] != " "
+                if named and line.strip("-") and not reference.ENTRY.fullmatch(line):
+                    wrong.append((thing.name, line))
+    assert wrong == []
+
+
+def test_sentences_below_a_list_of_names_are_kept_once():
+    lines = [
+        "Sum.",
+        "",
+        "Attributes",
+        "---",
+        "a_ : one",
+        "``fit`` takes",
+        "two.",
+        "",
+        "Notes",
+        "---",
+    ]
+    found = reference.with_notes([*lines, "Old."])
+    assert found.count("Notes") == 1
+    assert found[found.index("Notes") :] == ["Notes", "---", "Old.", "", "``fit`` takes", "two."]
+    assert found[: found.index("Notes")][:5] == ["Sum.", "", "Attributes", "---", "a_ : 1"]
+
+
+def test_headings_of_methods_and_benchmarks_are_names():
+    """No "Smo", "Fast ica" or "Glm"."""
+    results = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
+    headings = [charts.heading(case["family"]) for case in results]
+    headings += [
+        textbook.called(path.relative_to(names.BOOK).with_suffix("").as_posix())
+        for path in names.BOOK.rglob("*.py")
+        if path.name != "__init__.py"
+    ]
+    short = r"(?i)\b(svm|ica|pca|glm|lars|lsh|mds|nmf|tsne|cv|smo|td|lda|qda|knn|hmm|lbfgs)\b"
+    found = {word for title in headings for word in re.findall(short, title)}
+    assert {word for word in found if word != word.upper()} == set()
 
 
 def test_blocks_are_run_alone_and_their_picture_is_described():

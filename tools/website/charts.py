@@ -10,6 +10,28 @@ from tools.website.names import ROOT
 
 RESULTS = ROOT / "benchmarks/results.json"
 ROW, LEFT, WIDTH = 18, 190, 760
+TITLES = {  # of families whose name is no heading
+    "agents": "Learning agents",
+    "bayes": "Bayesian regression",
+    "bayesian": "Posteriors: Laplace and sampling",
+    "boosting_use": "Boosting in use",
+    "fast_ica": "Independent components",
+    "glm": "Generalised linear models",
+    "grouped": "Groups, bridges and the Dantzig selector",
+    "incremental_pca": "Principal components in batches",
+    "lars": "Least angle regression",
+    "linear_svm": "Linear support vector machines",
+    "lsh": "Locality-sensitive hashing",
+    "maths": "Mathematics",
+    "mds": "Multidimensional scaling",
+    "naive_bayes": "Naive Bayes",
+    "naive_bayes_counts": "Naive Bayes of counts",
+    "nmf": "Non-negative factorisation",
+    "ridge_cv": "Ridge and its penalty",
+    "spectral": "Groups and labels on graphs",
+    "svm": "Support vector machines",
+    "tsne": "Maps by t-SNE",
+}
 
 
 def listing(up: str) -> str:
@@ -22,10 +44,19 @@ def listing(up: str) -> str:
         cases = families[family]
         dates = sorted({case["date"] for case in cases})
         spoken = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-        title = family.replace("_", " ").capitalize()
+        title = heading(family)
         text.append(f"## {title}\n\nMeasured {spoken}.\n")
         text.append("```{raw} html\n" + "\n".join(chart(case) for case in cases) + "\n```\n")
     return "\n".join(text)
+
+
+def heading(family: str) -> str:
+    """What a family of cases is called.
+
+    >>> heading("svm"), heading("adaptive_boosting")
+    ('Support vector machines', 'Adaptive boosting')
+    """
+    return TITLES.get(family, family.replace("_", " ").capitalize())
 
 
 def chart(case: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from tools.website.names import ROOT, Public
 from tools.website.staging import write
 
 NAMED = ("Parameters", "Attributes", "Other Parameters")  # lists of ``name : kind``
+ENTRY = re.compile(r"\*{0,2}[A-Za-z_][\w.]*(, \*{0,2}[A-Za-z_][\w.]*)*( : .*)?")
 
 
 def write_all(folder: Path) -> set[str]:
@@ -177,7 +178,7 @@ def plain(lines: list[str]) -> list[str]:
     ['The sum \\\\|w\\\\| of ``coef_`` and coef\\\\_.']
     """
     out, section, code, literal = [], "", False, False
-    lines = with_tables(lines)
+    lines = with_tables(with_notes(lines))
     for i, line in enumerate(lines):
         following = lines[i + 1] if i + 1 < len(lines) else ""
         if following.strip() and not following.strip("- \t"):
@@ -193,6 +194,46 @@ def plain(lines: list[str]) -> list[str]:
         else:
             out.append(escaped(line))
     return out
+
+
+def with_notes(lines: list[str]) -> list[str]:
+    """Sentences below a list of names become notes, and doctests there examples.
+
+    numpydoc would take each of their lines for a name.
+
+    >>> with_notes(["Attributes", "---", "a_,", "b_ : numbers", "    Two.", "", "Both go."])
+    ['Attributes', '---', 'a_, b_ : numbers', '    Two.', '', '', 'Notes', '-----', 'Both go.']
+    """
+    starts = [i for i in range(len(lines) - 1) if re.fullmatch(r"-{3,}", lines[i + 1].strip())]
+    parts = [lines[a:b] for a, b in zip([0, *starts], [*starts, len(lines)], strict=True)]
+    moved: dict[str, list[str]] = {"Notes": [], "Examples": []}
+    for part in parts[1:]:
+        if part[0].strip() in NAMED:
+            part[2:] = names_alone(part[2:], moved)
+    for part in parts[1:]:
+        part += ["", *found] if (found := moved.pop(part[0].strip(), [])) else []
+    for title, found in moved.items():
+        parts += [["", title, "-" * len(title), *found]] if found else []
+    return [line for part in parts for line in part]
+
+
+def names_alone(lines: list[str], moved: dict[str, list[str]]) -> list[str]:
+    """The lines of a list of names; what is no name goes to ``moved``, by paragraphs."""
+    kept: list[str] = []
+    here, joined = kept, ""
+    for line in lines:
+        text, joined = joined + line, ""
+        if not text.strip():
+            here = kept
+        elif here is kept and not text.startswith(" "):
+            if text.endswith(",") and ENTRY.fullmatch(text[:-1]):
+                joined = f"{text} "  # the names go on in the next line
+                continue
+            if not ENTRY.fullmatch(text):
+                here = moved["Examples" if text.startswith(">>>") else "Notes"]
+                here += [""] if here else []
+        here.append(text)
+    return kept
 
 
 def with_tables(lines: list[str]) -> list[str]:

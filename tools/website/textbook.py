@@ -29,6 +29,15 @@ def title(path: str) -> str:
     return docstring(BOOK / f"{path}.py").split("\n")[0].rstrip(".")
 
 
+def called(path: str) -> str:
+    """A method's name in words: its title up to the first colon or comma.
+
+    >>> called("kernels/smo"), called("trees/c45")
+    ('SMO', 'C4.5')
+    """
+    return re.split(r"[:,]", title(path))[0]
+
+
 def anchor(path: str) -> str:
     """The label of a method on its chapter's page: ``textbook-shrinkage-ridge``."""
     return "textbook-" + path.replace("/", "-")
@@ -58,8 +67,7 @@ def write(folder: Path) -> list[Path]:
         head = re.split(r"[:.]", about.split("\n")[0])[0]
         text = [f"# {head}\n", about.replace("``", "`") + "\n"]
         for path in paths:
-            words = path.rpartition("/")[2].replace("_", " ")
-            text.append(f"({anchor(path)})=\n## {words[0].upper()}{words[1:]}\n")
+            text.append(f"({anchor(path)})=\n## {called(path)}\n")
             fast = ", ".join(f"`{name}`" for name in users.get(path, ()))
             text.append(f"A test holds it equal to {fast}.\n" if fast else "")
             text.append(include(path, "../../"))
