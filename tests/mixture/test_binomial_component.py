@@ -1,10 +1,13 @@
 """Binomial components: SciPy's density, weighted maximum likelihood, recovery in a mixture."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
+import pellucid.mixture
 from pellucid import Mixture, load, save
 from pellucid.mixture import BernoulliComponent, BinomialComponent
 
@@ -33,6 +36,14 @@ def test_recovery_and_file(tmp_path):
     save(model, tmp_path / "model.pellucid")
     again = load(tmp_path / "model.pellucid")
     np.testing.assert_array_equal(again.score_samples(X), model.score_samples(X))
+
+
+def test_the_page_names_every_component():
+    page = Path(__file__).parents[2] / "docs/algorithms/mixture/gaussian_mixture.md"
+    words = page.read_text(encoding="utf-8")
+    names = [name for name in pellucid.mixture.__all__ if name.endswith("Component")]
+    assert "BinomialComponent" in names
+    assert [name for name in names if f"`{name}`" not in words] == []
 
 
 def test_refusals():
