@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from estimators import data, every_class, make, public_classes, reads_labels
 from numpy.testing import assert_allclose
+from sklearn.base import is_classifier, is_clusterer, is_regressor
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
@@ -19,6 +20,7 @@ from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
 from pellucid.core.no_errors import REASONS, no_errors
 from pellucid.solvers import GradientDescent, LinearObjective
 
+EVERY = sorted(public_classes())
 SETTLED = re.compile(
     r"\bsettled:|the minimum is|\bconverged after|the minimum was reached|the optimum\b"
     r"|the only minim"
@@ -80,6 +82,28 @@ def test_models_that_are_said_to_give_errors_give_them():
             summary = model.summary()
             assert summary.valid, (where, name)
             assert np.isfinite(summary.standard_error).all(), (where, name)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_advised_works_for_the_class(name):
+    """Errors on new rows where something is predicted, stability where clusters are found."""
+    cls = public_classes()[name]
+    model, reason = make(cls), no_errors(cls.__module__)
+    if "cross_validated" in reason or "permutation_importance" in reason:
+        assert is_classifier(model) or is_regressor(model), reason
+    if "cluster_stability" in reason:
+        assert is_clusterer(model), reason
+        again = {"resample": "bootstrap", "n_runs": 2, "random_state": 0}
+        if name != "ClusterNumberSearch":  # searches, and is no clusterer by itself
+            assert "resample='bootstrap'" in reason
+            with heard():
+                pellucid.cluster.cluster_stability(model, data(cls, 40)[0], **again)
+    coefficients = "no coefficient belongs to a column" in reason or "has no coefficients" in reason
+    if coefficients and (is_classifier(model) or is_regressor(model)):
+        X, y = data(cls)[:2]
+        with heard():
+            model.fit(X, y)
+        assert not hasattr(model, "coef_"), reason
 
 
 def test_the_nearest_family_gives_the_reason():
@@ -201,12 +225,12 @@ def test_one_group_is_no_choice_among_many():
         models = [
             pellucid.KMeans(k, random_state=0),
             pellucid.GaussianMixture(k, random_state=0),
-            pellucid.Mixture([one_density() for _ in range(k)], random_state=0),
+            pellucid.Mixture([one_density() for _ in range(k)], max_iter=2000, random_state=0),
         ]
         for model in models:
             card = " ".join(str(model.fit(X).card()).split())
             assert ("of many" in card or "many local maxima" in card) == (k > 1), card
-    whole = pellucid.KMeans(4, random_state=0).fit(np.repeat(X[:4], 3, axis=0))
+    whole = pellucid.KMeans(4, random_state=0).fit(np.repeat(np.eye(4), 3, axis=0))
     assert whole.inertia_ == 0
     assert "the least there is" in " ".join(str(whole.card()).split())
 
@@ -289,7 +313,6 @@ def test_a_model_that_left_out_every_column_says_why():
 # --- every estimator, on tables of four kinds ------------------------------------------------
 
 KINDS = ("plain", "six rows", "dependent columns", "units of 1e12")
-EVERY = sorted(public_classes())
 # whose objective is a likelihood, a score or a density: it rises
 RISING = {"BayesianGaussianMixture", "FactorAnalysis", "ScoreBasedStructure"}
 # whose rows of history judge members one by one, or a sample of rows, or begin outside the set

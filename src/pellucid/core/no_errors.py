@@ -6,6 +6,8 @@ the longest prefix counts.
 
 HELD_OUT = "cross_validated in pellucid.evaluation gives the error of its predictions on new rows"
 MATTERS = "permutation_importance in pellucid.evaluation says which columns it uses, with errors"
+BAR = "a bar between usual and unusual rows has no error"
+TESTS = "LogisticRegression(C=np.inf) and LinearRegression have errors"
 SELECTED = (
     "the penalty biases the coefficients and chooses columns from the same rows, so the usual "
     "errors do not hold"
@@ -14,25 +16,32 @@ SPREAD = "fit it again on rows drawn with replacement to see how far its paramet
 
 REASONS: dict[str, str] = {
     "": f"no standard errors are known for this model; {HELD_OUT}",
-    "cluster": "clusters have no true labels to err from; cluster_stability in pellucid.cluster "
-    "compares the clusters of drawn rows",
+    "cluster": "clusters have no true labels to err from; cluster_stability in pellucid.cluster, "
+    "with resample='bootstrap', compares the clusters of drawn rows",
     "cluster.choosing": "the number of clusters is chosen, not estimated; cluster_stability in "
     "pellucid.cluster says whether the clusters come back",
     "decomposition": "directions are turned by every new row and have no error of their own; "
     f"{SPREAD}",
     "decomposition.maps": "points stand by their neighbours or distances and have no errors; "
     "draw the map again from another start to see which groups stay together",
+    "decomposition.maps.isomap": "points stand by their distances along a graph of neighbours and "
+    "have no errors; another number of neighbours shows which groups stay together",
     "deep": f"a network has many equal minima, so its weights have no standard errors; {HELD_OUT}",
     "discriminant": "means and covariances enter the rule together, and no error of one of them "
     f"says how sure a prediction is; {HELD_OUT}",
     "ensemble": f"a committee has no coefficients; {MATTERS}",
     "ensemble.forest": f"a forest has no coefficients; {MATTERS}",
+    "ensemble.forest.isolation": f"{BAR}; another random_state shows how far the scores move",
     "ensemble.labels": "it has no coefficients of its own; the models inside may have a summary()",
+    "ensemble.labels.ranker": "two pairs that share a row are not independent, which the "
+    "usual errors leave out; ranking_metrics in pellucid.evaluation says how well it ranks",
     "ensemble.semi_supervised": "unlabelled rows enter its fit without an error of their own; "
     f"{HELD_OUT}",
     "ensemble.targets": "it has no coefficients of its own; the models inside may have a summary()",
     "evaluation": "it has no parameters of its own: ask the model inside for its summary()",
     "features": "it prepares columns and estimates no effect; the model that follows has errors",
+    "features.selection": "it chooses columns and estimates no effect; errors of the model that "
+    "follows leave the choice out: fit it on rows that chose nothing",
     "graphical": "tables of probabilities have no standard errors here; fit with a Dirichlet prior "
     "and read the counts, which say how much each row of a table rests on",
     "graphical.structure.averaging": "it weighs graphs instead of choosing one: its answers are "
@@ -43,6 +52,10 @@ REASONS: dict[str, str] = {
     "fit it again on rows drawn with replacement to see which of them stay",
     "inference": f"it decides by given or fitted densities and has no coefficients; {HELD_OUT}",
     "kernel": f"the penalty biases the function and no coefficient belongs to a column; {HELD_OUT}",
+    "kernel.linear_svm": "the penalty biases the coefficients and a margin is no likelihood; "
+    f"{TESTS}",
+    "kernel.maximum_margin": f"the widest street hangs on a few rows and is no likelihood; {TESTS}",
+    "kernel.svm.one_class": f"{BAR}; rows near it are the doubtful ones, see decision_function",
     "kernel.processes": f"the posterior speaks of the function, not of coefficients; {HELD_OUT}",
     "kernel.approximation": "it prepares columns and estimates no effect; the model that follows "
     "has errors",
@@ -63,6 +76,8 @@ REASONS: dict[str, str] = {
     "linear.logistic": "the penalty biases the coefficients and was chosen on the same rows; "
     "LogisticRegression(C=np.inf), which has none, gives errors",
     "linear.penalties": f"{SELECTED}; LinearRegression on rows that chose nothing gives them",
+    "linear.penalties.bridge": "the penalty biases the coefficients, so the usual errors do not "
+    "hold; LinearRegression gives them for the columns without it",
     "linear.perceptron": "any separating plane will do, so there is no estimate to be sure of; "
     "LogisticRegression(C=np.inf) gives one with errors",
     "linear.ridge": "a target of -1 and +1 has unequal noise and the penalty biases the slopes; "
@@ -83,11 +98,20 @@ REASONS: dict[str, str] = {
     "LinearRegression on rows that chose nothing gives them",
     "mixture": "the components of a mixture may change places and its likelihood may have many "
     f"maxima; {SPREAD}",
-    "mixture.outliers": "a bar between usual and unusual rows has no error; rows near it are the "
-    "doubtful ones, see score_samples",
+    "mixture.outliers": f"{BAR}; rows near it are the doubtful ones, see score_samples",
     "naive_bayes": "columns are taken to be independent, which makes errors of its counts too "
     f"small to be of use; {HELD_OUT}",
     "neighbors": f"it keeps the rows and estimates no coefficient; {HELD_OUT}",
+    "neighbors.editing.prototypes": "its prototypes stand for rows and estimate no truth; "
+    f"{HELD_OUT}",
+    "neighbors.kernel_density": "a density has no coefficients; score on rows held out says which "
+    "bandwidth is better",
+    "neighbors.nearest": "it finds rows and estimates nothing: there is nothing to err",
+    "neighbors.nearest_centroid": "a mean of a class has an error, but none says how sure a "
+    f"prediction is; {HELD_OUT}",
+    "neighbors.outlier": f"{BAR}; rows near it are the doubtful ones, see negative_outlier_factor_",
+    "neural.autoencoder": "a network has many equal minima, so its weights have no errors; the "
+    "error of rows held out, rebuilt, says what it has learned",
     "neural": "a network has many equal minima, so its weights have no standard errors; "
     f"{HELD_OUT}",
     "reinforcement": "values of an agent depend on what it tried; learn again with other seeds and "
