@@ -467,9 +467,12 @@ def test_the_command_serves_and_ends(tmp_path):
         assert (answer.status, b"k-means" in answer.read()) == (200, True)
         link.request("POST", "/offered", headers={"X-Pellucid-Token": token})
         assert json.loads(link.getresponse().read())["total"] == 2
-        link.close()
+        long = {"page": "sarsa", "params": {"step_reward": 0.2}}  # still computes when it ends
+        link.request("POST", "/run", json.dumps(long), {"X-Pellucid-Token": token})
+        time.sleep(0.3)
         server.send_signal(signal.SIGINT)
-        out, err = server.communicate(timeout=30)
+        out, err = server.communicate(timeout=120)
+        link.close()
     finally:
         server.kill()
     assert (server.returncode, out, err) == (0, "", "")

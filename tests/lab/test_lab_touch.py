@@ -366,6 +366,25 @@ def test_data_travel_in_a_link_of_the_server(browser, lab):
     assert (browser.formula(), browser.run("state.data.X[0]")) == (formula, [1.5, 1.5])
 
 
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("preset=of-another-day&step=3", 'the preset "of-another-day"'),
+        ("story=99", 'the scene "99"'),
+        ('preset=k-means&params={"k":900}', "the setting k"),
+        ('preset=k-means&data={"X":[[1,"a"]]}', "its rows"),
+    ],
+)
+def test_a_link_that_has_gone_stale_says_so(browser, lab, place, words):
+    """What of it there is not is named; the rest is shown."""
+    opened(browser, lab, "kmeans", place)
+    browser.wait("!$('error').hidden")
+    assert f"asks for {words}, which this page does not have" in browser.text("#error")
+    assert browser.run("state.trace.frames.length") > 1
+    browser.run("location.hash = '#preset=k-means&step=1'")
+    browser.wait("state.step === 1 && $('error').hidden")
+
+
 # ------------------------------------------------------------------- phones, light and motion
 
 

@@ -11,6 +11,7 @@ no code that is sent is run.
 
 import asyncio
 import json
+import logging
 import os
 import secrets
 import socket
@@ -38,6 +39,7 @@ TOO_LONG = (
     "the run took longer than {limit:g} s and was given up (it still computes, so the next one may "
     "wait): take fewer rows, fewer steps or a smaller model"
 )
+CLOSING = "the lab is closing"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -157,6 +159,8 @@ class Desk(NamedTuple):
                 return error(str(problem) or type(problem).__name__, 400)
             except TimeoutError:
                 return error(TOO_LONG.format(limit=self.longest_run), 503)
+            except asyncio.CancelledError:  # Ctrl-C while it computes
+                return error(CLOSING, 503)
 
         return endpoint
 
@@ -262,10 +266,16 @@ def prepared(port: int = 0, data: Any = None, *, longest_run: float = LONGEST_RU
         raise ValueError(f"port {port} of {HOST} cannot be used: {error.strerror}") from None
     number = listening.getsockname()[1]
     app = make_app(token, number, table, longest_run=longest_run)
+    logging.getLogger("uvicorn.error").addFilter(is_news)
     quiet = {"log_level": "error", "access_log": False, "server_header": False}
     plain_http = {"lifespan": "off", "ws": "none", "proxy_headers": False}
     config = uvicorn.Config(app, **quiet, **plain_http, timeout_graceful_shutdown=1)
     return Running(token, number, uvicorn.Server(config), listening)
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """Not that a run was given up because the reader ended the lab."""
+    return "graceful shutdown" not in record.getMessage()
 
 
 def offered(data: Any) -> dict[str, Any]:

@@ -650,7 +650,11 @@ function readLink() {
   const step = hash.get("step") === "end" ? "end" : whole("step", 1e6) ?? 0;
   const found = (lab.page?.presets ?? []).findIndex(({ id }) => id === hash.get("preset"));
   const story = whole("story", stories().length);
-  const asked = { step, preset: Math.max(found, 0), seed: whole("seed", 2 ** 32 - 1) };
+  const asked = { step, preset: Math.max(found, 0), seed: whole("seed", 2 ** 32 - 1), odd: [] };
+  const odd = (name, words) => asked.odd.push(`${words} "${(hash.get(name) ?? "").slice(0, 40)}"`);
+  if (hash.has("preset") && found < 0 && lab.page) odd("preset", "the preset");
+  if (hash.has("story") && !story && stories().length) odd("story", "the scene");
+  if (hash.has("seed") && asked.seed === null) odd("seed", "the seed");
   const free = ["preset", "step", "params", "data"].some((key) => hash.has(key));
   asked.story = story ?? (free ? 0 : 1);
   if (!SERVED) {
@@ -667,6 +671,10 @@ function readLink() {
     if (allowed(control, value)) asked.params[control.name] = value;
   }
   asked.data = checkedRows(parsed(hash.get("data")));
+  const names = Object.keys(params ?? {}).filter((name) => !(name in asked.params));
+  if (names.length) asked.odd.push(`the setting ${names[0].slice(0, 40)}`);
+  else if (hash.has("params") && !params) odd("params", "the settings");
+  if (hash.has("data") && !asked.data) asked.odd.push("its rows");
   return asked;
 }
 
@@ -688,9 +696,18 @@ function allowed(control, value) {
     && value <= (control.high ?? Infinity);
 }
 
-/** Show what the address asks for; a promise that the trace has come. */
-function restore() {
+/** Show what the address asks for, and say what of it there is not. */
+async function restore() {
   const asked = readLink();
+  await shownAs(asked);
+  if (asked.odd.length && $("error").hidden) {
+    const words = asked.odd.join(" and ");
+    say(`The link asks for ${words}, which this page does not have; the rest of it is shown.`);
+  }
+}
+
+/** What a link asks for; a promise that the trace has come. */
+function shownAs(asked) {
   document.body.classList.toggle("embed", new URLSearchParams(location.hash.slice(1)).has("embed"));
   state.seed = asked.seed ?? state.seed;
   if (asked.story && stories().length) return tell(asked.story - 1);
