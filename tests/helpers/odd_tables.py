@@ -409,7 +409,7 @@ def odd_fault(name, kind, oddity):
             if not found and is_clusterer(model):
                 found["fit_predict"] = clone(model).fit_predict(X)
             f"{model.card()} {model.summary()}"
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, NotImplementedError) as error:
             told_well = sentence(str(error)) and not any(word in str(error) for word in INSIDE)
             return None if told_well else f"no sentence: {error!r}"
     for values in found.values():

@@ -54,6 +54,8 @@ def test_what_is_left_alone():
     twice = sp.csr_array(  # a place may have two numbers, in any order
         (np.ones(3), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
     )
+    assert pellucid.MaxAbsScaler().fit(twice).max_abs_.tolist() == [1.0, 0.0, 2.0, 0.0]
+    assert twice.nnz == 3
     for table in (whole, whole.tolil(), whole.todok(), whole.tocsc(), twice, sp.csr_array((3, 4))):
         assert check_array(table, accept_sparse="csr").shape == table.shape
     longer = sp.csr_array(X)  # room behind the last number is no fault
@@ -130,3 +132,16 @@ def test_targets_whose_sum_overflows_are_refused():
     ends = np.where(y > 0, 1.7e308, -1.7e308)
     with pytest.raises(ValueError, match="y is too large in row 0: the sum over the rows"):
         pellucid.HistGradientBoostingRegressor().fit(X, ends)
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+def test_two_numbers_at_one_place_are_their_sum(strategy):
+    """More numbers than rows in a column were a negative count of zeros."""
+    table = np.where(np.arange(120).reshape(30, 4) % 7 == 0, 0.0, X)
+    n, p = table.shape
+    halves = np.repeat(table / 2, 2, axis=0).ravel()
+    places = np.tile(np.arange(p), 2 * n)
+    twice = sp.csr_array((halves, places, np.arange(0, 2 * n * p + 1, 2 * p)), shape=(n, p))
+    one = pellucid.SimpleImputer(missing_values=np.nan, strategy=strategy).fit(twice)
+    other = pellucid.SimpleImputer(missing_values=np.nan, strategy=strategy).fit(table)
+    np.testing.assert_allclose(one.statistics_, other.statistics_, atol=1e-12)

@@ -10,8 +10,10 @@ from sklearn.linear_model import LogisticRegressionCV as Peer
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 import pellucid
+from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.threads import limit_threads
 from pellucid.linear import LogisticRegressionCV
+from pellucid.linear.logistic import newton, sums
 from pellucid.linear.logistic.folds import present_classes
 from pellucid.linear.logistic.proximal import fit_proximal_newton
 
@@ -240,3 +242,20 @@ def test_bad_parameters_are_refused(params, words):
 
 def test_it_is_public():
     assert pellucid.LogisticRegressionCV is LogisticRegressionCV
+
+
+def test_a_path_that_cannot_go_on_does_not_go_on(monkeypatch):
+    """A constant column of 1e200: every step was halved to nothing, a hundred times for each C."""
+    asked = []
+
+    def evaluate(*given, **named):
+        asked.append(given)
+        return sums.evaluate(*given, **named)
+
+    monkeypatch.setattr(newton, "evaluate", evaluate)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(40, 2)), np.full(40, 1e200)])
+    y = np.arange(40) % 3
+    with pytest.warns(ConvergenceWarning), np.errstate(all="ignore"):
+        LogisticRegressionCV(random_state=0).fit(X, y)
+    assert len(asked) < 10 * 6 * 3 * newton.ATTEMPTS  # Cs, folds and all rows, steps

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from pellucid.base import _same_length
+from pellucid.base import _same_length, check_sortable
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import to_dense
@@ -30,6 +30,7 @@ def check_any_target(self: Selector, y: Any, n: int) -> Any:
     y = frame_matrix(y) if is_frame(y) else y
     y = check_array(y, ensure_2d=False, dtype=None, allow_nd=False, input_name="y")
     _same_length(n, len(y))
+    check_sortable(y)
     return y
 
 

@@ -14,11 +14,18 @@ from scipy.sparse import issparse
 from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.linear.logistic.newton import last_step, newton_step, sample_start, start_newton
+from pellucid.linear.logistic.newton import (
+    ATTEMPTS,
+    last_step,
+    newton_step,
+    sample_start,
+    start_newton,
+)
 from pellucid.linear.logistic.sums import Problem, evaluate, plain_problem, typical_row
 from pellucid.solvers.lbfgs import lbfgsb
 
 NEWTON_SIZE = 2000  # unknowns up to which Newton steps are quicker than L-BFGS
+SHORTEST = 0.5 ** (ATTEMPTS - 1)  # of a step, after all its halvings
 
 
 class RidgePath(NamedTuple):
@@ -88,7 +95,11 @@ def newton_point(
         if state.gap <= tol:
             return last_step(state), state.gap, max(done, 1), True
         if done < max_iter:
-            state, _ = newton_step(problem, state)
+            new, _ = newton_step(problem, state)
+            lost = not np.isfinite(new.gap) or new.share <= SHORTEST
+            if lost:  # it diverged, or no length of a step lowers the objective: none ever will
+                return state.point.theta, state.gap, done + 1, False
+            state = new
     return state.point.theta, state.gap, max_iter, False
 
 

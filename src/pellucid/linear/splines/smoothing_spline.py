@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.reading import reading
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -102,7 +103,8 @@ class SmoothingSpline(Regressor):
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         if not is_frame(X) and not issparse(X):
-            X = np.asarray(X)
+            with reading(X):
+                X = np.asarray(X)
             X = X[:, None] if X.ndim == 1 else X
         X = super()._check_matrix(X, reset=reset, finite=finite)
         if reset and X.shape[1] != 1:
