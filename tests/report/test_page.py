@@ -13,6 +13,7 @@ from example_record import NASTY, example
 from pellucid.cli import main
 from pellucid.report import render, to_json
 from pellucid.report.charts import Frame, apart
+from pellucid.report.explanation import render_explanation
 from pellucid.report.pictures import dependence
 from pellucid.report.rendering import SECTIONS
 from pellucid.report.sentences import board_lead, evidence_words, slice_words
@@ -200,3 +201,14 @@ def test_slices_stand_beside_the_error_of_all_rows():
     assert "share wrong (of all: 0.251) with intervals" in said["slice_lead"]
     assert said["slice_rows"] == [("c: a", 9, 0.4, 0.1, 0.8)]
     assert "(of all" not in slice_words({**final, "table": {}}, classes=True)["slice_lead"]
+
+
+def test_an_explanation_speaks_of_a_band_only_where_one_is_drawn():
+    names = ("importance", "model_importance", "contributions", "rules", "summary")
+    record = dict.fromkeys(names) | {"about": {}, "card": {}, "metric": "", "rows": 9}
+    curve = {"name": "x", "values": [0.0, 1.0], "mean": [0.2, 0.4], "low": [0.1, 0.3],
+             "high": [0.3, 0.5], "kind": "number", "output": "probability of a"}  # fmt: skip
+    one = render_explanation(record | {"dependence": [curve]}, "m")
+    assert "the band holds the predictions" in one
+    two = [curve, curve | {"output": "probability of b"}]
+    assert "the band" not in render_explanation(record | {"dependence": two}, "m")

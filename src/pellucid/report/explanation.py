@@ -60,8 +60,8 @@ it is {{ r.contributions.base | show }}; each column moves it by what stands bes
 {% if dependence %}
 <section id="dependence"><h2>How the prediction moves</h2>
 <p class="lead">The mean prediction as one column changes and the others stay\
-{% if r.rows %}; the band holds the predictions of 80 % of the rows{% else %} at their middle in \
-training{% endif %}.</p>
+{% if not r.rows %} at their middle in training{% elif bands %}; the band holds the predictions \
+of 80 % of the rows{% endif %}.</p>
 <div class="row">{% for p in dependence %}{{ picture(p) }}{% endfor %}</div></section>
 {% endif %}
 {% if r.summary and r.summary.rows %}
@@ -110,6 +110,7 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
     )
     metric = record["metric"].replace("_", " ")
     found, parts = record["importance"], record["contributions"]
+    curves = [lines(some) for some in by_column(record["dependence"])]
     page = environment.from_string(PAGE).render(
         r=record,
         title=f"Why {name} says what it says",
@@ -117,7 +118,8 @@ def render_explanation(record: dict[str, Any], name: str) -> str:
         style=style,
         version=__version__,
         importance=shuffled(found, metric) if found else None,
-        dependence=[pictures.dependence(lines(c)) for c in by_column(record["dependence"])],
+        dependence=[pictures.dependence(some) for some in curves],
+        bands=any(one["low"] is not None for some in curves for one in some),
         summary=filled(record["summary"]),
         contributions=[[p["name"], p["value"], p["part"]] for p in parts["parts"]] if parts else [],
         own=[[o["name"], o["share"]] for o in (record["model_importance"] or {"rows": []})["rows"]],

@@ -295,3 +295,17 @@ def test_constant_predictions_say_why():
     facts.trust = 1.0
     assert "drawn" not in _constant(facts)[0].why
     assert _classes(facts) == []
+
+
+@pytest.mark.parametrize(("recalls", "named"), [((0.4, 0.9), ("a",)), ((0.4, 0.45), None)])
+def test_a_model_that_misses_every_class_is_bad_and_not_one_sided(recalls, named):
+    """Counting every class alike would not help it."""
+    by_class = [{"label": k, "n": 20, "recall": r} for k, r in zip("ab", recalls, strict=True)]
+    said = SimpleNamespace(prediction=np.array(list("ab") * 20))
+    facts = SimpleNamespace(
+        evaluation=SimpleNamespace(said=said, final=SimpleNamespace(by_class=by_class, n=40)),
+        choice=SimpleNamespace(signal=True),
+        task=SimpleNamespace(metric="accuracy"),
+        shop=SimpleNamespace(scorer=SimpleNamespace(cost_matrix=None)),
+    )
+    assert [one.where for one in _classes(facts)] == ([] if named is None else [named])

@@ -53,3 +53,28 @@ def test_columns_that_the_model_does_not_see_are_not_looked_at():
     assert {"a", "b"} <= looked_at <= {"a", "b", "day"}
     idle = {name for f in record.findings if f.code == "PEL410" for name in f.where}
     assert idle <= looked_at
+
+
+def test_coefficients_of_rows_that_hang_together_have_no_standard_errors():
+    """Sixty people in eight rows each are no 480 rows: f is nothing, and looked significant."""
+    rng = np.random.default_rng(7)
+    who = np.repeat(np.arange(60), 8)
+    near = rng.normal(size=60)[who] + 0.1 * rng.normal(size=480)
+    state = rng.choice(["ill", "well"], 60)[who]
+    table = {"who": [f"P{j}" for j in who], "f": near, "state": state}
+    plan = Plan(groups="who", candidates=("lda",))
+    found = learn(table, "state", effort="quick", plan=plan).insight.coefficients
+    assert not found["valid"]
+    assert found["reason"].startswith("rows of one group hang together")
+    assert all(row["estimate"] is not None for row in found["rows"])
+    assert {row[key] for row in found["rows"] for key in ("p_value", "low", "high")} == {None}
+
+
+def test_coefficients_of_rows_in_time_say_what_they_assume():
+    X = inputs(2)
+    day = np.datetime64("2021-01-01") + np.arange(120)
+    table = pl.DataFrame({"day": day, "a": X[:, 0], "y": X[:, 0] + 0.3 * X[:, 1]})
+    plan = Plan(time="day", candidates=("ridge",))
+    found = learn(table, "y", effort="quick", plan=plan).insight.coefficients
+    assert found["valid"]
+    assert found["notes"][-1].startswith("The rows follow each other in time")

@@ -201,7 +201,10 @@ def _classes(facts: Facts) -> list[Finding]:
         for one in by_class
         if one["n"] and one["recall"] < RECALL and str(one["label"]) not in never
     }
-    found += [finding("PEL506", list(missed), recall=missed)] if missed else []
+    some = len(missed) < sum(
+        one["n"] > 0 for one in by_class
+    )  # all: the model is bad, not one-sided
+    found += [finding("PEL506", list(missed), recall=missed)] if missed and some else []
     if facts.task.metric in BALANCED or facts.shop.scorer.cost_matrix is not None:
         return [one._replace(fix=WEIGHED) for one in found]
     return found

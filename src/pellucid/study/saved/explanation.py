@@ -218,7 +218,10 @@ def summary_of(machine: Machine) -> dict[str, Any] | None:
     if len(machine.names) > FULL_TABLE:
         reason = f"{len(machine.names)} coefficients are too many for a table"
         return {"columns": [], "rows": [], "valid": False, "reason": reason, "notes": []}
-    found = last.summary()
+    found, about = last.summary(), machine.parts.about
+    notes = list(found.notes)
+    if found.valid and (by := about.get("groups") or about.get("time")):
+        notes.append(f"rows are taken to be independent; by {by} they hang together")
     plain_names = {f"x{j}": name for j, name in enumerate(machine.names)}
     rows = [[_named(row[0], plain_names), *row[1:]] for row in found.rows]
     return plain(
@@ -227,7 +230,7 @@ def summary_of(machine: Machine) -> dict[str, Any] | None:
             "rows": rows,
             "valid": bool(found.valid),
             "reason": found.reason,
-            "notes": list(found.notes),
+            "notes": notes,
         }
     )
 

@@ -35,6 +35,9 @@ STRONGEST, SHOWN_CLASSES, GRID, BACKGROUND = 4, 3, 15, 100
 FOLDS = 5  # at most so many for curves
 SIZES = (0.1, 0.25, 0.5, 0.75, 1.0)
 SHARE = "accuracy"  # a measure with the range of a probability
+KEPT = ("name", "estimate")  # of a coefficient without a standard error
+TOGETHER = "rows of one group hang together, and counted one by one they would make them too small"
+IN_TIME = "The rows follow each other in time; the intervals take them to be independent."
 WIDE_SUMMARY = 200  # more coefficients than this, over all classes, are not shown as a table
 
 
@@ -330,7 +333,24 @@ def coefficients(shop: Workshop, outcome: Outcome | None) -> dict[str, Any] | No
         summary = model.summary()
     except FAILURES as error:
         return {"rows": [], "valid": False, "reason": str(error), "notes": []}
-    return summary_data(summary) | {"separation": getattr(model, "separation_", "none")}
+    found = summary_data(summary) | {"separation": getattr(model, "separation_", "none")}
+    if shop.kind == "groups":
+        return without_errors(found, TOGETHER)
+    return found | {"notes": [*found["notes"], IN_TIME]} if shop.kind == "sequential" else found
+
+
+def without_errors(found: dict[str, Any], why: str) -> dict[str, Any]:
+    """The coefficients alone, where standard errors would say more than the rows do.
+
+    >>> one = {"name": "x", "estimate": 2.0, "p_value": 1e-9}
+    >>> without_errors({"rows": [one], "valid": True, "reason": "", "notes": ["z"]}, "why")
+    {'rows': [{'name': 'x', 'estimate': 2.0, 'p_value': None}], 'valid': False, \
+'reason': 'why', 'notes': []}
+    """
+    if not found["valid"]:
+        return found
+    rows = [{k: v if k in KEPT else None for k, v in row.items()} for row in found["rows"]]
+    return found | {"rows": rows, "valid": False, "reason": why, "notes": []}
 
 
 def full_rank(Z: Array, names: Sequence[str]) -> tuple[Array, list[str]]:
