@@ -1,10 +1,13 @@
 """What a study says of its model holds: bands hold their means, and nothing unseen is named."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
 
-from pellucid import Plan, learn
+from pellucid import LinearRegression, Plan, learn
+from pellucid.study.saved.explanation import summary_of
 
 
 def inputs(seed, n=120):
@@ -78,3 +81,12 @@ def test_coefficients_of_rows_in_time_say_what_they_assume():
     found = learn(table, "y", effort="quick", plan=plan).insight.coefficients
     assert found["valid"]
     assert found["notes"][-1].startswith("The rows follow each other in time")
+
+
+@pytest.mark.parametrize(("about", "said"), [({"groups": "who", "time": None}, 1), ({}, 0)])
+def test_a_saved_model_says_that_its_errors_count_rows_one_by_one(about, said):
+    X = inputs(3)
+    last = LinearRegression().fit(X, X @ [1.0, 2.0] + inputs(4)[:, 0])
+    found = summary_of(SimpleNamespace(parts=SimpleNamespace(last=last, about=about), names="ab"))
+    assert found["valid"]
+    assert sum("by who they hang together" in note for note in found["notes"]) == said
