@@ -1,5 +1,7 @@
 """What NumPy and SciPy take on trust, or say in words of their own, is looked at before."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -145,3 +147,20 @@ def test_two_numbers_at_one_place_are_their_sum(strategy):
     one = pellucid.SimpleImputer(missing_values=np.nan, strategy=strategy).fit(twice)
     other = pellucid.SimpleImputer(missing_values=np.nan, strategy=strategy).fit(table)
     np.testing.assert_allclose(one.statistics_, other.statistics_, atol=1e-12)
+
+
+def test_an_arrow_table_that_polars_cannot_read_is_one_sentence():
+    """Its panic is no Exception, and went through every ``except``."""
+    pa = pytest.importorskip("pyarrow")
+    wide = pa.array([Decimal(i) * 10**30 for i in range(30)], pa.decimal256(60, 2))
+    table = pa.table({"a": wide, "b": X[:, 0]})
+    for model in (
+        pellucid.BaggingRegressor(pellucid.Ridge()),
+        pellucid.TunedEstimator(pellucid.Ridge(), {"alpha": [1.0]}),
+        pellucid.ConformalRegressor(pellucid.Ridge()),
+        pellucid.OneHotEncoder(),
+    ):
+        try:
+            model.fit(table, y)
+        except ValueError as error:
+            assert "Polars cannot read" in str(error)  # noqa: PT017  it may read them itself

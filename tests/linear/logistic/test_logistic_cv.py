@@ -244,6 +244,14 @@ def test_it_is_public():
     assert pellucid.LogisticRegressionCV is LogisticRegressionCV
 
 
+def test_weights_that_leave_a_fold_without_rows():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match="a fold leaves no rows with a weight > 0"):
+        LogisticRegressionCV(cv=5).fit(
+            X, np.arange(40) % 3, sample_weight=np.eye(2, 40).sum(axis=0)
+        )
+
+
 def test_a_path_that_cannot_go_on_does_not_go_on(monkeypatch):
     """A constant column of 1e200: every step was halved to nothing, a hundred times for each C."""
     asked = []

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, check_rows_and_columns
 from pellucid.core.arrays import check
-from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.frames import frame_matrix, indexable_frame, is_frame
 from pellucid.core.arrays.reading import validate_data
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.conformal.conformal_scores import check_calibration_size
@@ -57,8 +57,7 @@ class ConformalModel(MetaEstimatorMixin, Estimator):
         check_rows_and_columns(table.shape, self)
         if all(dtype.is_numeric() or dtype == nw.Boolean for dtype in table.schema.values()):
             self._refuse_nonfinite(frame_matrix(X))
-        kind = table.implementation  # scikit-learn can index the rows of these two
-        return X if kind.is_pandas() or kind.is_polars() else table.to_polars()
+        return indexable_frame(X)
 
     def predict(self, X: ArrayLike) -> Any:
         """What the fitted estimator predicts."""

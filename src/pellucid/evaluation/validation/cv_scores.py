@@ -18,8 +18,9 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
+from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.reading import reading
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.meta import fitted
 from pellucid.core.records import plain, show
 from pellucid.core.runtime.warn import warn
@@ -158,11 +159,9 @@ def _numbered(job: FoldJob, item: tuple[int, Split]) -> FoldResult:
 
 def open_data(X: Any, y: Any) -> tuple[Any, Any]:
     """X that rows can be taken from, and y as an array of as many rows."""
-    X = np.asarray(X) if isinstance(X, list | tuple) else indexable(X)[0]
-    if is_frame(X) and not hasattr(X, "iloc") and not hasattr(X, "with_columns"):
-        import polars  # Arrow tables and the like
-
-        X = polars.from_dataframe(X)
+    with reading(X):
+        X = np.asarray(X) if isinstance(X, list | tuple) else indexable(X)[0]
+    X = indexable_frame(X) if is_frame(X) else X
     return X, None if y is None else check_data(X, y)
 
 
@@ -180,7 +179,7 @@ def cross_validated(
     cv: Folds = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     train_scores: bool = True,
     callbacks: object = (),
 ) -> CrossValidation:

@@ -103,6 +103,8 @@ def present_classes(
 ) -> Along:
     """``weights_along`` on the classes that have rows; the others are put far away."""
     live = np.flatnonzero(np.bincount(codes, weights=w, minlength=n_classes) > 0)
+    if len(live) == 0:
+        raise ValueError("a fold leaves no rows with a weight > 0 to learn from: use fewer folds")
     if len(live) == n_classes:
         return weights_along(X, codes, n_classes, w, task, l1_ratio)
     L, p, k = len(task.Cs), X.shape[1], 1 if n_classes == 2 else n_classes
