@@ -41,6 +41,7 @@ EVIDENCE = {  # key of a finding's evidence -> how a reader says it; "" is not s
     "gain_high": "and",
     "columns_looked_at": "columns",
 }
+CALIBRATED = 0.05  # an error that matters little, as in PEL502
 MAIN = 8  # measures shown at once; the others unfold
 ASKED_FOR = (
     "accuracy",
@@ -171,12 +172,21 @@ def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
         figures.append((f"{final['wrong']:,} of {final['n']:,}", "unseen rows wrong"))
     if final and final["reliability"]:
         r_ = final["reliability"]
-        trusted = r_["ece"] <= max(0.05, r_.get("band") or 0.0)
-        tell = "probabilities can be trusted" if trusted else "probabilities are off"
-        figures.append((number(r_["ece"]), "calibration error", tell))
+        figures.append((number(r_["ece"]), "calibration error", calibration_words(**r_)))
     if final and "r2" in final["table"] and metric != "r2":
         figures.append((number(final["table"]["r2"]["estimate"]), "of the variance explained (r2)"))
     return figures
+
+
+def calibration_words(ece: float, band: float | None = None, **_: object) -> str:
+    """What a calibration error means; of few rows a large one may still be chance.
+
+    >>> calibration_words(0.03), calibration_words(0.08, 0.09), calibration_words(0.08, 0.06)
+    ('probabilities can be trusted', 'no more than chance makes it', 'probabilities are off')
+    """
+    if ece <= CALIBRATED:
+        return "probabilities can be trusted"
+    return "no more than chance makes it" if ece <= (band or 0.0) else "probabilities are off"
 
 
 def split_caption(split: dict[str, Any] | None) -> str:
