@@ -16,7 +16,7 @@ import pellucid
 from pellucid import BridgeRegression, LinearRegression, MLPClassifier, MLPRegressor
 from pellucid.base import Estimator
 from pellucid.core.loops.admission import ADMITS, ended_early
-from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning
+from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, History
 from pellucid.core.no_errors import REASONS, no_errors
 from pellucid.solvers import GradientDescent, LinearObjective
 
@@ -212,6 +212,46 @@ def test_a_network_that_settled_says_so():
         model = MLPClassifier((5,), max_iter=3000, tol=1e-3, random_state=0).fit(X, y)
     assert not found
     assert "settled" in str(model.card())
+
+
+# --- numbers beside the formula they belong to -----------------------------------------------
+
+
+def test_squares_that_are_halved_are_said_to_be():
+    X, y = line()
+    for model in (
+        pellucid.SGDRegressor(random_state=0),
+        MLPRegressor(hidden_layer_sizes=(4,), random_state=0),
+    ):
+        with heard():
+            card = model.fit(X, y).card()
+        assert "/ 2" in card.evaluation, card.evaluation
+    numbers = pellucid.SGDRegressor(random_state=0).fit(X, y).card().numbers
+    assert "objective, mean of the last epoch" in numbers
+    assert "hinge loss" in pellucid.SGDClassifier(random_state=0).fit(X, y > 3).card().evaluation
+
+
+def test_a_network_that_swings_below_its_start_does_not_diverge():
+    X, y = line(7)
+    rows = {"falls": [9.0, 1.0, 1.3], "rises": [9.0, 1.0, 9.5]}
+    with heard():
+        model = MLPRegressor(hidden_layer_sizes=(4,), max_iter=12, random_state=0).fit(X, y)
+    for what, losses in rows.items():
+        model.history_ = History([{"step": i, "objective": v} for i, v in enumerate(losses * 5)])
+        assert ("diverging" in model.card().optimisation) == (what == "rises")
+        assert "lowest value" in model.card().optimisation
+
+
+@pytest.mark.parametrize("C", [0.1, 3.0, np.inf])
+def test_a_penalised_model_has_one_aic(C):
+    """The same model of two classes under two names: the same degrees of freedom."""
+    X, y = line()
+    labels = np.where(y + 4 * np.random.default_rng(3).normal(size=len(y)) > 3, 1, 0)
+    one, two = (
+        getattr(pellucid, f"{kind}LogisticRegression")(C=C).fit(X, labels)
+        for kind in ("", "Ordinal")
+    )
+    assert_allclose([one.aic_, one.bic_], [two.aic_, two.bic_], rtol=1e-6)
 
 
 # --- one group, every row kept ---------------------------------------------------------------

@@ -354,7 +354,8 @@ class MultilayerPerceptron(Estimator):
             if best < len(self.validation_scores_) - 1 and loss[-1] < loss[best]:
                 return f"over-fitting since epoch {best}: the validation score was best there"
         if loss[-1] > 1.1 * loss.min():
-            return "diverging: the loss is above its lowest value; lower the learning rate"
+            kind = "diverging" if loss[-1] > loss[0] else "unsteady"
+            return f"{kind}: the loss is above its lowest value; lower the learning rate"
         if self.n_iter_ >= self.max_iter and late_fall(loss) > 0.05 * abs(loss[-1]):
             return "too slow: the loss still falls; raise the learning rate or max_iter"
         ended = getattr(self, "_ended", "")
@@ -379,7 +380,7 @@ class MultilayerPerceptron(Estimator):
                 "one hidden layer approximates any continuous function on a compact set; boolean "
                 "and bounded continuous functions need 2 layers of weights, arbitrary ones 3"
             ),
-            evaluation=f"mean {type(self._head().loss).__name__} + {self._penalty_words()}",
+            evaluation=f"mean {self._head().loss.words()} + {self._penalty_words()}",
             optimisation=f"{self._how()}, {self.n_iter_} epochs: {self._diagnosis()}",
             numbers=numbers,
         )

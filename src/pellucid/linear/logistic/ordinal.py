@@ -293,8 +293,10 @@ class OrdinalLogisticRegression(Classifier):
         self.null_log_likelihood_ = log_likelihood_of_counts(counts)
         n, k = float(counts.sum()), state.rank
         self.n_observations_, self._rank = n, k
-        self.aic_ = -2 * self.log_likelihood_ + 2 * k
-        self.bic_ = -2 * self.log_likelihood_ + k * np.log(n)
+        penalty = np.r_[np.zeros(K - 1), np.full(p, problem.ridge)]
+        df = k - float(np.diag(np.linalg.pinv(state.curvature)) @ penalty)  # as LogisticRegression
+        self.aic_ = -2 * self.log_likelihood_ + 2 * df
+        self.bic_ = -2 * self.log_likelihood_ + df * np.log(n)
         Z = (problem.rows.X - problem.shift)[problem.rows.w > 0] @ w
         suspect = np.isinf(self.C) and (np.ptp(Z) > 2 * LARGEST or state.gap > self.tol)
         self.separation_ = bool(suspect and is_separated(problem.rows, K))

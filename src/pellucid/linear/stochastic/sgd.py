@@ -26,7 +26,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
-from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
+from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical, loss_words
 
 SAME_NAME = ("absolute", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
 LOSSES = {"squared_error": ("squared", 0.5)}  # our name and the factor of the formula
@@ -196,7 +196,7 @@ class SGDRegressor(Regressor, StochasticModel):
         check_is_fitted(self)
         return Card(
             representation="y = b + x'w" if self.fit_intercept else "y = x'w",
-            evaluation=" + ".join([f"mean {self.loss} loss", *self._terms()]),
+            evaluation=" + ".join([loss_words(self.loss), *self._terms()]),
             optimisation=self._how(),
             numbers=self._numbers(),
         )

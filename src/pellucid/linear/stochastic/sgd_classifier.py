@@ -34,7 +34,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.loops.statistics import Rows
 from pellucid.core.records import Card
 from pellucid.inference.decisions.linear_rule import LinearClassifier, class_weights, encode_known
-from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical
+from pellucid.linear.stochastic.sgd_model import StochasticModel, Targets, canonical, loss_words
 
 SAME_NAME = ("hinge", "squared_hinge", "perceptron", "modified_huber", "huber")
 INSENSITIVE = ("epsilon_insensitive", "squared_epsilon_insensitive")
@@ -331,7 +331,7 @@ class SGDClassifier(LinearClassifier, StochasticModel):
         several = f", one for each of {K} classes against the rest, the largest wins"
         return Card(
             representation=rule + (several if K > 2 else ", the sign decides"),
-            evaluation=" + ".join([f"mean {self.loss} loss", *self._terms()]),
+            evaluation=" + ".join([loss_words(self.loss), *self._terms()]),
             optimisation=self._how(),
             numbers=self._numbers(),
         )

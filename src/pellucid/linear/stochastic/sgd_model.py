@@ -50,6 +50,15 @@ class Targets(NamedTuple):
     labels: IntArray | None  # the codes of the classes, or None
 
 
+def loss_words(loss: str) -> str:
+    """The loss of a row as it is minimised: squares are halved.
+
+    >>> loss_words("squared_error"), loss_words("hinge")
+    ('mean of (y - f)^2 / 2', 'mean hinge loss')
+    """
+    return "mean of (y - f)^2 / 2" if loss == "squared_error" else f"mean {loss} loss"
+
+
 def canonical(X: Any) -> Any:
     """C-contiguous, or CSR without duplicates and with 32-bit indices where they suffice."""
     if not issparse(X):
@@ -359,4 +368,5 @@ class StochasticModel(Estimator):
     def _numbers(self) -> dict[str, Any]:
         last = self.history_[-1] if len(self.history_) else {}
         found = {"n_iter": self.n_iter_, "visits": int(self.t_) - 1, "alpha": self.alpha}
-        return {**found, "objective": last.get("objective")}
+        what = "objective" if self._sentence else "objective, mean of the last epoch"
+        return {**found, what: last.get("objective")}

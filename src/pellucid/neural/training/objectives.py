@@ -34,6 +34,10 @@ class NetworkLoss(BaseEstimator, ABC):
         """Refuse parameters that are out of range."""
         check.one_of(("mean", "sum"), reduction=self.reduction)
 
+    def words(self) -> str:
+        """The loss of a row in a sentence."""
+        return type(self).__name__
+
     @abstractmethod
     def rows(self, t: Array, a: Array) -> Array:
         """The loss of each row."""
@@ -68,6 +72,9 @@ class SquaredError(NetworkLoss):
     def __init__(self, half: bool = True, reduction: str = "mean") -> None:
         self.half = half
         self.reduction = reduction
+
+    def words(self) -> str:
+        return "SquaredError / 2" if self.half else "SquaredError"
 
     def rows(self, t: Array, a: Array) -> Array:
         """The loss of each row: targets t, outputs a."""
