@@ -17,7 +17,18 @@ from tools.website.names import ROOT
 from tools.website.staging import write
 
 EXAMPLES = ROOT / "docs/gallery"
-TITLES = {"maths": "Mathematics", "control": "Decisions and reinforcement"}
+TITLES = {
+    "control": "Decisions and reinforcement",
+    "graphical": "Graphical models",
+    "maths": "Mathematics",
+    "neighbors": "Neighbours",
+}
+WORDS = {
+    "d_separation": "d-separation",
+    "k_criteria": "criteria for k",
+    "k_distances": "k-distances",
+}
+CAPITALS = re.compile(r"\b(em|kkt|mdp|ppca|q|roc|shap|svm)\b")
 TORCH = re.compile(r"\bfrom pellucid\.deep\b")
 
 
@@ -26,6 +37,15 @@ def chapters() -> dict[str, list[str]]:
     import pellucid.plots
 
     return {chapter: names.split() for chapter, names in pellucid.plots._CHAPTERS.items()}
+
+
+def spoken(name: str) -> str:
+    """What a picture is called in words.
+
+    >>> spoken("svm_margin"), spoken("d_separation"), spoken("learning_curve")
+    ('SVM margin', 'd-separation', 'learning curve')
+    """
+    return WORDS.get(name) or CAPITALS.sub(lambda m: m[0].upper(), name.replace("_", " "))
 
 
 def code(name: str) -> str:
@@ -100,7 +120,7 @@ def pages() -> dict[str, str]:
             doc = inspect.getdoc(getattr(pellucid.plots, name)) or ""
             words = doc.split("\n\n")[0].replace("``", "`").replace("$", r"\$")
             reference = f"[`pellucid.plots.{name}`](../api/pellucid.plots.{name}.md)"
-            text.append(f"(gallery-{name})=\n## {name.replace('_', ' ')}\n\n{words}\n")
+            text.append(f"(gallery-{name})=\n## {spoken(name)}\n\n{words}\n")
             block = code(name)
             fence = "py" if TORCH.search(block) else "python"
             text.append(f"```{fence}\n{block}```\n\n{reference}\n")
@@ -120,7 +140,7 @@ def write_index(folder: Path, thumbnails: dict[str, dict[str, tuple[str, str]]])
         title = TITLES.get(chapter, chapter.capitalize())
         text.append(f"## {title}\n\n::::{{grid}} 2 3 4 4\n:gutter: 2\n")
         for name, (image, _) in images.items():
-            words = name.replace("_", " ")
+            words = spoken(name)
             text.append(
                 f":::{{grid-item-card}} {words}\n:link: gallery-{name}\n:link-type: ref\n"
                 f":img-bottom: ../_static/pictures/{image}\n:img-alt: {words}\n:::\n"
