@@ -30,3 +30,9 @@ def test_refusals():
         neighbour_consistency(())
     with pytest.raises(ValueError, match="contrast"):
         neighbour_consistency((10,), contrast=1.5)
+
+
+@pytest.mark.parametrize("sizes", [(1, 50), (50, 0), (20.5,), (-3,)])
+def test_sizes_are_whole_numbers_of_two_rows_or_more(sizes):
+    with pytest.raises(ValueError, match="sizes must be"):
+        neighbour_consistency(sizes, n_repeats=1, random_state=0)

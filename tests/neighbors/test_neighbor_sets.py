@@ -270,3 +270,20 @@ def test_a_cut_through_corners_keeps_them(normal, limit, area):
     assert abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2 == pytest.approx(area)
     assert len(cell.owners) == len(cell.corners)
     assert (7 in cell.owners) == (area < 1)
+
+
+def test_a_medoid_is_the_best_row_of_its_own_group():
+    """No medoid can be exchanged for a row of its group that is nearer to the group."""
+    from pellucid.neighbors.editing.prototypes import class_medoids
+
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20, 2)) + np.where(np.arange(20) < 12, 0, 3)[:, None]
+        D = np.linalg.norm(X[:, None] - X[None], axis=2)
+        w = rng.uniform(0.5, 2, size=20)
+        medoids = class_medoids(D, w, 3)
+        label = D[:, medoids].argmin(axis=1)
+        for g, row in enumerate(medoids):
+            group = np.flatnonzero(label == g)
+            cost = w[group] @ D[np.ix_(group, group)]
+            assert D[row, group] @ w[group] <= cost.min() + 1e-12

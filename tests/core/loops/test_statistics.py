@@ -133,3 +133,12 @@ def test_unit_weights():
     assert is_unit(unit_weights(5)[2:4])
     assert not is_unit(np.ones(5))
     assert unit_weights(10**9).nbytes == 8 * 10**9  # claimed, never allocated
+
+
+def test_one_standard_error_keeps_what_is_exactly_at_the_bar():
+    """Without any error the best is within its own error; a simpler model at the bar is taken."""
+    from pellucid.core.loops.selection import one_standard_error
+
+    assert one_standard_error([3.0, 1.0, 2.0], [0.0] * 3, [1, 2, 3], greater_is_better=False) == 1
+    assert one_standard_error([1.5, 1.0], [0.5, 0.5], [1, 2], greater_is_better=False) == 0
+    assert one_standard_error([0.5, 1.0], [0.5, 0.5], [1, 2]) == 0

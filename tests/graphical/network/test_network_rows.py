@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 import pellucid
 from pellucid.data import load_network
@@ -223,3 +224,16 @@ def test_nothing_given_is_not_fitted():
             ask(BayesianNetwork())
     with pytest.raises(AttributeError):
         _ = BayesianNetwork().cpds_
+
+
+def test_questions_are_refused_in_a_sentence():
+    """An unknown way to draw, a network without tables, tables of no probabilities."""
+    rain = BayesianNetwork(cpds=[CPT("rain", [0.8, 0.2])])
+    with pytest.raises(ValueError, match="method must be one of 'likelihood_weighting', 'gibbs'"):
+        rain.approximate("rain", method="nonsense", n_samples=10)
+    for ask in (lambda m: m.score_samples([["a"]]), lambda m: m.approximate("rain")):
+        with pytest.raises(NotFittedError, match="give cpds or call fit"):
+            ask(BayesianNetwork())
+    for table in ([1.5, -0.5], [np.nan, 1.0], [np.inf, 0.0], [-np.inf, 2.0]):
+        with pytest.raises(ValueError, match="finite numbers >= 0"):
+            CPT("rain", table)

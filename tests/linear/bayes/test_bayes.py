@@ -385,3 +385,11 @@ def test_intervals_cover_when_the_prior_is_true(noise):
         new.append((low <= again) & (again <= high))
     assert abs(np.mean(inside) - 0.95) < 0.012
     assert abs(np.mean(new) - 0.95) < 0.012
+
+
+@pytest.mark.parametrize("n_samples", [0, -1, 2.5, "many"])
+def test_a_number_of_draws_is_whole(n_samples):
+    X = np.arange(12.0)[:, None]
+    model = BayesianLinearRegression().fit(X, X[:, 0] + np.cos(X[:, 0]))
+    with pytest.raises(ValueError, match="n_samples must be"):
+        model.sample_y(X, n_samples=n_samples)

@@ -487,3 +487,16 @@ def test_sparse_counts_of_many_columns():
     assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     slope = X.T @ (ours.predict(X) - y) / 300 + 0.01 * ours.coef_
     assert_allclose(slope, 0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("cls", "bad"), [(PoissonRegressor, -1.0), (GammaRegressor, 0.0), (GammaRegressor, -2.0)]
+)
+def test_targets_out_of_range_are_refused_when_scored(cls, bad):
+    """D^2 of an impossible target is no number."""
+    X = np.linspace(-1, 1, 20)[:, None]
+    y = np.exp(X[:, 0]).round(3)
+    model = cls(alpha=0).fit(X, y)
+    y[3] = bad
+    with pytest.raises(ValueError, match="y"):
+        model.score(X, y)

@@ -525,3 +525,17 @@ def test_positive_coefficients_of_a_target_that_pulls_none_up():
         model = LinearRegression(positive=True, fit_intercept=False).fit([[1.0]], y)
         assert model.coef_.tolist() == [0.0]
     assert LinearRegression(positive=True).fit([[1]], [0]).coef_.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_criteria_of_the_likelihood_equal_statsmodels(intercept):
+    """Log-likelihood, AIC, BIC, F and R^2 of the summary; the course counts no noise variance."""
+    import statsmodels.api as sm
+
+    X, y = data(50)
+    s = LinearRegression(fit_intercept=intercept).fit(X, y).summary()
+    oracle = sm.OLS(y, sm.add_constant(X) if intercept else X).fit()
+    found = [s.log_likelihood, s.aic, s.bic, s.f_statistic, s.f_p_value]
+    assert_allclose(
+        found, [oracle.llf, oracle.aic, oracle.bic, oracle.fvalue, oracle.f_pvalue], rtol=1e-8
+    )

@@ -148,3 +148,13 @@ def test_bad_parameters(model, words):
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="at least 2 classes"):
         RidgeClassifier().fit([[1.0], [2.0]], ["a", "a"])
+
+
+def test_cards_name_the_rule_that_decides():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 3
+    rule = "the sign decides"
+    assert rule in RidgeClassifier().fit(X, y > 1).card().representation
+    assert "3 classes, the largest wins" in RidgeClassifier().fit(X, y).card().representation
+    labels = np.column_stack([y > 0, y > 1])
+    card = RidgeClassifier().fit(X, labels).card().representation
+    assert "2 labels, each by the sign" in card

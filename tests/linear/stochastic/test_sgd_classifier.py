@@ -323,3 +323,10 @@ def test_average_is_that_of_every_iterate(average, alpha, l1_ratio):
     rates = 0.05 / np.arange(1, 241) ** 0.25
     expected = averaged_by_hand(X, y, rates, alpha * (1 - l1_ratio), alpha * l1_ratio, average, 4)
     assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [2.5, "all"])
+def test_a_number_of_jobs_is_whole(n_jobs):
+    X = np.arange(20.0)[:, None] - 9.5
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        SGDClassifier(n_jobs=n_jobs).fit(X, X[:, 0] > 0)
