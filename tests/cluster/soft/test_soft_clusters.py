@@ -313,5 +313,5 @@ def test_starts():
     model = FuzzyCMeans(4, n_init=5, random_state=0).fit(X)
     assert len(model.runs_) == 5
     assert_allclose(model.objective_, model.runs_.min(), rtol=1e-11)
-    with pytest.warns(RuntimeWarning, match="one run"):
+    with pytest.warns(RuntimeWarning, match="only one init instead of n_init=3"):
         FuzzyCMeans(2, init=X[:2], n_init=3).fit(X)

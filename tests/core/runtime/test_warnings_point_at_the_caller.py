@@ -146,6 +146,8 @@ CALLS = [
     lambda: p.AdaBoostClassifier(Worse(max_depth=1), random_state=0).fit(X, c),
     lambda: p.AdaBoostRegressor(random_state=0).fit(0 * X, parted),
     lambda: p.BaggingClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X, c),
+    lambda: p.BaggingClassifier(n_estimators=2, warm_start=True).fit(X, c).fit(X, c),
+    lambda: p.IsolationForest(max_samples=100, random_state=0).fit(X),
     lambda: p.StackingClassifier([("a", p.GaussianNB())], cv="same").fit(X, c),
     lambda: p.RandomForestClassifier(3, warm_start=True).fit(X, c).fit(X, c),
     lambda: p.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, c),
@@ -219,6 +221,7 @@ CALLS = [
         method="metropolis", n_draws=200, step=50.0, random_state=0
     ).fit(X, c),
     lambda: p.PrincipalComponentRegression().fit(wide, y[:6]),
+    lambda: p.LassoLars(alpha=0.001, max_iter=1).fit(X, y),
     lambda: p.LassoLarsIC("bic").fit(wide, y[:6]),
     lambda: p.LassoLarsIC("bic").fit(X, X[:, 0] - X[:, 1]),
     lambda: p.StagewiseRegression(max_iter=3).fit(X, y),
@@ -325,10 +328,12 @@ CALLS = [
     lambda: p.RadiusNeighborsClassifier(0.5, outlier_label=-1).fit(X, c).predict_proba(X + 99),
     lambda: p.RadiusNeighborsRegressor(0.5).fit(X, y).predict(X + 99),
     lambda: neighbors.pairwise_distances(np.array([[1.0, np.nan], [np.nan, 3.0]]), metric="gower"),
+    lambda: p.KNeighborsClassifier(metric_params={"p": 3}).fit(X, c),
     # neural
     lambda: neural.initial_weights((2, 2), "zeros"),
     lambda: p.MLPRegressor(hidden_layer_sizes=dead, tol=1.0, n_iter_no_change=1).fit(X, y),
     lambda: p.MLPClassifier(max_iter=2, random_state=0).fit(X, c),
+    lambda: p.MLPClassifier(8, solver="lbfgs", max_fun=5, random_state=0).fit(X, c),
     # reinforcement
     lambda: p.ValueIteration(max_iter=2, tol=1e-300).fit(mdp),
     lambda: p.AdaptiveDynamicProgramming(

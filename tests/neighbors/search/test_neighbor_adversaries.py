@@ -171,7 +171,7 @@ def test_neighbours_under_every_metric_are_those_of_scipy(name):
         keywords, given = {"p": 3}, {"p": 3}
     other = {"manhattan": "cityblock", "sokalmichener": "rogerstanimoto"}.get(name, name)
     D = np.nan_to_num(cdist(Q, X, other, **keywords))
-    model = NearestNeighbors(n_neighbors=8, metric=name, metric_params=given or None)
+    model = NearestNeighbors(n_neighbors=8, p=None, metric=name, metric_params=given or None)
     distance, index = model.fit(X.astype(float)).kneighbors(Q.astype(float))
     assert_allclose(distance, np.sort(D, axis=1)[:, :8], atol=1e-12)
     assert_allclose(np.take_along_axis(D, index, axis=1), distance, atol=1e-12)

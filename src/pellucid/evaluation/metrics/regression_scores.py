@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import ArrayLike, Seed
 from pellucid.core.runtime.random import generator
 from pellucid.evaluation.intervals.intervals import Interval, MetricTable, n_times, not_certain
 from pellucid.evaluation.intervals.metric_intervals import metric_interval
@@ -65,7 +65,7 @@ def regression_metrics(
     *,
     confidence: float = 0.95,
     sample_weight: Any = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> RegressionTable:
     """rss, mse, rmse, nrmse, r2, mae, median_ae and max_error with intervals.
 

@@ -221,7 +221,7 @@ def size_curve(
     cv: Folds = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     callbacks: object = (),
 ) -> SizeCurve:
     """How the score grows with the number of training rows.

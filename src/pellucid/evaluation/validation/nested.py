@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.metaestimators import _safe_split
 
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Seed
 from pellucid.core.records import plain, show
 from pellucid.evaluation.metrics.metrics import Metric, MetricLike
 from pellucid.evaluation.splits.folds import FAILURES, Split, make_splits, ratio_of
@@ -100,7 +100,7 @@ def nested_cross_validation(
     outer_cv: Folds = 5,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     callbacks: object = (),
 ) -> NestedCV:
     """Score a ``TunedEstimator`` on rows that had no part in its choice.

@@ -27,7 +27,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import column_spread
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng, Seed
 from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
@@ -172,7 +172,7 @@ def mutual_info_regression(
     discrete_features: str | bool | ArrayLike = "auto",
     n_neighbors: int = 3,
     copy: bool = True,
-    random_state: Any = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Array:
     """Mutual information (in nats) of every column of ``X`` with a continuous target ``y``, >= 0.

@@ -16,7 +16,7 @@ scikit-learn, whose kernel objects are read here next to ours.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import gamma as gamma_function
@@ -29,6 +29,7 @@ from pellucid.core.functions.distances import pairwise_manhattan
 
 NEAR = 1e-6  # squared distances below this part of the largest square are taken by differences
 Pull = Callable[[Array], Array]
+Covariance: TypeAlias = ours.Kernel | theirs.Kernel
 
 
 class Value(NamedTuple):
@@ -43,7 +44,7 @@ def nothing(_: Array) -> Array:
     return np.empty(0)
 
 
-def covariance(kernel: Any, X: Any, Z: Any = None) -> Value:
+def covariance(kernel: Covariance, X: Array, Z: Array | None = None) -> Value:
     """k(x, z) of all pairs; ``Z=None`` are the rows themselves, where white noise is seen.
 
     >>> K, pull = covariance(theirs.RBF(2.0), np.array([[0.0], [2.0]]))
@@ -58,7 +59,7 @@ def covariance(kernel: Any, X: Any, Z: Any = None) -> Value:
     return foreign(kernel, X, Z)
 
 
-def diagonal(kernel: Any, X: Any) -> Value:
+def diagonal(kernel: Covariance, X: Array) -> Value:
     """k(x, x) of every row.
 
     >>> diagonal(theirs.WhiteKernel(0.5), np.zeros((2, 1))).K
@@ -73,7 +74,7 @@ def diagonal(kernel: Any, X: Any) -> Value:
     return Value(K, lambda w: foreign_diagonal(kernel, X, w))
 
 
-def foreign(kernel: Any, X: Any, Z: Any) -> Value:
+def foreign(kernel: theirs.Kernel, X: Array, Z: Array | None) -> Value:
     """A kernel class of the user's own, by scikit-learn's protocol."""
     if Z is not None:
         return Value(np.asarray(kernel(X, Z), dtype=np.float64), nothing)
@@ -86,7 +87,7 @@ def foreign(kernel: Any, X: Any, Z: Any) -> Value:
     return Value(K, pull)
 
 
-def foreign_diagonal(kernel: Any, X: Any, w: Array) -> Array:
+def foreign_diagonal(kernel: theirs.Kernel, X: Array, w: Array) -> Array:
     gradient = [kernel(X[i : i + 1], eval_gradient=True)[1][0, 0] for i in range(len(X))]
     return w @ np.asarray(gradient)
 
@@ -128,7 +129,9 @@ class Scaled(NamedTuple):
         return own - 2.0 * (self.X * (M @ Z)).sum(axis=0)
 
 
-def by_length(kernel: Any, X: Array, Z: Array | None, shape: Callable[[Array], Any]) -> Value:
+def by_length(
+    kernel: theirs.Kernel, X: Array, Z: Array | None, shape: Callable[[Array], Any]
+) -> Value:
     """A function of the scaled distance; ``shape(r^2)`` gives f and g = -f'(r)/r."""
     rows = Scaled.of(X, Z, kernel.length_scale)
     D = squares(*rows)
@@ -154,12 +157,12 @@ def exponential(E: Array) -> Array:
     return E
 
 
-def rbf(kernel: Any, X: Array, Z: Array | None) -> Value:
+def rbf(kernel: theirs.RBF, X: Array, Z: Array | None) -> Value:
     """exp(-r^2/2)"""
     return by_length(kernel, X, Z, gaussian)
 
 
-def matern(kernel: Any, X: Array, Z: Array | None) -> Value:
+def matern(kernel: theirs.Matern, X: Array, Z: Array | None) -> Value:
     """The Matern family: nu = 1/2 is exp(-r), infinity the Gaussian."""
     return by_length(kernel, X, Z, lambda D: matern_shape(D, float(kernel.nu)))
 
@@ -189,7 +192,7 @@ def matern_shape(D: Array, nu: float) -> tuple[Array, Callable[[], Array]]:
     return K, lambda: np.where(s > 0, 2.0 * nu * factor * t ** (nu - 1) * kv(nu - 1, t), 0.0)
 
 
-def rational_quadratic(kernel: Any, X: Array, Z: Array | None) -> Value:
+def rational_quadratic(kernel: theirs.RationalQuadratic, X: Array, Z: Array | None) -> Value:
     """(1 + r^2/(2 alpha))^-alpha"""
     if np.ndim(kernel.length_scale) and np.size(kernel.length_scale) > 1:
         raise AttributeError(
@@ -212,7 +215,7 @@ def rational_quadratic(kernel: Any, X: Array, Z: Array | None) -> Value:
     return Value(K, pull)
 
 
-def periodic(kernel: Any, X: Array, Z: Array | None) -> Value:
+def periodic(kernel: theirs.ExpSineSquared, X: Array, Z: Array | None) -> Value:
     """exp(-2 sin^2(pi d/period)/l^2)"""
     d = np.sqrt(squares(*Scaled.of(X, Z, 1.0)))
     turn, square = np.pi * d / kernel.periodicity, float(kernel.length_scale) ** 2
@@ -230,29 +233,29 @@ def periodic(kernel: Any, X: Array, Z: Array | None) -> Value:
     return Value(K, pull)
 
 
-def dot_product(kernel: Any, X: Array, Z: Array | None) -> Value:
+def dot_product(kernel: theirs.DotProduct, X: Array, Z: Array | None) -> Value:
     """x.z + sigma_0^2"""
     square = float(kernel.sigma_0) ** 2
     return Value(ours.products(X, Z) + square, offset(kernel, square))
 
 
-def offset(kernel: Any, square: float) -> Pull:
+def offset(kernel: theirs.DotProduct, square: float) -> Pull:
     fixed = kernel.hyperparameter_sigma_0.fixed
     return lambda W: np.empty(0) if fixed else np.array([2.0 * square * W.sum()])
 
 
-def constant(kernel: Any, X: Any, Z: Any) -> Value:
+def constant(kernel: theirs.ConstantKernel, X: Array, Z: Array | None) -> Value:
     """The same number for every pair."""
     n, value = len(X), float(kernel.constant_value)
     return Value(np.full((n, n if Z is None else len(Z)), value), level(kernel, value))
 
 
-def level(kernel: Any, value: float) -> Pull:
+def level(kernel: theirs.ConstantKernel, value: float) -> Pull:
     fixed = kernel.hyperparameter_constant_value.fixed
     return lambda W: np.empty(0) if fixed else np.array([value * W.sum()])
 
 
-def white(kernel: Any, X: Any, Z: Any) -> Value:
+def white(kernel: theirs.WhiteKernel, X: Array, Z: Array | None) -> Value:
     """Noise: every row is alike to itself alone."""
     level, fixed = float(kernel.noise_level), kernel.hyperparameter_noise_level.fixed
     K = np.zeros((len(X), len(X if Z is None else Z)))
@@ -262,7 +265,7 @@ def white(kernel: Any, X: Any, Z: Any) -> Value:
     return Value(K, lambda W: np.empty(0) if fixed else np.array([seen * np.trace(W)]))
 
 
-def white_diagonal(kernel: Any, X: Any) -> Value:
+def white_diagonal(kernel: theirs.WhiteKernel, X: Array) -> Value:
     level, fixed = float(kernel.noise_level), kernel.hyperparameter_noise_level.fixed
     pull = lambda w: np.empty(0) if fixed else np.array([level * w.sum()])  # noqa: E731
     return Value(np.full(len(X), level), pull)
@@ -285,7 +288,7 @@ def power(a: Value, exponent: float) -> Value:
     return Value(a.K**exponent, lambda W: a.pull(W * exponent * a.K ** (exponent - 1.0)))
 
 
-def flat(kernel: Any, X: Any) -> Value:
+def flat(kernel: Covariance, X: Array) -> Value:
     """k(x, x) = 1 whatever the parameters, which are counted by their number."""
     size = len(kernel.theta) if hasattr(kernel, "theta") else 1
     return Value(np.ones(ours.n_rows(X)), lambda _: np.zeros(size))
@@ -294,24 +297,24 @@ def flat(kernel: Any, X: Any) -> Value:
 # --- our own kernels: every positive number is learned
 
 
-def width(kernel: Any, X: Any, Z: Any) -> Value:
+def width(kernel: ours.GaussianKernel, X: Array, Z: Array | None) -> Value:
     """GaussianKernel"""
     D = squares(*Scaled.of(X, Z, kernel.sigma))
     K = np.exp(-0.5 * D)
     return Value(K, lambda W: np.array([np.vdot(W, D * K)]))
 
 
-def laplacian(kernel: Any, X: Any, Z: Any) -> Value:
+def laplacian(kernel: ours.LaplacianKernel, X: Array, Z: Array | None) -> Value:
     D = pairwise_manhattan(X, X if Z is None else Z) / kernel.sigma
     K = np.exp(-D)
     return Value(K, lambda W: np.array([np.vdot(W, D * K)]))
 
 
-def polynomial(kernel: Any, X: Any, Z: Any) -> Value:
+def polynomial(kernel: ours.PolynomialKernel, X: Array, Z: Array | None) -> Value:
     return polynomial_of(kernel, ours.products(X, Z))
 
 
-def polynomial_of(kernel: Any, S: Array) -> Value:
+def polynomial_of(kernel: ours.PolynomialKernel, S: Array) -> Value:
     """(gamma s + c)^d of inner products s: a derivative for each of gamma and c that is not 0."""
     S, c, degree = float(kernel.gamma) * S, float(kernel.coef0), kernel.degree
     base = S + c
@@ -324,11 +327,11 @@ def polynomial_of(kernel: Any, S: Array) -> Value:
     return Value(base**degree, pull)
 
 
-def sigmoid(kernel: Any, X: Any, Z: Any) -> Value:
+def sigmoid(kernel: ours.SigmoidKernel, X: Array, Z: Array | None) -> Value:
     return sigmoid_of(kernel, ours.products(X, Z))
 
 
-def sigmoid_of(kernel: Any, S: Array) -> Value:
+def sigmoid_of(kernel: ours.SigmoidKernel, S: Array) -> Value:
     S, c = float(kernel.gamma) * S, float(kernel.coef0)
     K = np.tanh(S + c)
 
@@ -343,7 +346,7 @@ def lengths(X: Any) -> Array:
     return ours.squared_lengths(ours.rows_of(X))
 
 
-def multiple(kernel: Any, value: Value) -> Value:
+def multiple(kernel: ours.ScaledKernel, value: Value) -> Value:
     scale = float(kernel.scale)
     mine = [scale] * (scale > 0)
 
@@ -353,7 +356,7 @@ def multiple(kernel: Any, value: Value) -> Value:
     return Value(scale * value.K, pull)
 
 
-def normalised(kernel: Any, X: Any, Z: Any) -> Value:
+def normalised(kernel: ours.NormalizedKernel, X: Array, Z: Array | None) -> Value:
     """k(x,z)/sqrt(k(x,x) k(z,z)); its derivative is that of k less half those of both lengths."""
     inner, a = covariance(kernel.kernel, X, Z), diagonal(kernel.kernel, X)
     b = a if Z is None else diagonal(kernel.kernel, Z)
@@ -368,7 +371,7 @@ def normalised(kernel: Any, X: Any, Z: Any) -> Value:
     return Value(K, pull)
 
 
-def normalised_diagonal(kernel: Any, X: Any) -> Value:
+def normalised_diagonal(kernel: ours.NormalizedKernel, X: Array) -> Value:
     inner = diagonal(kernel.kernel, X)
     return Value(np.ones(len(inner.K)), lambda w: 0.0 * inner.pull(w))
 

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import single_threaded_blas
-from pellucid.kernel.processes.covariance import covariance
+from pellucid.kernel.processes.covariance import Covariance, covariance
 
 SMALL = 400  # rows up to which one thread factors as fast as several
 HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
@@ -68,7 +68,7 @@ def inverse(L: Array) -> Array:
     return M
 
 
-def evidence(kernel: Any, X: Any, Y: Array, noise: Any) -> Evidence:
+def evidence(kernel: Covariance, X: Any, Y: Array, noise: Any) -> Evidence:
     """Value and gradient at the kernel's numbers; -inf and 0 where it is not positive definite."""
     K, pull = covariance(kernel, X)
     found = factor(K.copy(), Y, noise)

@@ -26,6 +26,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.kernel.processes import hyperparameters, laplace
+from pellucid.kernel.processes.covariance import Covariance
 from pellucid.kernel.processes.evidence import threads_for
 from pellucid.kernel.processes.hyperparameters import takes_vectors, theta_of, with_theta
 from pellucid.kernel.processes.laplace import Mode, Problem
@@ -81,7 +82,7 @@ class GaussianProcessClassifier(Classifier):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Covariance | None = None,
         *,
         optimizer: str | Callable[..., Any] | None = "fmin_l_bfgs_b",
         n_restarts_optimizer: int = 0,

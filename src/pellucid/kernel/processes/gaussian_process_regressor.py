@@ -28,7 +28,7 @@ from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card, Summary
 from pellucid.core.runtime.warn import warn
 from pellucid.kernel.processes import hyperparameters
-from pellucid.kernel.processes.covariance import covariance, diagonal
+from pellucid.kernel.processes.covariance import Covariance, covariance, diagonal
 from pellucid.kernel.processes.evidence import Factor, evidence, factor, log_evidence, threads_for
 from pellucid.kernel.processes.hyperparameters import bounds_of, takes_vectors, theta_of, with_theta
 from pellucid.kernel.processes.learned_numbers import mixture_quantile, plausible
@@ -90,7 +90,7 @@ class GaussianProcessRegressor(Regressor):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Covariance | None = None,
         *,
         alpha: float | Array = 1e-10,
         optimizer: str | Callable[..., Any] | None = "fmin_l_bfgs_b",
@@ -278,7 +278,7 @@ class GaussianProcessRegressor(Regressor):
         V = lapack.dtrtrs(self.L_, K.T, lower=1)[0] if spread else K
         return squeezed(mean), V
 
-    def _marginal(self, X: Any, kernel: Any, spread: bool) -> tuple[Array, Array]:
+    def _marginal(self, X: Any, kernel: Covariance, spread: bool) -> tuple[Array, Array]:
         """Mean and variance of every row; ``kernel`` says whether noise is counted."""
         mean, V = self._posterior(X, spread)
         if not spread:
@@ -340,7 +340,7 @@ class GaussianProcessRegressor(Regressor):
         means, variances = zip(*parts, strict=True)
         return weight / weight.sum(), np.array(means), np.array(variances)
 
-    def _given(self, X: Array, kernel: Any, found: Factor, new: bool) -> tuple[Array, Array]:
+    def _given(self, X: Array, kernel: Covariance, found: Factor, new: bool) -> tuple[Array, Array]:
         """Mean (rows, targets) and variance given the numbers, in the unit of ``y_train_``."""
         own = kernel if new else hyperparameters.without_noise(kernel)
         cells = max(1, BLOCK // max(1, len(found.A)))

@@ -21,6 +21,7 @@ from pellucid.core.functions import kernels as ours
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.records import Summary
 from pellucid.core.runtime.warn import warn
+from pellucid.kernel.processes.covariance import Covariance
 from pellucid.kernel.processes.learned_numbers import curvature
 from pellucid.solvers.lbfgs import lbfgsb
 
@@ -54,7 +55,7 @@ class Found(NamedTuple):
     n_iter: int
 
 
-def numbers(kernel: Any, path: str = "") -> list[Number]:
+def numbers(kernel: Covariance, path: str = "") -> list[Number]:
     """What is learned of a kernel of ours, in the order of ``covariance.pull``.
 
     >>> [n.name for n in numbers(2.0 * ours.GaussianKernel(1.0) + ours.LinearKernel())]
@@ -68,11 +69,11 @@ def numbers(kernel: Any, path: str = "") -> list[Number]:
     return found
 
 
-def is_ours(kernel: Any) -> bool:
+def is_ours(kernel: Covariance) -> bool:
     return isinstance(kernel, ours.Kernel)
 
 
-def theta_of(kernel: Any) -> Array:
+def theta_of(kernel: Covariance) -> Array:
     """The logarithms of what is learned.
 
     >>> theta_of(theirs.RBF(1.0) + theirs.WhiteKernel(1.0, "fixed"))
@@ -83,14 +84,14 @@ def theta_of(kernel: Any) -> Array:
     return np.log(np.array([float(getattr(n.owner, n.attribute)) for n in numbers(kernel)]))
 
 
-def bounds_of(kernel: Any) -> Array:
+def bounds_of(kernel: Covariance) -> Array:
     """Smallest and largest logarithm of every number."""
     if not is_ours(kernel):
         return np.asarray(kernel.bounds, dtype=np.float64).reshape(-1, 2)
     return np.log(np.tile(BOUNDS, (len(numbers(kernel)), 1)))
 
 
-def names_of(kernel: Any) -> list[tuple[str, int]]:
+def names_of(kernel: Covariance) -> list[tuple[str, int]]:
     """Name and place of every learned number."""
     if is_ours(kernel):
         return [(n.name, 0) for n in numbers(kernel)]
@@ -98,7 +99,7 @@ def names_of(kernel: Any) -> list[tuple[str, int]]:
     return [(h.name, i) for h in free for i in range(h.n_elements)]
 
 
-def with_theta(kernel: Any, theta: Array) -> Any:
+def with_theta(kernel: Covariance, theta: Array) -> Any:
     """A kernel of the same form with these numbers.
 
     >>> with_theta(ours.GaussianKernel(1.0), np.log([3.0])).sigma
@@ -112,7 +113,7 @@ def with_theta(kernel: Any, theta: Array) -> Any:
     return new
 
 
-def without_noise(kernel: Any) -> Any:
+def without_noise(kernel: Covariance) -> Any:
     """The kernel of the curve itself: white noise has level 0."""
     new = deepcopy(kernel)
     waiting = [new]
@@ -124,7 +125,7 @@ def without_noise(kernel: Any) -> Any:
     return new
 
 
-def check_kernel(kernel: Any) -> None:
+def check_kernel(kernel: Covariance) -> None:
     """Refuse what is no kernel of either library."""
     if isinstance(kernel, ours.PrecomputedKernel) or not isinstance(
         kernel, theirs.Kernel | ours.Kernel
@@ -133,7 +134,7 @@ def check_kernel(kernel: Any) -> None:
         raise ValueError(f"kernel must be {known}, got {kernel!r}")
 
 
-def check_search(kernel: Any, optimizer: Any) -> None:
+def check_search(kernel: Covariance, optimizer: Any) -> None:
     """Refuse what is neither a kernel nor a way to learn its numbers."""
     if not callable(optimizer) and optimizer is not None:
         check.one_of(("fmin_l_bfgs_b",), optimizer=optimizer)
@@ -141,7 +142,7 @@ def check_search(kernel: Any, optimizer: Any) -> None:
         check_kernel(kernel)
 
 
-def takes_vectors(kernel: Any) -> bool:
+def takes_vectors(kernel: Covariance) -> bool:
     """Whether the rows are numbers; kernels of scikit-learn's may take other things."""
     return kernel is None or bool(getattr(kernel, "requires_vector_input", True))
 
@@ -193,7 +194,7 @@ class Search:
 
 def search(
     goal: Goal,
-    kernel: Any,
+    kernel: Covariance,
     optimizer: Any,
     restarts: int,
     random_state: Seed,
@@ -224,7 +225,7 @@ def as_random_state(random_state: Seed) -> Any:
     return check_random_state(random_state)
 
 
-def warn_at_bounds(kernel: Any, theta: Array) -> None:
+def warn_at_bounds(kernel: Covariance, theta: Array) -> None:
     """Say which number ended at its bound."""
     bounds = bounds_of(kernel)
     close = np.isclose(bounds, theta[:, None])
@@ -243,7 +244,7 @@ def warn_at_bounds(kernel: Any, theta: Array) -> None:
 
 def numbers_summary(
     title: str,
-    kernel: Any,
+    kernel: Covariance,
     gradient: Callable[[Array], Array],
     confidence: float,
     scalars: dict[str, Any],

@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from scipy.special import erf, expit, log_expit
 
 from pellucid.core.arrays.typing import Array, IntArray
-from pellucid.kernel.processes.covariance import covariance, diagonal
+from pellucid.kernel.processes.covariance import Covariance, covariance, diagonal
 from pellucid.kernel.processes.evidence import inverse
 
 GAIN = 1e-10  # a step that raises Z by less is the last
@@ -30,7 +30,7 @@ WEIGHTS = np.array([-1854.8214151, 3516.89893646, 221.29346712, 128.12323805, -2
 class Mode(NamedTuple):
     """The mode of one problem of two classes, and what predictions need."""
 
-    kernel: Any
+    kernel: Covariance
     rows: IntArray  # (n,) of the training rows
     y: Array  # (n,) 0 or 1
     pi: Array  # (n,)
@@ -102,7 +102,7 @@ class Problem(NamedTuple):
     max_iter: int
     start: Array | None = None
 
-    def evaluate(self, kernel: Any, gradient: bool) -> tuple[float, Array | None, Newton]:
+    def evaluate(self, kernel: Covariance, gradient: bool) -> tuple[float, Array | None, Newton]:
         """Z, its gradient in the numbers of the kernel where asked, and the mode."""
         K, pull = covariance(kernel, self.X)
         found = newton(K, self.y, self.start, self.max_iter)

@@ -35,7 +35,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.kernel.processes import hyperparameters
-from pellucid.kernel.processes.covariance import covariance, diagonal
+from pellucid.kernel.processes.covariance import Covariance, covariance, diagonal
 from pellucid.kernel.processes.evidence import HALF_LOG_TWO_PI, evidence, inverse, threads_for
 from pellucid.kernel.processes.hyperparameters import Goal, Search, bounds_of, theta_of, with_theta
 from pellucid.solvers.lbfgs import lbfgsb
@@ -70,7 +70,7 @@ def blocks_of(n: int) -> list[slice]:
     return [slice(i, min(i + BLOCK, n)) for i in range(0, n, BLOCK)]
 
 
-def add_up(kernel: Any, X: Array, y: Array, Z: Array, L: Array) -> Sums:
+def add_up(kernel: Covariance, X: Array, y: Array, Z: Array, L: Array) -> Sums:
     """One pass over the rows."""
 
     def one(part: slice) -> Sums:
@@ -98,7 +98,7 @@ def lifted_factor(K: Array) -> tuple[Array, float] | None:
     return None
 
 
-def lower_bound(kernel: Any, noise: float, X: Array, y: Array, Z: Array) -> Bound | None:
+def lower_bound(kernel: Covariance, noise: float, X: Array, y: Array, Z: Array) -> Bound | None:
     """F, or None where K_mm is not positive definite."""
     factor, n = lifted_factor(covariance(kernel, Z).K), len(y)
     if factor is None:
@@ -116,7 +116,7 @@ def lower_bound(kernel: Any, noise: float, X: Array, y: Array, Z: Array) -> Boun
     return Bound(float(value), L, B, beta, sums, jitter)
 
 
-def bound_slope(kernel: Any, noise: float, X: Array, y: Array, Z: Array, at: Bound) -> Array:
+def bound_slope(kernel: Covariance, noise: float, X: Array, y: Array, Z: Array, at: Bound) -> Array:
     """Derivatives in the logarithms of the kernel's numbers and of the noise."""
     n, m = len(y), len(Z)
     P, Binv = at.sums.P, inverse(at.B)
@@ -147,7 +147,7 @@ def bound_slope(kernel: Any, noise: float, X: Array, y: Array, Z: Array, at: Bou
     return np.append(numbers, 0.5 * (known - n + (spread + left) / noise))
 
 
-def most_variance(kernel: Any, X: Array, m: int, rng: Rng) -> IntArray:
+def most_variance(kernel: Covariance, X: Array, m: int, rng: Rng) -> IntArray:
     """Rows chosen one at a time: the next is where the points so far leave most variance.
 
     It is the pivoted Cholesky factorisation of K: n m^2 flops, m columns of K.
@@ -168,7 +168,9 @@ def most_variance(kernel: Any, X: Array, m: int, rng: Rng) -> IntArray:
     return chosen
 
 
-def bound_goal(kernel: Any, noise: float, X: Array, y: Array, Z: Array) -> tuple[float, Array]:
+def bound_goal(
+    kernel: Covariance, noise: float, X: Array, y: Array, Z: Array
+) -> tuple[float, Array]:
     """Minus the bound, and its slope; infinite where the kernel is not positive definite."""
     at = lower_bound(kernel, noise, X, y, Z)
     if at is None:
@@ -176,7 +178,7 @@ def bound_goal(kernel: Any, noise: float, X: Array, y: Array, Z: Array) -> tuple
     return -at.value, -bound_slope(kernel, noise, X, y, Z, at)
 
 
-def exact_goal(kernel: Any, noise: float, X: Array, y: Array) -> tuple[float, Array]:
+def exact_goal(kernel: Covariance, noise: float, X: Array, y: Array) -> tuple[float, Array]:
     """Minus the exact log evidence of few rows, and its slope in the noise as well."""
     whole = kernel + WhiteKernel(noise) if not hyperparameters.is_ours(kernel) else kernel
     if whole is not kernel:
@@ -236,7 +238,7 @@ class SparseGaussianProcessRegressor(Regressor):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: Covariance | None = None,
         *,
         n_inducing: int = 200,
         noise: float = 0.1,
@@ -278,7 +280,9 @@ class SparseGaussianProcessRegressor(Regressor):
         context.end(state)
         return self
 
-    def _found(self, X: Array, y: Array, kernel: Any, noise: float, Z: Array) -> dict[str, Any]:
+    def _found(
+        self, X: Array, y: Array, kernel: Covariance, noise: float, Z: Array
+    ) -> dict[str, Any]:
         """The attributes of a fit that ends with these numbers and points."""
         found = lower_bound(kernel, noise, X, y, Z)
         if found is None:

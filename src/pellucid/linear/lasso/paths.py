@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_consistent_length
 from pellucid.core.algebra.least_squares import finite, joint_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.reading import check_array
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.core.runtime.random import generator
@@ -137,7 +137,7 @@ def enet_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
     selection: str = "cyclic",
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Any:
     """Elastic-net coefficients for a grid of alphas, without an intercept.
 

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.base import Regressor, check_number_target, check_weights, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.sparse import to_dense
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import is_unit
 from pellucid.core.records import Card, Summary
@@ -249,7 +249,7 @@ class QuantileRegressor(Regressor):
         sample_weight: Any = None,
         *,
         n_resamples: int = 400,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> Summary:
         """Estimates with errors, tests and intervals.
 

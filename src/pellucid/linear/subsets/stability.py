@@ -27,7 +27,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.runtime.random import generator
 
 AFTER = (
@@ -110,7 +110,7 @@ def stability_selection(
     *,
     n_pairs: int = 50,
     threshold: float = 0.75,
-    random_state: Any = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> StabilitySelection:
     """Run a selector on random half-samples and keep the columns it chooses again and again.
