@@ -43,7 +43,6 @@ from pellucid.inference.covariance.graphical_lasso import (
 )
 
 FINEST = 1e-2  # share of the largest alpha at which the first grid ends
-SHARPER, SHARPEST = 1e-3, 1e-9  # a score moves as the root of the gap: neighbours differ by less
 
 
 class FoldCovariances(NamedTuple):
@@ -64,11 +63,7 @@ def covariances_of(X: Array, train: Any, test: Any, centered: bool) -> FoldCovar
 
 
 def path_scores(fold: FoldCovariances, alphas: Array, tol: float, max_iter: int) -> list[float]:
-    """The score of the rows left out for every alpha, from large to small.
-
-    A gap within ``tol`` is no choice yet: the objective is flat at its minimum, the score is not.
-    """
-    tol = max(SHARPER * tol, min(tol, SHARPEST))
+    """The score of the rows left out for every alpha, from large to small."""
     S, scores = fold.train, []
     W: Array | None = None
     inner = 1e-2 * (tol if tol > 0 else EPS)
@@ -95,7 +90,8 @@ class GraphicalLassoCV(GraphicalModel):
     cv : int, splitter, iterable or None, default=None
         The folds; None is 5.
     tol : float, default=1e-4
-        The duality gap at which to stop; the fits of the folds go on to a thousandth of it.
+        Stop where neither the duality gap nor the last step of a cell of the covariance, in units
+        of its columns' deviations, is larger.
     enet_tol : float, default=1e-4
         Exactness of the column problems; they are solved to a hundredth of it and of ``tol``.
     max_iter : int, default=100
