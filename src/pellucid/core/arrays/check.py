@@ -7,10 +7,21 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = float(np.finfo(np.float64).max)
+
 
 def _number(name: str, value: object) -> None:
+    """A number, which a whole number of 400 digits is to Python and to nothing that computes.
+
+    >>> _number("alpha", 10**400)
+    Traceback (most recent call last):
+    ValueError: alpha must be at most 1.8e+308 in size, got a whole number of 1329 bits
+    """
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or value != value:
         raise ValueError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        size = f"a whole number of {value.bit_length()} bits"
+        raise ValueError(f"{name} must be at most {LARGEST:.2g} in size, got {size}")
 
 
 def given(**values: Any) -> dict[str, Any]:
