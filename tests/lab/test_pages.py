@@ -9,6 +9,7 @@ import pytest
 from frame_audit import audit, audit_arithmetic, audit_counts, audit_graph, audit_line
 
 from pellucid.lab.answering import answer_run
+from pellucid.lab.gallery import card_of
 from pellucid.lab.page import KINDS, make_trace, rows_of
 from pellucid.lab.pages import ENTRIES, PAGES, named, page_of
 from pellucid.lab.trace import SCHEMA
@@ -174,6 +175,16 @@ def test_settings_at_their_ends(name, ends):
         ours(said)
     else:
         check(trace)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_of_the_gallery_is_never_empty(name):
+    """Every frame of it has marks or boxes to draw, and there are several."""
+    card = card_of(page_of(name))
+    assert len(card["frames"]) > 1
+    for frame in card["frames"]:
+        panels = [*card["base"], *frame]
+        assert any(panel.get("marks") or panel.get("nodes") for panel in panels)
 
 
 def test_a_contradiction_is_seen():

@@ -39,6 +39,7 @@ def card_of(page: Page) -> dict[str, Any]:
     name = drawn[0]["name"]
     base = [light(panel) for panel in still if panel["name"] == name]
     frames = [[light(panel) for panel in panels if panel["name"] == name] for panels in moving]
+    frames = [panels for panels in frames if panels or base]  # a card is never empty
     card: dict[str, Any] = plain({"words": page.summary, "base": base, "frames": frames})
     return card
 
