@@ -388,3 +388,10 @@ def test_model_comparison():
     assert compare_models({"a": -1e5, "b": -2e5}).grade("a", "b") == "very strong"
     with pytest.raises(ValueError, match="sum to 1"):
         compare_models(evidence, [0.5, 0.6])
+
+
+@pytest.mark.parametrize("name", ["kappa", "shape", "scale"])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
+def test_a_belief_in_mean_and_variance_needs_positive_numbers(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        NormalInverseGamma(**{name: value})

@@ -25,6 +25,7 @@ CALLS = {
     "invert": {"A": A, "if_singular": "raise"},
     "limit_theorems": {"distribution": Normal(0.0, 1.0), "n": [5], "eps": 0.1, "repeats": 20},
     "markov": {"mean": 1.0, "a": 2.0},
+    "moments": {"X": A, "ddof": 1.0},
     "taylor": {"f": np.exp, "order": 2},
 }
 TRIED = tried(CALLS)

@@ -301,3 +301,10 @@ def test_best_linear_predictor_is_the_limit_of_least_squares():
             best_linear_predictor([0.0, 0.0], bad)
     with pytest.raises(ValueError, match="target"):
         best_linear_predictor([0.0, 0.0], np.eye(2), target=5)
+
+
+def test_expected_losses_of_wrong_answers_are_what_is_left_of_one():
+    from pellucid.inference.decisions.decisions import expected_losses
+
+    P = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(expected_losses(P, None), P @ (1 - np.eye(3)), atol=1e-15)

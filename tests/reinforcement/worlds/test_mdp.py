@@ -249,3 +249,9 @@ def test_sparse_rows_with_explicit_zeros_and_unsorted_columns():
 def test_sparse_transitions_of_no_process_are_refused(shape):
     with pytest.raises(ValueError, match=r"must have shape \(S\*A, S\), got"):
         MDP(csr_array(shape), np.zeros(3))
+
+
+@pytest.mark.parametrize("given", [{"n_episodes": 0}, {"n_episodes": 1.5}, {"max_steps": -1}])
+def test_numbers_of_a_walk_are_whole(given):
+    with pytest.raises(ValueError, match=f"{next(iter(given))} must be"):
+        grid_world(["S+"], slip=0.0).simulate([1, 0], **given)
