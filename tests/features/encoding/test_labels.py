@@ -125,3 +125,11 @@ def test_binarizer_refuses_a_matrix_after_labels():
 def test_no_frames_come_out(cls):
     assert not hasattr(cls(), "set_output")
     assert getattr(pellucid, cls.__name__) is cls
+
+
+def test_lists_of_labels_of_several_lengths_are_refused_in_scikit_learns_words():
+    ragged = [[], [1, 2], [3], [0, 1, 3], [2]]
+    fitted = LabelBinarizer().fit([0, 1])
+    for call in (LabelBinarizer().fit, LabelBinarizer().fit_transform, fitted.transform):
+        with pytest.raises(ValueError, match="legacy multi-label data representation"):
+            call(ragged)

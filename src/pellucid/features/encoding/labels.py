@@ -43,7 +43,10 @@ def find_labels(y: ArrayLike) -> Found:
 
 def kind_of_labels(y: ArrayLike) -> tuple[str, Found | None]:
     """What scikit-learn's ``type_of_target`` says; of plain labels their codes come with it."""
-    plain = np.asarray(y) if isinstance(y, list | np.ndarray) and len(y) else None
+    try:
+        plain = np.asarray(y) if isinstance(y, list | np.ndarray) and len(y) else None
+    except ValueError:  # rows of several lengths: scikit-learn has the sentence
+        plain = None
     if plain is None or plain.ndim != 1 or plain.dtype.kind not in "USbiuO":
         return type_of_target(y, input_name="y"), None
     if plain.dtype.kind == "O" and not isinstance(plain[0], str):
