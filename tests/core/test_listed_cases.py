@@ -24,6 +24,8 @@ TARGETS = (
 CASES = [(name, "X", 1e300) for name in SQUARES]
 CASES += [(name, "X", 1e-310) for name in ("Normalizer", "SplineTransformer", "GaussianBasis")]
 CASES += [("NaturalSplineBasis", "columns", 150.0)]
+CASES += [("SmoothingSpline", "X", scale) for scale in (1e-300, 1e300, 1e-310)]
+CASES += [("OrdinalLogisticRegression", "X", 1e300), ("NMF", "X", 1e-310)]
 CASES += [(name, "y", 1e300) for name in TARGETS if name in pellucid._HOME]
 
 

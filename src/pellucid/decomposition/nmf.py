@@ -24,6 +24,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
@@ -75,7 +76,7 @@ def free_minima(G: Array, B: Array) -> Array:
     array([1.5, 0. ])
     """
     try:
-        L, lower = cho_factor(G, lower=True)
+        L, lower = cho_factor(in_range(G, "the products of the factors"), lower=True)
     except np.linalg.LinAlgError:
         return np.zeros_like(B)
     if not (np.diag(L) ** 2 > SINGULAR * np.diag(G)).all():

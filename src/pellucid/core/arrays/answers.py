@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.loops.tensor_door import answer_tensor, dispatched
 from pellucid.core.runtime.warn import warn
 
@@ -113,7 +114,7 @@ def _has_missing(given: Any) -> bool:
     if issparse(given):
         given = given.tocoo().data  # in some formats ``data`` is no array, or is not there
     try:
-        cells = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        cells = frame_matrix(given) if is_frame(given) else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         return True
     return bool(np.isnan(cells).any())

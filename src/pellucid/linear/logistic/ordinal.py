@@ -26,6 +26,7 @@ from scipy.special import chdtrc, expit, log_expit, log_ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Classifier, with_callbacks
+from pellucid.core.algebra.linalg import in_range
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.backtrack import backtrack
@@ -294,7 +295,8 @@ class OrdinalLogisticRegression(Classifier):
         n, k = float(counts.sum()), state.rank
         self.n_observations_, self._rank = n, k
         penalty = np.r_[np.zeros(K - 1), np.full(p, problem.ridge)]
-        df = k - float(np.diag(np.linalg.pinv(state.curvature)) @ penalty)  # as LogisticRegression
+        inverse = np.linalg.pinv(in_range(state.curvature, "the curvature"))
+        df = k - float(np.diag(inverse) @ penalty)  # as LogisticRegression
         self.aic_ = -2 * self.log_likelihood_ + 2 * df
         self.bic_ = -2 * self.log_likelihood_ + df * np.log(n)
         Z = (problem.rows.X - problem.shift)[problem.rows.w > 0] @ w

@@ -16,6 +16,7 @@ from pellucid.core.runtime.threads import map_threads
 from pellucid.linear.splines import kernels as spline_filter
 
 STEP = np.log(4.0)  # of the scan: a dip of the criterion is wider than this in log alpha
+SMALLEST = 1e-300  # cube of the distance between inputs; 1e300 the largest
 SAME = 1e-30  # knots closer than this share of the mean gap count as one
 
 
@@ -78,6 +79,11 @@ def pool(x: Array, y: Array, w: Array) -> Knots:
         ss = np.add.reduceat(w * (y - mean[group]) ** 2, start)
     knots = x[start]
     unit = span / (len(knots) - 1) if len(knots) > 1 else 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        cube = np.float64(unit) ** 3
+    if not SMALLEST <= cube <= 1 / SMALLEST:
+        what = f"the inputs are {unit:.3g} apart, whose cube (the unit of alpha) leaves the range"
+        raise ValueError(f"{what} of numbers: measure X in another unit")
     return Knots(np.ascontiguousarray(knots), np.diff(knots) / unit, float(unit), mean, W, ss)
 
 
