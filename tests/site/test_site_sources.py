@@ -237,6 +237,13 @@ def test_sentences_below_a_list_of_names_are_kept_once():
     assert found[: found.index("Notes")][:5] == ["Sum.", "", "Attributes", "---", "a_ : one"]
 
 
+def test_a_name_right_below_a_sentence_stays_a_name():
+    lines = ["Parameters", "---", "a : one", "    Text.", "", "A sentence.", "b, c", "    More."]
+    found = reference.with_notes(lines)
+    kept = ["Parameters", "---", "a : one", "    Text.", "", "b, c", "    More."]
+    assert found == [*kept, "", "Notes", "-----", "A sentence."]
+
+
 def test_headings_of_methods_and_benchmarks_are_names():
     """No "Smo", "Fast ica" or "Glm"."""
     results = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))

@@ -221,11 +221,11 @@ def names_alone(lines: list[str], moved: dict[str, list[str]]) -> list[str]:
     """The lines of a list of names; what is no name goes to ``moved``, by paragraphs."""
     kept: list[str] = []
     here, joined = kept, ""
-    for line in lines:
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
         text, joined = joined + line, ""
-        if not text.strip():
-            here = kept
-        elif here is kept and not text.startswith(" "):
+        if not text.strip() or (ENTRY.fullmatch(text) and below.startswith(" ")):
+            here = kept  # a name with its text may follow a sentence at once
+        if here is kept and text.strip() and not text.startswith(" "):
             if text.endswith(",") and ENTRY.fullmatch(text[:-1]):
                 joined = f"{text} "  # the names go on in the next line
                 continue
