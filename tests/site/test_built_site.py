@@ -21,6 +21,7 @@ LONG = "algorithms/kernel/sparse_gaussian_process_regressor.html"  # a long titl
 DEEP = "algorithms/deep/deep.html"  # no picture, four pages of the lab
 LOOKED_AT = ["index.html", CHAPTER, LASSO, LONG, DEEP, "gallery/index.html", "topics.html"]
 LOOKED_AT += ["start/analyst.html", "benchmarks.html", "api/pellucid.KMeans.html", "study.html"]
+LOOKED_AT += ["guide/index.html"]  # the page before it has a long name
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="run make site first"),
@@ -155,6 +156,8 @@ def test_light_and_dark_wide_and_narrow(tab, page):
             aside = "(s => s ? s.scrollWidth - s.clientWidth : 0)"
             aside += "(document.querySelector('.bd-sidebar-secondary'))"
             assert tab.js(aside) <= 0, "the list beside the page is cut off"
+            turn = "[...document.querySelectorAll('.prev-next-title')].map(p => p.clientWidth)"
+            assert max(tab.js(turn), default=0) < width / 2, "a link to the next page is cut off"
             colours[scheme] = tab.js("getComputedStyle(document.body).backgroundColor")
     assert colours["light"] != colours["dark"]
 
