@@ -103,9 +103,9 @@ def test_scores_become_labels():
 @pytest.mark.parametrize(
     ("params", "y", "words"),
     [
-        ({"neg_label": 2}, ["a"], "below"),
+        ({"neg_label": 2}, ["a"], "strictly less than pos_label"),
         ({"neg_label": 0.5}, ["a"], "neg_label"),
-        ({"sparse_output": True, "neg_label": -1}, ["a"], "sparse_output"),
+        ({"sparse_output": True, "neg_label": -1}, ["a"], "Sparse binarization is only supported"),
         ({}, [[1, 2], [3, 4]], "Multioutput"),
         ({}, [0.5, 1.5], "continuous"),
         ({}, [], "0 samples"),
@@ -133,3 +133,11 @@ def test_lists_of_labels_of_several_lengths_are_refused_in_scikit_learns_words()
     for call in (LabelBinarizer().fit, LabelBinarizer().fit_transform, fitted.transform):
         with pytest.raises(ValueError, match="legacy multi-label data representation"):
             call(ragged)
+
+
+def test_marks_that_cannot_be_told_apart_are_refused_in_scikit_learns_words():
+    with pytest.raises(ValueError, match="neg_label=2 must be strictly less than pos_label=1"):
+        LabelBinarizer(neg_label=2, pos_label=1).fit([0, 1])
+    words = "zero neg_label, got pos_label=2 and neg_label=1"
+    with pytest.raises(ValueError, match=words):
+        LabelBinarizer(neg_label=1, pos_label=2, sparse_output=True).fit([0, 1])

@@ -174,10 +174,11 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):
             if not isinstance(value, Integral):
                 raise ValueError(f"{name} must be a whole number, got {value!r}")
         if low >= high:
-            raise ValueError(f"neg_label must be below pos_label, got {low} and {high}")
+            raise ValueError(f"neg_label={low} must be strictly less than pos_label={high}.")
         if self.sparse_output and (high == 0 or low != 0):
-            need = "neg_label=0 and a pos_label that is not 0"
-            raise ValueError(f"sparse_output needs {need}, got {low} and {high}")
+            need = "non zero pos_label and zero neg_label"
+            given = f"got pos_label={high} and neg_label={low}"
+            raise ValueError(f"Sparse binarization is only supported with {need}, {given}")
 
     @with_callbacks
     def fit(self, y: ArrayLike) -> Self:
