@@ -584,3 +584,9 @@ def test_pictures_draw_on_given_axes(comparison):
     assert plots.score_intervals(comparison).plot(axes[0]) is axes[0]
     assert plots.split_bar(three_way_split(20, random_state=0)).plot(axes[1]) is axes[1]
     assert figure.axes[0] is axes[0]
+
+
+def test_folds_of_several_sizes_are_said_to_be():
+    """Seven rows in three folds: two or three are tested."""
+    assert "4 to 5 rows train, 2 to 3 test" in str(fold_scheme(3, 7))
+    assert "4 rows train, 2 test" in str(fold_scheme(3, 6))

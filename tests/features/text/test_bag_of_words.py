@@ -171,3 +171,8 @@ def test_rows_have_unit_norm_and_rare_terms_weigh_more():
 def test_sublinear_refuses_negative_counts():
     with pytest.raises(ValueError, match="sublinear_tf"):
         TfidfTransformer(sublinear_tf=True).fit([[1.0, 2.0]]).transform([[-1.0, 2.0]])
+
+
+def test_an_unknown_way_with_bad_bytes_is_refused():
+    with pytest.raises(ValueError, match="decode_error must be one of"):
+        CountVectorizer(decode_error="nonsense").fit(["a word", "and more words"])
