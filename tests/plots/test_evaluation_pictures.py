@@ -588,5 +588,5 @@ def test_pictures_draw_on_given_axes(comparison):
 
 def test_folds_of_several_sizes_are_said_to_be():
     """Seven rows in three folds: two or three are tested."""
-    assert "4 to 5 rows train, 2 to 3 test" in str(fold_scheme(3, 7))
-    assert "4 rows train, 2 test" in str(fold_scheme(3, 6))
+    assert "4 to 5 rows train and 2 to 3 test" in str(plots.fold_scheme(3, 7))
+    assert "4 rows train and 2 test" in str(plots.fold_scheme(3, 6))
