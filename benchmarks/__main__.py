@@ -11,6 +11,7 @@ Every case renews its line of RESULTS.md as soon as it is done and leaves the ot
 
 import importlib
 import pkgutil
+import re
 import sys
 from pathlib import Path
 
@@ -24,15 +25,13 @@ def families() -> dict[str, str]:
     """The modules that define CASES, by the last part of their name: ``lasso``, ``svm``, ..."""
     found = pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")
     names = {m.name.rpartition(".")[2]: m.name for m in found if m.name.count(".") == 2}
-    alone = (  # run by their own names, or by those that are
-        "study", "sources", "export", "splits", "scores", "tools", "fleet", "standings",
-        "forest_memory",
-    )  # fmt: skip
-    return {
-        name: module
-        for name, module in sorted(names.items())
-        if "calibration" not in module and name not in alone  # simulations are no races
-    }
+    return {name: module for name, module in sorted(names.items()) if has_cases(module)}
+
+
+def has_cases(module: str) -> bool:
+    """Whether a file of benchmarks/ races: its source is asked, for importing it may cost much."""
+    path = RESULTS.parents[1] / module.replace(".", "/")
+    return bool(re.search(r"^CASES\b", path.with_suffix(".py").read_text(), re.MULTILINE))
 
 
 def option(arguments: list[str], name: str) -> str | None:

@@ -1,4 +1,7 @@
-"""Gaussian processes against scikit-learn: the same kernel, the same maximum of the evidence."""
+"""Gaussian processes: the same kernel, the same maximum of the evidence.
+
+GPyTorch (on the CPU) climbs it by 50 steps of Adam; an evidence below ours is no other answer.
+"""
 
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -26,6 +29,37 @@ def _fit(module, widths):
     return run
 
 
+def gpytorch_process(data):
+    import gpytorch
+    import torch
+
+    X, y = (torch.as_tensor(part) for part in data)
+
+    class Process(gpytorch.models.ExactGP):
+        def __init__(self, noise):
+            super().__init__(X, y, noise)
+            self.mean_module = gpytorch.means.ZeroMean()
+            inner = gpytorch.kernels.RBFKernel(ard_num_dims=X.shape[1])
+            self.covar_module = gpytorch.kernels.ScaleKernel(inner)
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(x), self.covar_module(x)
+            )
+
+    noise = gpytorch.likelihoods.GaussianLikelihood().double()
+    model = Process(noise).double()
+    model.train(), noise.train()
+    evidence = gpytorch.mlls.ExactMarginalLogLikelihood(noise, model)
+    steps = torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(50):
+        steps.zero_grad()
+        loss = -evidence(model(X), y)
+        loss.backward()
+        steps.step()
+    return -float(loss.detach()) * len(y)
+
+
 def as_good(ours, theirs):
     return bool(ours >= theirs - 1e-3 * abs(theirs))
 
@@ -34,7 +68,11 @@ CASES = [
     Case(
         f"GaussianProcessRegressor, {n:,} x {p}, {p + 2} numbers learned",
         table(n, p),
-        {"pellucid": _fit("pellucid", p), "scikit-learn": _fit("sklearn.gaussian_process", p)},
+        {
+            "pellucid": _fit("pellucid", p),
+            "scikit-learn": _fit("sklearn.gaussian_process", p),
+            "GPyTorch": gpytorch_process,
+        },
         as_good,
         "n^3 of LAPACK an evaluation, the same number of evaluations for both",
     )
