@@ -268,7 +268,7 @@ def whiskers(
             )
         if not bars:
             f.shapes.append(circle(f.x(value), y, 4, "accent"))
-    return Markup('<div class="names">') + f.svg(alt) + Markup("</div>")
+    return Markup('<div class="names" tabindex="0">') + f.svg(alt) + Markup("</div>")
 
 
 def apart(wished: Sequence[float], least: float) -> list[float]:

@@ -29,7 +29,7 @@ style-src 'unsafe-inline'; img-src data:">
 </head>
 <body>
 {%- macro table(columns, rows) -%}
-<div class="scroll"><table>
+<div class="scroll" role="group" aria-label="table" tabindex="0"><table>
 {% set side = rows | sides %}
 <thead><tr>{% for c in columns %}<th scope="col"{{ side[loop.index0] }}>{{ c }}</th>{% endfor %}\
 </tr></thead>
@@ -80,7 +80,8 @@ always{% endif %}: <b>{{ q.then }}</b> <span class="quiet">({{ q.rows | show }} 
 {% for label, formula in r.rules.dnf.items() %}<p><b>{{ label }}</b>: {{ formula }}</p>{% endfor %}
 </section>
 {% endif %}
-<section id="card"><h2>Model card</h2><div class="scroll"><table><tbody>\
+<section id="card"><h2>Model card</h2>
+<div class="scroll" role="group" aria-label="table" tabindex="0"><table><tbody>\
 {% for key, text in card %}<tr><th scope="row">{{ key }}</th><td>{{ text }}</td></tr>
 {% endfor %}</tbody></table></div></section>
 </main>

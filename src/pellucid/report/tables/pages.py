@@ -30,7 +30,8 @@ TEMPLATE = """<!doctype html>
 </head>
 <body>
 {%- macro table(columns, rows) -%}
-<div class="scroll"><table>{% set side = rows | sides %}
+<div class="scroll" role="group" aria-label="table" tabindex="0"><table>
+{%- set side = rows | sides %}
 <thead><tr>{% for c in columns %}<th scope="col"{{ side[loop.index0] }}>{{ c }}</th>
 {%- endfor %}</tr></thead>
 <tbody>{% for row in rows %}<tr>{% for item in row %}
