@@ -111,7 +111,8 @@ def newton_state(problem: Problem, point: Point, share: float, before: float) ->
     H = lift_null_space(point.curvature, problem.ridge, len(point.theta))
     g = point.slope.ravel()
     solved = solve_curvature(H, g)
-    gap = float(np.sqrt(max(-float(g @ solved.step), 0.0)))
+    with np.errstate(over="ignore", invalid="ignore"):  # no finite gap: the fit has not converged
+        gap = float(np.sqrt(max(-float(g @ solved.step), 0.0)))
     return NewtonState(point, solved, gap, share, before)
 
 

@@ -74,6 +74,7 @@ class SquaredError(NetworkLoss):
         self.reduction = reduction
 
     def words(self) -> str:
+        """The loss of a row in a sentence, halved or not."""
         return "SquaredError / 2" if self.half else "SquaredError"
 
     def rows(self, t: Array, a: Array) -> Array:
