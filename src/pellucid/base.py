@@ -10,6 +10,7 @@ A shell stores parameters, opens this door, calls its core and sets attributes:
 An estimator whose fit is a sum over the rows writes ``_fit_rows(rows, map_)`` with
 ``core.loops.statistics.reduce_rows(.., rows, map_)``. Its ``fit`` (arrays, threads) calls that, and
 ``fit_blocks = fit_blocks`` in the class body gives files larger than memory, on any backend.
+``_target_kind`` says what target its blocks need, ``_sums_sparse`` that sparse ones stay sparse.
 """
 
 import logging
@@ -38,6 +39,7 @@ from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.lazy import lazy_name, refuse_lazy
 from pellucid.core.arrays.reading import check_array, reading, validate_data
+from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
 from pellucid.core.loops.admission import admitting
@@ -99,6 +101,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _keeps_single = False  # a float32 X is read by leaves, each in float64, and never copied whole
     _squares_x = False  # distances or powers of X: numbers whose squares overflow are refused
     _takes_words = False  # its blocks may hold text: they reach ``_fit_rows`` as they are
+    _sums_sparse = False  # its sums read a sparse leaf: the zeros of a block are not written out
+    _target_kind = "none"  # of its blocks: "none", "number" or "label"
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _max_iter_is_size = False  # of the model, as rounds of boosting: no convergence is waited for
     _tol_name = "tol"  # what the last gap of ``history_`` is compared with, by name
@@ -345,6 +349,7 @@ class Regressor(RegressorMixin, Estimator):
     """Base of the regressors: y is one column of numbers, or several."""
 
     _estimator_type = "regressor"  # what tools asked before there were tags
+    _target_kind = "number"
     _multi_output = True
     _squares_y = False  # a target whose square overflows is refused
 
@@ -366,6 +371,7 @@ class Classifier(ClassifierMixin, Estimator):
     """Base of the classifiers: y becomes codes 0..K-1 of the sorted ``classes_``."""
 
     _estimator_type = "classifier"
+    _target_kind = "label"
 
     def _check_target(self, y: Any, n: int) -> IntArray:
         self.classes_, codes = encode_labels(check_labels(y, n, self))
@@ -415,8 +421,7 @@ def map_of(backend: Any) -> Iterator[Map]:
 
 def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
     """The block door: names, labels, and a check of every leaf where it is read."""
-    kind = "number" if isinstance(model, Regressor) else "label"
-    kind = kind if isinstance(model, Regressor | Classifier) else "none"
+    kind = model._target_kind
     if not hasattr(blocks, "spans"):
         lazy = lazy_name(blocks) is not None or isinstance(blocks, str)
         hint = "give blocks(table, target='column')" if lazy else "use fit for arrays and frames"
@@ -444,11 +449,14 @@ def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
     if model._takes_words:
         raw: Any = RawDoor(model._feature_names(), type(model).__name__)
         return CheckedBlocks(blocks, raw)
-    door = Door(kind, model._feature_names(), model._accepts_nan, type(model).__name__, None)
+    name = type(model).__name__
+    door = Door(kind, model._feature_names(), model._accepts_nan, name, None, model._sums_sparse)
     if kind == "label":
         labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
-        model.classes_ = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
-        door = door._replace(classes=model.classes_)
+        classes = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
+        door = door._replace(classes=classes)
+        if isinstance(model, Classifier):  # a filter of columns answers no labels
+            model.classes_ = classes
     return CheckedBlocks(blocks, door)
 
 
@@ -460,12 +468,11 @@ class Door(NamedTuple):
     allow_nan: bool
     estimator: str
     classes: Any
+    keeps_sparse: bool = False
 
     def open(self, raw: Rows, first_row: int) -> Rows:
-        X = dense_leaf(raw.X) if issparse(raw.X) else raw.X
-        X = frame_matrix(X) if is_frame(X) else X
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        found = find_nonfinite(X, allow_nan=self.allow_nan)
+        X = self._numbers(raw.X)
+        found = find_bad_cell(X, allow_nan=self.allow_nan)
         if found is not None:
             row, j = found
             what = "NaN" if np.isnan(X[row, j]) else "infinity (inf)"
@@ -473,7 +480,13 @@ class Door(NamedTuple):
                 f"column {self.names[j]!r} contains {what} in row {first_row + row}; "
                 f"{self.estimator} accepts {_accepted(self.allow_nan)}"
             )
-        return Rows(X, self._target(raw.y, first_row), self._weights(raw.w, len(X), first_row))
+        return Rows(X, self._target(raw.y, first_row), self._weights(raw.w, X.shape[0], first_row))
+
+    def _numbers(self, X: Any) -> Any:
+        """The cells in float64: a dense table, or CSR where that is kept."""
+        if issparse(X):
+            return sparse_leaf(X) if self.keeps_sparse else dense_leaf(X)
+        return np.ascontiguousarray(frame_matrix(X) if is_frame(X) else X, dtype=np.float64)
 
     def _target(self, y: np.ndarray, first_row: int) -> Any:
         if self.kind == "none":
@@ -534,6 +547,14 @@ def dense_leaf(X: Any) -> Any:
             "their zeros; use fit, which keeps them sparse, or fewer columns"
         )
     return X.toarray()
+
+
+def sparse_leaf(X: Any) -> Any:
+    """A leaf of a sparse matrix by rows, in float64, with one number at each place."""
+    check_places(X)
+    X = X.tocsr().astype(np.float64)  # a copy: what was given is never changed
+    X.sum_duplicates()
+    return X
 
 
 def _accepted(allow_nan: bool) -> str:
@@ -612,6 +633,22 @@ def find_nonfinite(X: Array, *, allow_nan: bool) -> tuple[int, int] | None:
                 row, column = np.argwhere(bad)[0]
                 return start + int(row), int(column)
     return None
+
+
+def find_bad_cell(X: Any, *, allow_nan: bool) -> tuple[int, int] | None:
+    """The same for a dense or a CSR table.
+
+    >>> from scipy.sparse import csr_array
+    >>> find_bad_cell(csr_array([[0.0, 2.0], [0.0, np.inf]]), allow_nan=True)
+    (1, 1)
+    """
+    if not issparse(X):
+        return find_nonfinite(X, allow_nan=allow_nan)
+    found = find_nonfinite(X.data[:, None], allow_nan=allow_nan)
+    if found is None:
+        return None
+    row = np.searchsorted(X.indptr, found[0], side="right") - 1
+    return int(row), int(X.indices[found[0]])
 
 
 def find_unsquarable(X: Any) -> tuple[int, ...] | None:

@@ -3,22 +3,44 @@ r"""Term frequency times inverse document frequency.
     idf_t = ln((1 + n)/(1 + n_t)) + 1   (smooth_idf),   ln(n/n_t) + 1   otherwise
     x_dt = tf_dt idf_t,  tf or 1 + ln tf (sublinear);  rows scaled to unit norm
 
-n texts, n_t of them with term t: a term that is everywhere tells nothing and weighs least.
+n texts, n_t of them with term t: a term that is everywhere tells nothing and weighs least. n_t is
+a sum of whole numbers over the texts, so blocks, dense or sparse, give the model of arrays.
 Reference: Sparck Jones (1972), A statistical interpretation of term specificity.
 """
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import OneToOneFeatureMixin
 
-from pellucid.base import Transformer, with_callbacks
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.compiled.counts.words import weigh_terms
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import ArrayLike
+from pellucid.core.arrays.typing import ArrayLike, IntArray, Map
 from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.statistics import Rows, Source, Statistic, add_records, reduce_rows
 from pellucid.core.records import Card
+
+
+class TermCounts(NamedTuple):
+    """How many texts there are, and how many of them have each term."""
+
+    texts: int
+    with_term: IntArray  # (p,)
+
+
+def count_terms(rows: Rows) -> TermCounts:
+    """The counts of one leaf, dense or CSR.
+
+    >>> count_terms(Rows(np.array([[2.0, 0.0], [1.0, 3.0]]), None, np.ones(2)))
+    TermCounts(texts=2, with_term=array([2, 1]))
+    """
+    X = rows.X
+    if not issparse(X):
+        return TermCounts(rows.n_rows, np.count_nonzero(X, axis=0))
+    there = X.indices if X.data.all() else X.indices[X.data != 0]
+    return TermCounts(rows.n_rows, np.bincount(there, minlength=X.shape[1]))
 
 
 class TfidfTransformer(OneToOneFeatureMixin, Transformer):
@@ -48,6 +70,9 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
     """
 
     _accepts_sparse = True
+    _sums_sparse = True
+
+    fit_blocks = fit_blocks
 
     def __init__(
         self,
@@ -88,15 +113,20 @@ class TfidfTransformer(OneToOneFeatureMixin, Transformer):
         rows = self._check_training(X)
         context = FitContext(self, X=rows.X)
         X = csr_matrix(rows.X)
-        if self.use_idf:
-            there = X.indices if X.data.all() else X.indices[X.data != 0]
-            with_term = np.bincount(there, minlength=X.shape[1])
-            with np.errstate(divide="ignore"):  # a term of no text, not smoothed: infinitely rare
-                ratio = (X.shape[0] + self.smooth_idf) / (with_term + self.smooth_idf)
-                self.idf_ = np.log(ratio) + 1
-        self.n_texts_ = X.shape[0]
+        self._keep(count_terms(rows._replace(X=X)))
         context.end()
         return X
+
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        self._keep(reduce_rows(Statistic(count_terms, add_records), rows, map_))
+
+    def _keep(self, found: TermCounts) -> None:
+        if self.use_idf:
+            with np.errstate(divide="ignore"):  # a term of no text, not smoothed: infinitely rare
+                ratio = (found.texts + self.smooth_idf) / (found.with_term + self.smooth_idf)
+                self.idf_ = np.log(ratio) + 1
+        self.n_texts_ = found.texts
 
     def _weigh(self, X: Any) -> Any:
         if self.sublinear_tf and not (X.data > 0).all():
