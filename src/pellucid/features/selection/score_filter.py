@@ -1,7 +1,8 @@
 """Base of the filters: every column is scored alone, and the best stay.
 
 The scores are those of ``scores.py`` (or any function of X and y). A filter looks at one
-column at a time: it is cheap, and blind to columns that only tell something together.
+column at a time: it is cheap, and blind to columns that only tell something together. Scores that
+follow from sums over the rows are found for blocks too, with the bits of arrays.
 """
 
 from abc import abstractmethod
@@ -11,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import with_callbacks
+from pellucid.base import check_blocks, map_of, with_callbacks
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
-from pellucid.features.selection.scores import f_classif
+from pellucid.features.selection.scores import SUMMED, Summed, f_classif
 from pellucid.features.selection.selector import Selector
 from pellucid.features.selection.supervised import INSIDE, check_any_target
 
@@ -25,6 +26,7 @@ class ScoreFilter(Selector):
 
     score_func: Callable[..., Any]
     _accepts_sparse = True
+    _sums_sparse = True
     _check_target = check_any_target
 
     def __sklearn_tags__(self) -> Any:
@@ -43,21 +45,58 @@ class ScoreFilter(Selector):
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Score every column of X."""
-        if not callable(self.score_func):
-            raise ValueError(f"score_func must be a function of (X, y), got {self.score_func!r}")
+        self._check_score()
         self._check_parameters(None)
         rows = self._check_training(X, y)
         context = FitContext(self, X=rows.X, y=rows.y)
-        p = self.n_features_in_
-        self._check_parameters(p)
-        found = self.score_func(rows.X, rows.y) if y is not None else self.score_func(rows.X)
+        self._check_parameters(self.n_features_in_)
+        self._keep(self.score_func(rows.X, rows.y) if y is not None else self.score_func(rows.X))
+        context.end()
+        return self
+
+    def fit_blocks(self, blocks: Any, *, backend: Any = None) -> Self:
+        """Fit on ``pellucid.data.blocks(...)``: files larger than memory, on any backend.
+
+        The scores have the bits of ``fit`` for any block size and backend. They count every row
+        once, as ``fit`` does: weights of the blocks are for the models behind the filter.
+        """
+        self._check_score()
+        self._check_parameters(None)
+        summed, name = self._summed(), type(self).__name__
+        if summed is None:
+            known = "f_classif, f_regression or r_regression of pellucid.features"
+            got = f"got {self.score_func!r}; use fit"
+            raise ValueError(f"fit_blocks needs a score_func that is a sum, {known}, {got}")
+        if isinstance(target := getattr(blocks, "target", None), tuple):
+            needs = f"{name} needs one target: blocks(..., target='column')"
+            raise ValueError(f"{needs}, got {len(target)} columns")
+        with map_of(backend) as map_:
+            source = check_blocks(self, blocks, map_)
+            self._check_parameters(self.n_features_in_)
+            self._keep(summed.score(source, map_))
+        return self
+
+    def _check_score(self) -> None:
+        if not callable(self.score_func):
+            raise ValueError(f"score_func must be a function of (X, y), got {self.score_func!r}")
+
+    def _summed(self) -> Summed | None:
+        """How the score is found from sums; None where it is not."""
+        return next((one for one in SUMMED if one.function is self.score_func), None)
+
+    @property
+    def _target_kind(self) -> str:  # type: ignore[override]
+        summed = self._summed()
+        return "none" if summed is None else summed.target
+
+    def _keep(self, found: Any) -> None:
+        """Set the scores, and the p-values where there are some."""
         scores, p_values = found if isinstance(found, tuple) else (found, None)
         self.scores_ = np.asarray(scores, dtype=np.float64)
         self.pvalues_ = None if p_values is None else np.asarray(p_values, dtype=np.float64)
+        p = self.n_features_in_
         if self.scores_.shape != (p,):
             raise ValueError(f"score_func must give {p} scores, got shape {self.scores_.shape}")
-        context.end()
-        return self
 
     def _get_support_mask(self) -> Any:
         check_is_fitted(self)

@@ -5,6 +5,10 @@ r"""How much one column tells of the target: correlation, F tests, mutual inform
     F_j = [B_j/(K - 1)] / [W_j/(n - K)],   B between, W within the K classes,   ~ F(K - 1, n - K)
     I_j = psi(n) + psi(k) - mean psi(n_x + 1) - mean psi(n_y + 1)
 
+r and F follow from sums over the rows (``SUMMED``): arrays and blocks go through the same function
+of a source of rows and a map, and get the same bits. (F of classes in a sparse table: the same
+up to rounding, since a sparse table in memory is one leaf.) I needs all rows at once.
+
 I is Kraskov's estimate of the mutual information: around each point the square that reaches its
 k-th neighbour (larger of both distances) holds n_x points in x and n_y in y. With whole classes on
 one side (Ross) the neighbours are taken within the class. The counts come from sorted columns.
@@ -12,7 +16,7 @@ one side (Ross) the neighbours are taken within the class. The counts come from 
 References: Kraskov, Stoegbauer & Grassberger (2004); Ross (2014).
 """
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +26,13 @@ from scipy.special import digamma, fdtrc
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pellucid.base import encode_labels
-from pellucid.compiled.counts.moments import class_moments, merge_class_moments
+from pellucid.compiled.counts.moments import ClassMoments, class_moments, merge_class_moments
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.sparse import column_spread
-from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Rng, Seed
-from pellucid.core.loops.statistics import Rows, Statistic, reduce_rows, unit_weights
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Map, Rng, Seed
+from pellucid.core.loops.statistics import Rows, Source, Statistic, reduce_rows, unit_weights
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.features.selection.kernels import relate
@@ -50,7 +54,7 @@ class Relation(NamedTuple):
 def relation(rows: Rows) -> Relation:
     """Sums of one leaf."""
     if issparse(rows.X):
-        spread, y_mean = column_spread(rows.X, rows.w), rows.y.mean()
+        spread, y_mean = column_spread(rows.X, unit_weights(rows.n_rows)), rows.y.mean()
         v = rows.y - y_mean  # they sum to 0: the means of X are not needed
         return Relation(*spread[:2], y_mean, spread.squares, rows.X.T @ v, v @ v)
     X = rows.X if rows.X.flags.writeable else rows.X.copy()  # a read-only array would recompile
@@ -81,6 +85,45 @@ def _table(X: ArrayLike) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
 
 
+def correlations(
+    rows: Source, map_: Map, *, center: bool = True, force_finite: bool = True
+) -> Array:
+    """Pearson's correlation of every column with a target of numbers; see ``r_regression``."""
+    total = reduce_rows(Statistic(relation, merge_relations), rows, map_)
+    squares, cross, y_squares = total.squares, total.cross, total.y_squares
+    if not center:
+        n, mean, y_mean = total.weight, total.mean, total.y_mean
+        squares, y_squares = squares + n * mean**2, y_squares + n * y_mean**2
+        cross = cross + n * mean * y_mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.clip(cross / np.sqrt(squares) / np.sqrt(y_squares), -1.0, 1.0)
+    return np.where(np.isfinite(r), r, 0.0) if force_finite else r
+
+
+def regression_tests(
+    rows: Source, map_: Map, *, center: bool = True, force_finite: bool = True
+) -> tuple[Array, Array]:
+    """F and p of the regression of the target on each column alone; see ``f_regression``."""
+    r = correlations(rows, map_, center=center, force_finite=force_finite)
+    free = rows.n_rows - (2 if center else 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = r**2 / (1 - r**2) * free
+    p = np.where(np.isinf(F), 0.0, fdtrc(1, free, np.where(np.isinf(F), 0.0, F)))
+    if force_finite:
+        p = np.where(np.isnan(F), 1.0, p)
+        F = np.where(np.isinf(F), LARGEST, np.nan_to_num(F, nan=0.0, posinf=LARGEST))
+    return F, p
+
+
+def _numbered(X: Any, y: Any) -> Rows:
+    """Checked rows with a target of numbers."""
+    X = _table(X)
+    y = column_or_1d(y).astype(np.float64)
+    check_consistent_length(X, y)
+    check_array(y, ensure_2d=False)
+    return Rows(X, y, unit_weights(len(y)))
+
+
 def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = True) -> Array:
     """Pearson's correlation of every column of ``X`` with the target ``y``.
 
@@ -90,20 +133,7 @@ def r_regression(X: Any, y: Any, *, center: bool = True, force_finite: bool = Tr
     >>> r_regression([[1.0, 3.0], [2.0, 1.0], [3.0, 2.0]], [1.0, 2.0, 3.0])
     array([ 1. , -0.5])
     """
-    X = _table(X)
-    y = column_or_1d(y).astype(np.float64)
-    check_consistent_length(X, y)
-    check_array(y, ensure_2d=False)
-    statistic = Statistic(relation, merge_relations)
-    total = reduce_rows(statistic, Rows(X, y, unit_weights(len(y))), map_threads)
-    squares, cross, y_squares = total.squares, total.cross, total.y_squares
-    if not center:
-        n, mean, y_mean = total.weight, total.mean, total.y_mean
-        squares, y_squares = squares + n * mean**2, y_squares + n * y_mean**2
-        cross = cross + n * mean * y_mean
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.clip(cross / np.sqrt(squares) / np.sqrt(y_squares), -1.0, 1.0)
-    return np.where(np.isfinite(r), r, 0.0) if force_finite else r
+    return correlations(_numbered(X, y), map_threads, center=center, force_finite=force_finite)
 
 
 def f_regression(
@@ -118,14 +148,48 @@ def f_regression(
     >>> F.round(4), p.round(4)
     (array([3.5556]), array([0.2]))
     """
-    r = r_regression(X, y, center=center, force_finite=force_finite)
-    free = len(y) - (2 if center else 1)
+    return regression_tests(_numbered(X, y), map_threads, center=center, force_finite=force_finite)
+
+
+def label_moments(rows: Rows) -> ClassMoments:
+    """Moments of one leaf within each class, up to the last class that it has."""
+    n_classes = int(rows.y.max()) + 1
+    if not issparse(rows.X):
+        return class_moments(rows._replace(w=unit_weights(rows.n_rows)), n_classes)
+    groups = [rows.X[np.flatnonzero(rows.y == k)] for k in range(n_classes)]
+    parts = [column_spread(group, unit_weights(group.shape[0])) for group in groups]
+    total, mean, scatter = (np.array(field) for field in zip(*parts, strict=True))
+    weight = np.repeat(total[:, None], rows.X.shape[1], axis=1)
+    return ClassMoments(total, weight, mean, scatter)
+
+
+def merge_label_moments(a: ClassMoments, b: ClassMoments) -> ClassMoments:
+    """Moments of two leaves, each of which may lack the last classes of the other."""
+    n_classes = max(len(a.total), len(b.total))
+    return merge_class_moments(with_classes(a, n_classes), with_classes(b, n_classes))
+
+
+def with_classes(found: ClassMoments, n_classes: int) -> ClassMoments:
+    """The same moments, followed by classes without rows."""
+    empty = n_classes - len(found.total)
+    fields = [np.concatenate([f, np.zeros((empty, *f.shape[1:]))]) for f in found]
+    return ClassMoments(*fields) if empty else found
+
+
+def class_tests(rows: Source, map_: Map) -> tuple[Array, Array]:
+    """F and p of equal means of the classes, whose codes are the target; see ``f_classif``."""
+    if isinstance(rows, Rows) and issparse(rows.X):  # one leaf: K x p sums of each would cost more
+        found = label_moments(rows)
+    else:
+        found = reduce_rows(Statistic(label_moments, merge_label_moments), rows, map_)
+    total, weight, means, scatter = found
+    K, n = len(total), rows.n_rows
+    mean = (weight / n * means).sum(axis=0)
+    between = (weight * (means - mean) ** 2).sum(axis=0)
+    within = scatter.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        F = r**2 / (1 - r**2) * free
-    p = np.where(np.isinf(F), 0.0, fdtrc(1, free, np.where(np.isinf(F), 0.0, F)))
-    if force_finite:
-        p = np.where(np.isnan(F), 1.0, p)
-        F = np.where(np.isinf(F), LARGEST, np.nan_to_num(F, nan=0.0, posinf=LARGEST))
+        F = (between / (K - 1)) / (within / (n - K))
+    p = np.where(np.isinf(F), 0.0, fdtrc(K - 1, n - K, np.where(np.isinf(F), 0.0, F)))
     return F, p
 
 
@@ -139,27 +203,24 @@ def f_classif(X: Any, y: Any) -> tuple[Array, Array]:
     (array([32.]), array([0.0299]))
     """
     X = _table(X)
-    classes, codes = encode_labels(column_or_1d(y))
+    _, codes = encode_labels(column_or_1d(y))
     check_consistent_length(X, codes)
-    K, n = len(classes), X.shape[0]
-    if issparse(X):
-        groups = [np.flatnonzero(codes == k) for k in range(K)]
-        parts = [column_spread(X[group], unit_weights(len(group))) for group in groups]
-        weight, means, scatter = (np.array(field) for field in zip(*parts, strict=True))
-        weight = weight[:, None]
-    else:
-        summarise = partial(class_moments, n_classes=K)
-        rows = Rows(X, codes, unit_weights(n))
-        _, weight, means, scatter = reduce_rows(
-            Statistic(summarise, merge_class_moments), rows, map_threads
-        )
-    mean = (weight / n * means).sum(axis=0)
-    between = (weight * (means - mean) ** 2).sum(axis=0)
-    within = scatter.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        F = (between / (K - 1)) / (within / (n - K))
-    p = np.where(np.isinf(F), 0.0, fdtrc(K - 1, n - K, np.where(np.isinf(F), 0.0, F)))
-    return F, p
+    return class_tests(Rows(X, codes, unit_weights(len(codes))), map_threads)
+
+
+class Summed(NamedTuple):
+    """A score that follows from sums over the rows, for arrays and for blocks."""
+
+    function: Callable[..., Any]  # of (X, y), as it is given to a filter
+    target: str  # "number", or "label": codes 0..K-1
+    score: Callable[[Source, Map], Any]
+
+
+SUMMED = (
+    Summed(f_classif, "label", class_tests),
+    Summed(f_regression, "number", regression_tests),
+    Summed(r_regression, "number", correlations),
+)
 
 
 # --- mutual information ------------------------------------------------------------------------
