@@ -5,10 +5,12 @@ import itertools
 import json
 import os
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from pellucid.lab.pages import PAGES as PAGES_OF_THE_LAB
 from pellucid.lab.pages import page_of
 from tools.website import (
     blocks,
@@ -84,6 +86,51 @@ def test_an_algorithm_has_its_picture_or_says_why_not(page):
     if re.search(r"no page of the lab|lab has no page", text):
         made = template.with_template(f"algorithms/{page}", text)
         assert not labs.FENCE.search(made), "its lab page stands there"
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_an_algorithm_shows_its_lab_page_or_that_of_a_relative(page):
+    """Or none, where ``lab_pages.toml`` says why."""
+    text = template.with_template(f"algorithms/{page}", names.pages()[page])
+    tried = template.sections(text)[1]["Try it"].strip()
+    about = names.names_of(page)
+    shown, own, near = labs.wanted(tried), set(labs.own(about)), labs.akin(about)
+    said = bool(near and tried.startswith(near[1]))
+    assert said == bool(shown and not shown & own)
+    assert not said or shown == {near[0]}, "the sentence names the page in the frame"
+    none = labs.belonging()["none"]
+    assert (page in none) == ("The lab has no page" in tried) == (not shown)
+    assert len(none.get(page, "a reason in words").split()) >= 4
+
+
+def test_what_the_lab_shows_for_others_is_public_and_used():
+    """No name of ``lab_pages.toml`` is mistyped, and its pages are there."""
+    kinds = labs.belonging()
+    known = {thing.name for thing in names.public().values()}
+    for kind in ("own", "relative", "companion"):
+        assert kinds[kind].keys() - known == set(), kind
+        assert set(kinds[kind].values()) <= set(PAGES_OF_THE_LAB), kind
+    near = [*kinds["relative"], *kinds["companion"]]
+    assert len(near) == len(set(near))
+    assert kinds["none"].keys() <= names.pages().keys()
+
+
+@pytest.mark.parametrize("page", list(names.pages()))
+def test_pitfalls_lead_to_the_scenes_that_break_the_method(page):
+    """Each break scene of its own page of the lab, by its question; of no relative's."""
+    text = template.with_template(f"algorithms/{page}", names.pages()[page])
+    pitfalls = template.sections(text)[1]["Pitfalls"]
+    linked = re.findall(r'_static/lab/(\w+)\.html#story=(\d+)">([^<]+)</a>', pitfalls)
+    own = labs.own(names.names_of(page))
+    scenes = {(one, i + 1): s for one in own for i, s in enumerate(page_of(one).story)}
+    breaking = {key for key, scene in scenes.items() if scene.kind == "Break"}
+    assert {(one, int(i)) for one, i, _ in linked} == breaking
+    assert len(linked) == len(breaking)
+    for one, i, words in linked:
+        asked = scenes[one, int(i)].question.text
+        assert unescape(words) in asked or "{" in asked
+        assert not re.search(r"[*_`${}\[\]]", words), "Markdown would read it"
+    assert set(own) & {one for one, _, _ in linked} <= labs.wanted(text)  # they will be exported
 
 
 @pytest.mark.parametrize("page", list(names.pages()))

@@ -37,7 +37,6 @@ def with_template(page: str, text: str) -> str:
     to_root = "../" * page.count("/")
     head, found = sections(BOOK_LINE.sub("", text))
     made = {
-        "Try it": lab_part(name, text, to_root),
         "The method": method_part(name, to_root),
         "The machine": machine.part(name, to_root),
         "How sure": evidence.part(name, to_root),
@@ -46,6 +45,8 @@ def with_template(page: str, text: str) -> str:
     }
     if "References" not in found and not re.search(r"^References?: ", text, re.M):
         made["References"] = machine.references(name)
+    found["Try it"] = lab_part(name, found.get("Try it", ""), to_root)
+    made["Pitfalls"] = labs.broken(labs.own(names.names_of(name)), to_root)
     for title, body in made.items():
         if body:
             found[title] = f"{found.get(title, '').rstrip()}\n\n{body}".lstrip("\n")
@@ -55,15 +56,17 @@ def with_template(page: str, text: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def lab_part(name: str, text: str, to_root: str) -> str:
-    """Try it: the page of the lab that shows a name of this page; else how to watch a fit."""
-    from pellucid.lab.pages import named
-
-    if labs.FENCE.search(text):
-        return ""
-    shown = next((page for n in names.names_of(name) if (page := named(n))), None)
-    if shown:
-        return f"```{{lab}} {shown}\n```"
+def lab_part(name: str, by_hand: str, to_root: str) -> str:
+    """Try it: the lab's page of this method, else that of a relative; else how to watch a fit."""
+    about = names.names_of(name)
+    own, near, shown = labs.own(about), labs.akin(about), labs.wanted(by_hand)
+    if shown and (shown & set(own) or near is None):
+        return by_hand
+    if own and not shown:
+        return f"```{{lab}} {own[0]}\n```"
+    if near:
+        frame = by_hand.strip() or f"```{{lab}} {near[0]}\n```"
+        return f"{near[1]}\n\n{frame}"
     return (
         "The lab has no page for this method; `pellucid.lab.record` replays a fit of your own: "
         f"[the lab]({to_root}lab.md)."
