@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import threading
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -326,6 +327,49 @@ def test_the_gallery_finds_methods_and_opens_copied_links(browser, gallery):
                  "document.querySelector('#place')?.textContent === '2 / 12'")  # fmt: skip
 
 
+@contextmanager
+def offline(browser):
+    """No network."""
+    browser.call("Network.enable")
+    rates = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.call("Network.emulateNetworkConditions", offline=True, **rates)
+    yield
+    browser.call("Network.emulateNetworkConditions", offline=False, **rates)
+
+
+def test_the_gallery_opens_from_the_disk_and_leads_to_its_pages(browser, gallery):
+    """Without a network and without a complaint: cards, a page, the way back, its neighbour."""
+    with offline(browser):
+        browser.complaints = []
+        browser.call("Page.navigate", url="about:blank")
+        browser.call("Page.navigate", url=(gallery / "index.html").as_uri())
+        browser.wait(f"document.querySelectorAll('.card svg g').length >= {len(SOME)}")
+        assert browser.run("document.querySelectorAll('section h2').length") > 5
+        browser.click(".card[data-name=ridge]")
+        browser.wait(
+            "location.pathname.endsWith('/ridge.html') && document.querySelector('#panels')"
+        )
+        browser.wait("document.querySelector('#story h2')?.textContent.startsWith('Look')")
+        browser.click("#crumb a")
+        browser.wait("location.pathname.endsWith('/index.html') && document.querySelector('.card')")
+        assert browser.complaints == []
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
+)
+def test_an_exported_page_tells_its_story_from_the_disk(browser, tmp_path, name):
+    with offline(browser):
+        browser.open(exporting.export(name, tmp_path / f"{name}.html").as_uri())
+        story = page_of(name).story
+        for i, scene in enumerate(story):
+            browser.wait(f"state.scene === {i}")
+            assert browser.text("#story h2").startswith(scene.kind)
+            browser.click("#story .reveal")
+            browser.press("n")
+        assert browser.complaints == []
+
+
 def test_a_link_from_the_server_opens_in_a_gallery_elsewhere(browser, lab, gallery):
     """From the disk with the network blocked, and under a static server of another port."""
     opened(browser, lab, "value_iteration", "preset=break-it-γ-1&step=7")
@@ -333,16 +377,12 @@ def test_a_link_from_the_server_opens_in_a_gallery_elsewhere(browser, lab, galle
     assert str(lab.port) not in link
     assert lab.token not in link
     formula = browser.formula()
-    browser.call("Network.enable")
-    browser.call("Network.emulateNetworkConditions", offline=True, latency=0,
-                 downloadThroughput=0, uploadThroughput=0)  # fmt: skip
-    browser.open(f"{(gallery / 'index.html').as_uri().removesuffix('index.html')}{link}")
-    assert (browser.formula(), browser.text("#place")) == (formula, "7 / 80")
-    browser.click("#mode-story")
-    assert browser.run("state.guided")
-    assert browser.complaints == []
-    browser.call("Network.emulateNetworkConditions", offline=False, latency=0,
-                 downloadThroughput=-1, uploadThroughput=-1)  # fmt: skip
+    with offline(browser):
+        browser.open(f"{(gallery / 'index.html').as_uri().removesuffix('index.html')}{link}")
+        assert (browser.formula(), browser.text("#place")) == (formula, "7 / 80")
+        browser.click("#mode-story")
+        assert browser.run("state.guided")
+        assert browser.complaints == []
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *words):
@@ -409,6 +449,19 @@ def test_picture_and_formula_in_one_view_of_a_phone(browser, lab, name):
     window(browser, 1400, 1000)
 
 
+def test_the_pictures_of_a_phone_are_reached_by_keys(browser, lab):
+    """They are a strip there; in a wide window they are all in view and need no stop."""
+    window(browser, 390, 844)
+    opened(browser, lab, "kmeans", "step=3")
+    browser.run("$('panels').focus()")
+    assert browser.run("document.activeElement.ariaLabel") == "Pictures"
+    browser.press("ArrowRight")
+    browser.wait("$('panels').scrollLeft > 100")
+    assert browser.run("state.step") == 3  # the key moved the strip
+    window(browser, 1400, 1000)
+    browser.wait("!$('panels').hasAttribute('tabindex') && !$('panels').hasAttribute('role')")
+
+
 def test_reduced_motion_and_the_dark(browser, lab):
     features = [{"name": "prefers-reduced-motion", "value": "reduce"},
                 {"name": "prefers-color-scheme", "value": "dark"}]  # fmt: skip
@@ -436,25 +489,75 @@ def test_names_and_roles(browser, lab):
     assert browser.run("document.querySelector('#live').ariaLive") == "polite"
 
 
-@pytest.mark.skipif("PELLUCID_AXE" not in os.environ, reason="PELLUCID_AXE names no axe.min.js")
-@pytest.mark.parametrize(
-    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in PAGES]
+needs_axe = pytest.mark.skipif(
+    "PELLUCID_AXE" not in os.environ, reason="PELLUCID_AXE names no axe.min.js"
 )
-def test_axe_finds_nothing_serious(browser, lab, name):
-    """axe-core on the story, the answered question and the free play of a page."""
-    window(browser, 1400, 1000)
+LOOKS = [("light", 1400), ("dark", 1400), ("light", 390), ("dark", 390)]
+
+
+@contextmanager
+def look(browser, scheme, width):
+    """A window in which nothing fades while axe-core looks, and which lets axe-core in."""
+    window(browser, width, 1000 if width > 500 else 844)
     browser.call("Page.setBypassCSP", enabled=True)
-    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]  # nothing fades while it looks
-    browser.call("Emulation.setEmulatedMedia", features=still)
-    opened(browser, lab, name)
-    browser.run(Path(os.environ["PELLUCID_AXE"]).read_text("utf-8") + ";0")
-    found = ("axe.run({resultTypes: ['violations']}).then(r => r.violations"
-             ".filter(v => ['serious', 'critical'].includes(v.impact))"
-             ".map(v => [v.id, v.nodes[0].html]))")  # fmt: skip
-    assert browser.run(found) == []
-    browser.click("#story .reveal")
-    assert browser.run(found) == []
-    browser.press("Escape")
-    assert browser.run(found) == []
+    wishes = {"prefers-reduced-motion": "reduce", "prefers-color-scheme": scheme}
+    features = [{"name": name, "value": value} for name, value in wishes.items()]
+    browser.call("Emulation.setEmulatedMedia", features=features)
+    yield
     browser.call("Page.setBypassCSP", enabled=False)
     browser.call("Emulation.setEmulatedMedia", features=[])
+    window(browser, 1400, 1000)
+
+
+def faults(browser):
+    """What axe-core calls serious or critical on the page as it is."""
+    if not browser.run("'axe' in window"):
+        browser.run(Path(os.environ["PELLUCID_AXE"]).read_text("utf-8") + ";0")
+    return browser.run(
+        "axe.run({resultTypes: ['violations']}).then(r => r.violations"
+        ".filter(v => ['serious', 'critical'].includes(v.impact))"
+        ".map(v => [v.id, v.nodes[0].html]))"
+    )
+
+
+@needs_axe
+@pytest.mark.parametrize(
+    ("name", "scheme", "width"),
+    [
+        pytest.param(name, *looks, marks=[pytest.mark.slow] * (name not in SOME))
+        for name in PAGES
+        for looks in (LOOKS if name in {*FIRST, *SOME} else LOOKS[:1])
+    ],
+)
+def test_axe_finds_nothing_serious(browser, lab, name, scheme, width):
+    """axe-core on the story, the answered question and the free play of a page."""
+    with look(browser, scheme, width):
+        opened(browser, lab, name)
+        assert faults(browser) == []
+        browser.click("#story .reveal")
+        assert faults(browser) == []
+        browser.press("Escape")
+        assert faults(browser) == []
+
+
+@needs_axe
+def test_axe_finds_nothing_serious_in_the_gallery(browser, lab):
+    """With every card drawn, and with what a search leaves."""
+    papers = set()
+    browser.call("Page.navigate", url="about:blank")
+    with look(browser, *LOOKS[0]):
+        browser.call("Page.navigate", url=lab.address())
+        browser.wait("document.readyState === 'complete' && document.querySelector('.card')")
+        browser.wait("!asking && !waiting.length", seconds=180)
+    drawn = "[...document.querySelectorAll('.card')].filter((c) => c.querySelector('svg g'))"
+    assert browser.run(f"{drawn}.length") == len(PAGES)
+    for scheme, width in LOOKS:
+        with look(browser, scheme, width):
+            papers.add(browser.run("getComputedStyle(document.body).backgroundColor"))
+            assert browser.run("document.documentElement.scrollWidth") <= width
+            for words in ("", "tree"):
+                browser.run(f"$('search').value = '{words}'; search()")
+                assert faults(browser) == [], (scheme, width, words)
+    assert len(papers) == 2
+    browser.run("$('search').placeholder = ''; $('finder').replaceWith($('search'))")
+    assert [name for name, _ in faults(browser)] == ["label"]  # a planted fault is seen

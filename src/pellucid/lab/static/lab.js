@@ -178,7 +178,7 @@ function onKey(event) {
 
 /** Whether a key moves a box that is wider or higher than what it shows. */
 function scrolls(box, key) {
-  if (!box.matches(".scroll")) return false;
+  if (!box.matches(".scroll, #panels")) return false;
   return key.startsWith("Arrow") ? box.scrollWidth > box.clientWidth
     : box.scrollHeight > box.clientHeight;
 }
@@ -315,6 +315,16 @@ function showPanels(own) {
     host.children[i].classList.toggle("wide", wide);
     fillPanel(host.children[i], panel, wide ? 1 : i, wide ? 1 : beside);
   });
+  reachable(host);
+}
+
+/** On a phone the panels are a strip that scrolls: by key too. */
+function reachable(strip) {
+  const given = { tabindex: "0", role: "region", "aria-label": "Pictures" };
+  const wider = strip.scrollWidth > strip.clientWidth;
+  for (const [name, value] of Object.entries(given)) {
+    if (wider) strip.setAttribute(name, value); else strip.removeAttribute(name);
+  }
 }
 
 /** With a run to compare: the main panel of both, on one timeline. */
