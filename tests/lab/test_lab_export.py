@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from lab_example import NASTY, example_page, example_trace
 
-from pellucid.lab import export
+from pellucid.lab import export, exporting
 from pellucid.lab.exporting import DRAWING, MOST_BYTES, PLAYER, content, page_html, static
-from pellucid.lab.pages import page_of
+from pellucid.lab.pages import PAGES, page_of
 from pellucid.lab.pages.control.parts import make_world, values_panel
 from pellucid.lab.scene import graph
 
@@ -63,6 +63,42 @@ def test_a_page_holds_the_trace_of_every_preset(tmp_path):
     assert [t["preset"] for t in found["traces"]] == [0, 1]
     rates = [t["trace"]["params"]["rate"] for t in found["traces"]]
     assert rates == [0.1, 2.5]
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_every_page_of_the_gallery_is_a_file_with_its_story(name, tmp_path, monkeypatch):
+    """Its scenes with their runs, its card in the gallery, and nothing from outside the folder."""
+    monkeypatch.setattr(exporting, "PAGES", {name: PAGES[name]})
+    index = exporting.export_gallery(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"index.html", f"{name}.html"}
+    gallery = block(index.read_text("utf-8"))
+    listed = [page["name"] for chapter in gallery["chapters"] for page in chapter["pages"]]
+    assert listed == list(PAGES)  # each a link to its file
+    assert gallery["cards"][name]["frames"]
+    text = (tmp_path / f"{name}.html").read_text("utf-8")
+    found, page = block(text), page_of(name)
+    assert [scene["question"] for scene in found["page"]["story"]] == [
+        json.loads(json.dumps(scene.question._asdict())) for scene in page.story
+    ]
+    lengths = {one["preset"]: len(one["trace"]["frames"]) for one in found["traces"]}
+    for scene in found["page"]["story"]:
+        shown = range(-lengths[scene["preset"]], lengths[scene["preset"]])
+        assert scene["at"] in shown
+        assert scene["to"] in shown
+    assert {one["name"] for one in found["page"]["related"]} <= set(PAGES)
+    for written in (text, index.read_text("utf-8")):
+        assert addresses(written) == {"data:,"}
+
+
+def addresses(page):
+    """What a page names that a browser could go to or fetch, in its tags, script and style."""
+    parts = Parts(page)
+    wanted = ("src", "href", "action", "data", "srcset", "poster")
+    found = {value for _, given in parts.tags for key, value in given.items() if key in wanted}
+    code = "".join(t for tag, a, t in parts.texts if tag == "style" or a.get("id") != "lab")
+    for name in ("2000/svg", "1998/Math/MathML"):
+        code = code.replace(f"http://www.w3.org/{name}", "")
+    return found | set(re.findall(r"\w+://[^\s\"'`]+|@import.*|url\((?!#).*", code))
 
 
 def test_nothing_is_fetched_and_only_our_script_may_run(tmp_path):

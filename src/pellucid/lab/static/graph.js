@@ -159,7 +159,7 @@ function drawEdge(edge, from, to, both, taken) {
   return { lines, words: words(...freePlace(along, show(edge.label).length, taken)) };
 }
 
-/** The place along an edge where its words cover least of boxes and other words, near the middle. */
+/** The place along an edge, near its middle, where its words cover least of boxes and words. */
 function freePlace(along, letters, taken) {
   const w = LETTER * letters + 4, h = 15;
   const covered = ([x, y]) => taken.reduce((sum, [a, b, c, d]) => sum
