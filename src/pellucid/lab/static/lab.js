@@ -238,6 +238,15 @@ function showFormula(frame, panels) {
     return item;
   });
   host.replaceChildren(...lines, html("div", { className: "keys", hidden: !key.length }, ...key));
+  fitted(host);
+}
+
+/** On a phone a formula has a largest height: letters shrink a little before a part is hidden. */
+function fitted(host) {
+  for (const size of ["", "14px", "13px", "12px"]) {
+    host.style.fontSize = size;
+    if (host.scrollHeight <= host.clientHeight + 1) return;
+  }
 }
 
 /** The mark that a symbol stands for: one that is labelled so, or the one that the page names. */
