@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, 
 from sklearn.utils.validation import _check_method_params
 
 from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.reading import validate_data
+from pellucid.core.arrays.reading import row_table, validate_data
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 
 
@@ -61,7 +61,7 @@ def takes_gaps(model: Any) -> bool | None:
 def read_table(owner: Any, X: Any, estimator: Any, *, reset: bool) -> Any:
     """X with its names and width checked, of the kind it had, and with rows that can be taken."""
     if not get_tags(estimator).input_tags.two_d_array or _is_text(X):
-        return X
+        return row_table(X)
     if is_frame(X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         return indexable_frame(X)

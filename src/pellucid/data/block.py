@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import column_vector
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
 from pellucid.data.doors.dask_collections import is_dask_array, open_dask_array
@@ -284,7 +285,7 @@ def blocks(
     if is_array(source):
         return array_blocks(to_matrix(source), target, columns, sql, block_rows, weight)
     if issparse(source):
-        return array_blocks(to_csr(source), target, columns, sql, block_rows, weight)
+        return array_blocks(row_table(source), target, columns, sql, block_rows, weight)
     if is_dask_array(source):
         return dask_array_blocks(source, target, columns, sql, block_rows, weight)
     table = open_table(source, sql=sql, format=format, in_memory=False)
@@ -354,10 +355,6 @@ def dask_array_blocks(
     rows = open_dask_array(X, target, columns, weight)
     schema = {f"x{j}": str(X.dtype) for j in range(rows.width)}
     return Blocks(rows, schema, block_rows, None if target is None else True)
-
-
-def to_csr(X: Any) -> Any:
-    return X.tocsr()  # one that is sparse by rows already is not copied
 
 
 def array_blocks(

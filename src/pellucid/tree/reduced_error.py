@@ -16,7 +16,6 @@ from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, get_tags
@@ -25,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng, Seed
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import fitted
@@ -340,10 +339,7 @@ class ReducedErrorPruning(MetaEstimatorMixin, Estimator):
 
 def _indexable(X: Any) -> Any:
     """The table in a form that rows can be taken from."""
-    if is_frame(X):
-        return indexable_frame(X)
-    if issparse(X):
-        return X.tocsr()
+    X = row_table(X)
     if hasattr(X, "shape"):
         return X
     array = np.asarray(X)  # lists may mix text and numbers

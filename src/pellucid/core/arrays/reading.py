@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import validation
 
+from pellucid.core.arrays.frames import indexable_frame, is_frame
 from pellucid.core.arrays.lazy import refuse_lazy
 from pellucid.core.arrays.sparse import check_places
 
@@ -26,6 +27,25 @@ def check_form(X: Any, name: str = "X") -> None:
         named = ", ".join(map(str, fields[:3])) + (", ..." if len(fields) > 3 else "")
         what = f"{name} is a structured array with the fields {named}"
         raise TypeError(f"{what}; give a frame, or an array of numbers with a column for each")
+
+
+def row_table(X: Any, name: str = "X") -> Any:
+    """A table whose rows can be taken: frames that scikit-learn can cut, sparse ones by rows.
+
+    Whatever cuts a caller's table before an estimator has read it starts here: SciPy follows the
+    pointers of a corrupt one out of its memory.
+
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array([[0.0, 2.0], [1.0, 0.0]])
+    >>> X.indptr[1] = 10**6
+    >>> row_table(X)
+    Traceback (most recent call last):
+    ValueError: X is a sparse table whose pointers (indptr) do not fit its parts
+    """
+    check_form(X, name)
+    if issparse(X):
+        return X.tocsr()
+    return indexable_frame(X) if is_frame(X) else X
 
 
 @contextmanager

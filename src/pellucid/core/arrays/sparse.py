@@ -23,6 +23,7 @@ def to_dense(X: Any, instead: str = "select columns or rows first") -> Any:
     """
     if not issparse(X):
         return X
+    check_places(X)
     n, p = X.shape
     if n * p > DENSE_CELLS:
         size, most = 8e-9 * n * p, 8e-9 * DENSE_CELLS

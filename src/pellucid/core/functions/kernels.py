@@ -23,7 +23,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
-from pellucid.core.arrays.sparse import to_dense
+from pellucid.core.arrays.sparse import check_places, to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
 from pellucid.core.functions.distances import pairwise_manhattan
 from pellucid.core.runtime.threads import map_threads
@@ -571,6 +571,7 @@ def n_rows(X: Any) -> int:
 def rows_of(X: Any) -> Any:
     """A float64 table, dense or sparse."""
     if issparse(X):
+        check_places(X)
         return X
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.frames import indexable_frame, is_frame
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -153,7 +153,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
         check.one_of(METHODS, method=self.method)
         if self.ensemble != "auto":
             check.boolean(ensemble=self.ensemble)
-        X, y = indexable(_indexable_table(X), y)
+        X, y = indexable(row_table(X), y)
         labels = check_labels(y, _num_samples(X), self)
         context = FitContext(self, X=X, y=labels, sample_weight=sample_weight)
         estimator = self._get_estimator()
@@ -234,7 +234,7 @@ class CalibratedClassifierCV(MetaEstimatorMixin, Classifier):
     def predict_proba(self, X: ArrayLike) -> Array:
         """Calibrated probabilities, columns as ``classes_``."""
         check_is_fitted(self)
-        X = _indexable_table(X)
+        X = row_table(X)
         parts = [pair.predict_proba(X) for pair in self.calibrated_classifiers_]
         return np.sum(parts, axis=0) / len(parts)
 
@@ -290,7 +290,3 @@ def fit_pair(
     places = np.searchsorted(classes, estimator.classes_)
     maps = fit_calibrators(values, codes[test], w[test], places, len(classes), method)
     return CalibratedPair(estimator, maps, classes, method)
-
-
-def _indexable_table(X: ArrayLike) -> Any:
-    return indexable_frame(X) if is_frame(X) else X

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, Folds, Seed
 from pellucid.core.figures import figures
 from pellucid.core.readable import readable
@@ -152,6 +153,7 @@ def compare(
     check.fraction(alpha=alpha)
     if not isinstance(models, dict) or len(models) < 2:
         raise ValueError(f"models must be a dict of at least two estimators, got {models!r}")
+    X = row_table(X)
     y = folds.check_data(X, y)
     classifier = folds.classifies(models.values())
     if test == "mcnemar" and not classifier:

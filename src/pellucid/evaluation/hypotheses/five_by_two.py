@@ -21,6 +21,7 @@ from scipy.special import fdtrc, fdtri
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, Seed
 from pellucid.evaluation.hypotheses import significance
 from pellucid.evaluation.hypotheses.significance import SignificanceTest
@@ -120,6 +121,7 @@ def five_by_two_cv(
     True
     """
     check.one_of(("t", "f"), statistic=statistic)
+    X = row_table(X)
     y = check_data(X, y)
     models = {"a": estimator_a, "b": estimator_b}
     measure = resolve_metric(metric, task_of(estimator_a) if metric is None else None)

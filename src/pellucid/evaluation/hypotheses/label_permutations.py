@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Matrix, Rng, Seed
 from pellucid.core.readable import readable
 from pellucid.core.records import plain, show
@@ -79,7 +80,7 @@ def permutation_test_score(
     (0.825, 0.05)
     """
     check.whole(n_permutations=n_permutations)
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = indexable(row_table(X), y, groups)
     folds = check_cv(cv, y, classifier=is_classifier(estimator))
     scorer = check_scoring(estimator, scoring=scoring)
 

@@ -18,8 +18,7 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from pellucid.core.arrays.frames import indexable_frame, is_frame
-from pellucid.core.arrays.reading import reading
+from pellucid.core.arrays.reading import reading, row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, Folds, IntArray, Seed
 from pellucid.core.meta import fitted
 from pellucid.core.records import plain, show
@@ -160,8 +159,7 @@ def _numbered(job: FoldJob, item: tuple[int, Split]) -> FoldResult:
 def open_data(X: Any, y: Any) -> tuple[Any, Any]:
     """X that rows can be taken from, and y as an array of as many rows."""
     with reading(X):
-        X = np.asarray(X) if isinstance(X, list | tuple) else indexable(X)[0]
-    X = indexable_frame(X) if is_frame(X) else X
+        X = np.asarray(X) if isinstance(X, list | tuple) else indexable(row_table(X))[0]
     return X, None if y is None else check_data(X, y)
 
 

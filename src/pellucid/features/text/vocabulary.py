@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid.compiled.counts.words import count_words
 from pellucid.core.arrays import check
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Matrix
 from pellucid.core.runtime.warn import warn
 from pellucid.features.text.terms import Terms
@@ -129,7 +130,7 @@ class VocabularyModel(TextModel):
     def inverse_transform(self, X: Matrix) -> list[Any]:
         """The terms with non-zero counts of each row."""
         names = self.get_feature_names_out()
-        X = csr_matrix(X) if not issparse(X) else X.tocsr()
+        X = row_table(X) if issparse(X) else csr_matrix(X)
         rows = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         return [names[np.sort(X.indices[a:b])] for a, b in rows]
 

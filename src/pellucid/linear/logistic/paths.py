@@ -22,6 +22,7 @@ from scipy.sparse import issparse
 from pellucid.base import check_labels, check_weights, encode_labels
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.reading import check_form
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.core.runtime.warn import warn
@@ -99,6 +100,7 @@ def warn_late(gaps: Array, Cs: Array, tol: float, max_iter: int) -> None:
 
 def check_path_matrix(X: Any) -> Any:
     """X as the core wants it: float64, dense (rows or columns contiguous) or CSC."""
+    check_form(X)
     if is_frame(X):
         X = frame_matrix(X)
     X = X.tocsc().astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)

@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix, diags, hstack, issparse
 from pellucid.base import check_labels, encode_labels
 from pellucid.core.arrays.frames import frame_matrix, is_frame
 from pellucid.core.arrays.matrices import numeric_matrix
+from pellucid.core.arrays.reading import check_form
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 
 FIRST = 2000  # margins of the first programme
@@ -195,6 +196,7 @@ def linear_separability(X: Any, y: Any) -> Separability:
     >>> linear_separability([[0], [1], [2], [3]], [0, 1, 0, 1]).status
     'overlapping'
     """
+    check_form(X)
     if issparse(X):
         X = csr_matrix(X, dtype=np.float64)
         if not np.isfinite(X.data).all():

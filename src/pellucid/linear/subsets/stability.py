@@ -27,6 +27,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.reading import row_table
 from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray, IntArray, Seed
 from pellucid.core.runtime.random import generator
 
@@ -151,7 +152,8 @@ def stability_selection(
     check.positive(threshold=threshold)
     if not 0.5 < threshold <= 1:
         raise ValueError(f"threshold must be above 0.5 and at most 1, got {threshold!r}")
-    X, y = indexable(X if hasattr(X, "shape") or is_frame(X) else np.asarray(X), y)
+    X = row_table(X)
+    X, y = indexable(X if hasattr(X, "shape") else np.asarray(X), y)
     n, p = X.shape
     if n < 4:
         raise ValueError(f"stability_selection needs at least 4 rows to halve, got {n}")

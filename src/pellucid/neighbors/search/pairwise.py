@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from pellucid.compiled.distances.search import Index, known_distances
+from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.distances import pairwise_hamming
 from pellucid.core.runtime.warn import warn
@@ -97,6 +98,7 @@ def pairwise_distances(
 
 def door(values: ArrayLike, name: str, missing: bool) -> Any:
     """Numbers in two dimensions, dense or sparse; NaN only where the metric skips it."""
+    check_places(values, name)
     if issparse(values):
         return csr_array(values).astype(np.float64)
     if missing:
