@@ -9,13 +9,16 @@ from functools import cache
 
 import numpy as np
 import pytest
+from estimators import DEEP, DEEP_REASON
 from fuzz_models import classes_in, opened
 from fuzz_runs import CHECKED, faults
 from fuzz_specimens import FUNCTIONS, declared, every_name, specimen
 
+import pellucid
 from pellucid.persist import ModelFileError, load, save
 from pellucid.persist.allowed import find_class
 
+HOMES = ("deep.", "pellucid.deep.")  # of the classes that need PyTorch
 NAMES = every_name()  # now: while a test runs, the toys are public names too
 
 
@@ -77,6 +80,14 @@ def test_a_kernel_that_is_a_function_is_in_no_file(name, tmp_path):
 @pytest.mark.parametrize("share", range(4))
 def test_a_few_forged_files_of_every_class(share):
     assert faults(4, NAMES[share::4]) == []
+
+
+@pytest.mark.skipif(not DEEP, reason=DEEP_REASON)
+def test_a_few_forged_files_of_deep_classes():
+    """Its name is one that `make test-deep` asks for."""
+    deep = [name for name in NAMES if pellucid._HOME.get(name, name).startswith(HOMES)]
+    assert deep
+    assert faults(4, deep) == []
 
 
 @pytest.mark.slow
