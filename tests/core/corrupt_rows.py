@@ -59,6 +59,8 @@ def class_faults(name):
     for method in FITS:
         if hasattr(made := make(cls), method):
             found[method] = fault(getattr(made, method), table, y)
+    if "y" in arguments(cls.fit):
+        found["fit to y"] = fault(make(cls).fit, X, table)
     model = make(cls)
     if fault(model.fit, X, y) is None and hasattr(model, "n_features_in_"):
         for method, call in inspect.getmembers(cls, callable):

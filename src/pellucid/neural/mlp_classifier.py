@@ -26,6 +26,7 @@ from pellucid.base import (
     kind_of_target,
     with_callbacks,
 )
+from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.typing import Array, ArrayLike, ClassWeight, IntArray, MaybeArray, Seed
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.early_stopping import EarlyStopping
@@ -223,6 +224,7 @@ class MLPClassifier(Classifier, MultilayerPerceptron):
 
     def _check_target(self, y: Any, n: int) -> Any:
         """Codes (n,), or 0/1 columns (n, k) of several labels."""
+        check_places(y, "y")
         if not is_multilabel(y):
             return super()._check_target(y, n)
         labels = y.toarray() if issparse(y) else np.asarray(y)

@@ -11,6 +11,7 @@ from pellucid.base import check_label_kinds
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.reading import check_array
+from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.typing import Array, Matrix
 from pellucid.core.runtime.warn import warn
 
@@ -21,6 +22,7 @@ def open_label_matrix(owner: BaseEstimator, Y: Matrix, n: int) -> Any:
     if Y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     if issparse(Y):
+        check_places(Y, "y")
         Y = Y.toarray()
     elif is_frame(Y):
         import narwhals.stable.v1 as nw
