@@ -18,7 +18,6 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
-from numbers import Number
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,7 +37,7 @@ from pellucid.core.arrays.answers import watch_answers
 from pellucid.core.arrays.columns import frame_cells, frame_columns
 from pellucid.core.arrays.frames import column_vector, frame_matrix, is_frame
 from pellucid.core.arrays.lazy import lazy_name, refuse_lazy
-from pellucid.core.arrays.reading import check_array, reading, validate_data
+from pellucid.core.arrays.reading import check_array, check_form, is_missing, reading, validate_data
 from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
@@ -802,6 +801,7 @@ def kind_of_target(y: Any) -> str:
     >>> kind_of_target(["a", "b", "a"])
     'binary'
     """
+    check_form(y, "y")
     check_sortable(np.asarray(y, dtype=object) if isinstance(y, list) else y)
     return str(type_of_target(y, input_name="y"))
 
@@ -843,17 +843,6 @@ def refuse_missing(y: np.ndarray) -> None:
     if missing.any():
         row = int(missing.argmax())
         raise ValueError(f"Input y contains NaN or None in row {row}: every row needs a value")
-
-
-def is_missing(value: object) -> bool:
-    """None, NaN (of any kind of number), or pandas' marks of a missing cell.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
-    (True, True, False)
-    """
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, Number | np.generic) and bool(value != value)
 
 
 def _same_length(n: int, m: int) -> None:

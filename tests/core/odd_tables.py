@@ -407,6 +407,7 @@ def odd_fault(name, kind, oddity):
             model.fit(X) if reads_labels(cls) else model.fit(X, y, **keywords)
             found = {m: getattr(model, m)(new) for m in OUTPUTS if hasattr(model, m)}
             if not found and is_clusterer(model):
+                new = X  # it reads no others, which may be corrupt
                 found["fit_predict"] = clone(model).fit_predict(X)
             f"{model.card()} {model.summary()}"
         except (ValueError, TypeError, NotImplementedError) as error:

@@ -102,7 +102,9 @@ def test_new_classes_in_a_later_part_are_refused():
 
 
 def test_a_curve_whose_sums_overflow_is_refused():
-    with pytest.raises(ValueError, match="y is too large in row 0: the sum over the rows overflows"):
+    with pytest.raises(
+        ValueError, match="y is too large in row 0: the sum over the rows overflows"
+    ):
         pellucid.IsotonicRegression().fit([0, 1], [1e308, -1e308], [3, 3])
 
 

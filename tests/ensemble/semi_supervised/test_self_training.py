@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_array_equal
@@ -148,3 +149,11 @@ def test_answers_are_asked_with_what_the_classifier_requests():
         weights = np.arange(8.0)
         share = np.average(said == np.abs(y), weights=weights)
         assert model.score(X, np.abs(y), sample_weight=weights) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("mark", [np.nan, pd.NA])
+def test_a_mark_that_is_no_label_is_refused_by_its_row_among_all(mark):
+    labels = np.where(y < 0, None, y.astype(object))
+    labels[7] = mark
+    with pytest.raises(ValueError, match="NaN or None in row 7"):
+        SelfTrainingClassifier(GaussianNB()).fit(X, labels)

@@ -1,9 +1,12 @@
 """Negative binomial regression: statsmodels, densities, Poisson's limit, recovery."""
 
+import warnings
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import LinAlgWarning
 from scipy.stats import nbinom
 
 from pellucid import NegativeBinomialRegressor, PoissonRegressor
@@ -179,3 +182,15 @@ def test_refusals():
         NegativeBinomialRegressor(-0.1).fit([[0.0], [1.0]], [1, 2])
     with pytest.raises(ValueError, match="needs y >= 0"):
         NegativeBinomialRegressor().fit([[0.0], [1.0]], [1, -2])
+
+
+def test_a_dispersion_that_nothing_determines_is_no_dependent_column():
+    """Counts of 30 digits that hardly vary: the columns are as free as in Poisson's model."""
+    X, _ = table(60)
+    y = np.full(60, 1e30) + np.arange(60) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LinAlgWarning)
+        model = NegativeBinomialRegressor().fit(X, y)
+    assert np.isinf(model.dispersion_error_)
+    assert_allclose(model.intercept_, np.log(1e30))
+    assert_allclose(model.coef_, 0, atol=1e-9)

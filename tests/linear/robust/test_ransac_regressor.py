@@ -144,3 +144,13 @@ def test_any_regressor():
 def test_bad_parameters(params, words):
     with pytest.raises(ValueError, match=words):
         RANSACRegressor(**params).fit(*table())
+
+
+def test_weights_of_any_whole_size_draw_the_same_kind_of_sets():
+    """More repeated rows than a whole number of the machine can count."""
+    X, y = np.arange(30.0)[:, None], 2 * np.arange(30.0) + 1
+    y[[3, 8]] = 90.0, -40.0
+    for weight in (2.0**30, 2.0**62, 1e100):
+        model = RANSACRegressor(random_state=0).fit(X, y, np.full(30, weight))
+        assert list(np.flatnonzero(~model.inlier_mask_)) == [3, 8]
+        np.testing.assert_allclose(model.estimator_.coef_, 2.0)

@@ -114,7 +114,8 @@ def _has_missing(given: Any) -> bool:
     if issparse(given):
         given = given.tocoo().data  # in some formats ``data`` is no array, or is not there
     try:
-        cells = frame_matrix(given) if is_frame(given) else np.asarray(given, dtype=np.float64)
+        with np.errstate(over="ignore"):  # a wider number that becomes infinite is not missing
+            cells = frame_matrix(given) if is_frame(given) else np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return True
     return bool(np.isnan(cells).any())

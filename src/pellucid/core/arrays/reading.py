@@ -6,6 +6,7 @@ it cannot read becomes one sentence. The rest of the library takes these functio
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -60,16 +61,41 @@ def reading(X: Any, name: str = "X") -> Iterator[None]:
     ...     np.asarray([10**400], dtype=float)
     Traceback (most recent call last):
     ValueError: y holds a whole number beyond 1.8e308, the largest in double precision
+    >>> check_array(np.array(["a", np.nan], dtype=object), dtype=None, ensure_2d=False)
+    Traceback (most recent call last):
+    ValueError: Input X contains NaN or None in row 1: every row needs a value
     """
     try:
         yield
     except OverflowError:
         what = "a whole number beyond 1.8e308, the largest in double precision"
         raise ValueError(f"{name} holds {what}") from None
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if "NA is ambiguous" in str(error) or str(error) == "Input contains NaN":
+            raise ValueError(_gap(X, name)) from None
         if "setting an array element with a sequence" not in str(error):
             raise
         raise ValueError(_uneven(X, name)) from None
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN (of any kind of number), or pandas' marks of a missing cell.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Number | np.generic) and bool(value != value)
+
+
+def _gap(X: Any, name: str) -> str:
+    """Which row of a table or target of objects has the first missing value."""
+    cells = np.asarray(X, dtype=object)
+    rows = (i for i, row in enumerate(cells) if any(map(is_missing, np.ravel(row))))
+    where, each = next(rows, None), "row" if cells.ndim == 1 else "cell"
+    found = "" if where is None else f" in row {where}"
+    return f"Input {name} contains NaN or None{found}: every {each} needs a value"
 
 
 def _uneven(X: Any, name: str) -> str:

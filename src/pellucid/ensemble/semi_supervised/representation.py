@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from pellucid.base import Classifier, check_labels, check_weights, encode_labels, with_callbacks
+from pellucid.core.arrays.reading import is_missing
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.meta import check_inner, fitted, read_table
@@ -29,11 +30,13 @@ UNLABELLED = -1
 def is_labelled(y: np.ndarray) -> Any:
     """Which rows have a label: not -1, and for objects not None either.
 
+    Other marks of a missing label count as labels here: reading the labels refuses them by row.
+
     >>> is_labelled(np.array([0, -1, 1])).tolist()
     [True, False, True]
     """
     if y.dtype.kind == "O":
-        found = (v is not None and (isinstance(v, str) or v != UNLABELLED) for v in y)
+        found = (v is not None and (is_missing(v) or v != UNLABELLED) for v in y)
         return np.fromiter(found, bool, len(y))
     if y.dtype.kind in "US":
         return y != str(UNLABELLED)

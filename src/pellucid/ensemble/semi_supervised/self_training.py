@@ -28,7 +28,13 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from pellucid.base import Classifier, check_labels, check_weights, with_callbacks
+from pellucid.base import (
+    Classifier,
+    check_labels,
+    check_weights,
+    refuse_missing,
+    with_callbacks,
+)
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray
 from pellucid.core.loops.iterate import FitContext, History
@@ -91,7 +97,9 @@ def labels_of(y: np.ndarray, n: int, owner: Any) -> Any:
     values = None if y is None else column_or_1d(y, warn=True)
     if values is None or values.dtype.kind != "O" or len(values) != n:
         return check_labels(y, n, owner)
-    known = values[is_labelled(values)]
+    labelled = is_labelled(values)
+    refuse_missing(np.where(labelled, values, UNLABELLED))  # by its row among all
+    known = values[labelled]
     if len(known):
         check_labels(known, len(known), owner)
     return values

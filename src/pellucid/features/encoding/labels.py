@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.reading import check_array
+from pellucid.core.arrays.reading import check_array, check_form
 from pellucid.core.arrays.typing import ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -43,6 +43,7 @@ def find_labels(y: ArrayLike) -> Found:
 
 def kind_of_labels(y: ArrayLike) -> tuple[str, Found | None]:
     """What scikit-learn's ``type_of_target`` says; of plain labels their codes come with it."""
+    check_form(y, "y")
     try:
         plain = np.asarray(y) if isinstance(y, list | np.ndarray) and len(y) else None
     except ValueError:  # rows of several lengths: scikit-learn has the sentence
@@ -185,6 +186,8 @@ class LabelBinarizer(LabelTransformer, auto_wrap_output_keys=None):
         """Learn the sorted distinct labels of y."""
         self._check_parameters()
         context = FitContext(self, y=y)
+        if y is None:
+            raise ValueError("LabelBinarizer requires y to be passed, but the target y is None")
         if _num_samples(y) == 0:
             raise ValueError(f"y has 0 samples: {y!r}")
         self.y_type_, found = kind_of_labels(y)

@@ -29,6 +29,9 @@ def missing_cells(X: ArrayLike, missing_values: object) -> Any:
     >>> missing_cells(np.array([[1.0, np.nan]]), np.nan)
     array([[False,  True]])
     """
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and is_missing(missing_values):
+        each = [is_missing(cell) for cell in X.flat]  # pandas' mark too, which has no truth value
+        return np.reshape(each, X.shape)
     return _get_mask(X, missing_values)
 
 

@@ -145,8 +145,9 @@ class GeneralizedLinearModel(Regressor):
         rank, dependent = state.solved.rank, state.solved.dependent
         if rank < len(null) and first is not null:  # seen at the mean, where every row counts
             rank, dependent = start_newton(problem, null).solved[1:]
-        columns = tuple(sorted({j - 1 for j in dependent if j > 0}))
-        rank -= problem.shaped
+        shape = len(problem.ridge)  # after the coefficients: the dispersion, where it is estimated
+        columns = tuple(sorted({j - 1 for j in dependent if 0 < j < shape}))
+        rank -= problem.shaped and shape not in dependent
         problem, run = self._settle(problem, run, totals)
         outcome = glm_outcome(problem, run, rank, columns, sampled)
         self.null_deviance_ = 2 * null_loss(problem, null[: len(problem.ridge)])

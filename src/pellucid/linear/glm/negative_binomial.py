@@ -146,7 +146,9 @@ class NegativeBinomialRegressor(GeneralizedLinearModel):
         a = 0.0 if none else a
         information = state.point.curvature[-1, -1] * problem.total
         self.dispersion_ = a
-        self.dispersion_error_ = np.nan if none else float(a / np.sqrt(information))
+        determined = information > 0  # in floating point: counts of 30 digits say nothing of a
+        error = float(a / np.sqrt(information)) if determined else np.inf
+        self.dispersion_error_ = np.nan if none else error
         fixed = problem._replace(family=negative_binomial(a), shaped=False)
         state = start_newton(fixed, theta[:-1])
         if none:  # the coefficients of Poisson's law, a few steps away

@@ -28,6 +28,7 @@ from pellucid.base import Regressor, with_callbacks
 from pellucid.compiled.counts.pooling import merge_ties, pool_adjacent
 from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
+from pellucid.core.arrays.reading import reading
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
@@ -184,7 +185,8 @@ class IsotonicRegression(TransformerMixin, Regressor):
 
     def _check_matrix(self, X: Any, *, reset: bool, finite: bool) -> Any:
         if not is_frame(X) and not issparse(X):
-            X = np.asarray(X)
+            with reading(X):
+                X = np.asarray(X)
             if X.ndim > 2 or (X.ndim == 2 and X.shape[1] != 1):
                 raise ValueError(f"{SHAPE}, got shape {X.shape}")
             X = X[:, None] if X.ndim == 1 else X

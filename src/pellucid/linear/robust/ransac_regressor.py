@@ -51,6 +51,7 @@ from pellucid.core.runtime.warn import warn
 from pellucid.linear.least_squares.least_squares import LinearRegression
 from pellucid.linear.robust.theil_sen_regressor import fit_subsets
 
+LONGEST = 2.0**50  # of a list whose places are whole numbers; longer ones are drawn in steps
 TOGETHER = 16  # trials whose least squares are solved at once
 JUDGED = 4  # of them judged by all rows with one matrix product
 
@@ -69,7 +70,8 @@ class Drawn(NamedTuple):
     def subset(self, k: int, rng: Rng) -> IntArray:
         """k places of the list without replacement, as rows (a row may stand there twice)."""
         if self.whole:
-            places = rng.choice(int(self.total), k, replace=False).astype(np.float64)
+            step = max(1.0, self.total / LONGEST)
+            places = rng.choice(int(self.total / step), k, replace=False) * step
             return self.order[np.searchsorted(self.ends, places, side="right")]
         rows: list[int] = []
         while len(rows) < k:
