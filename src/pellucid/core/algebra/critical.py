@@ -16,6 +16,8 @@ import numpy as np
 from pellucid.core.arrays.typing import Array
 from pellucid.core.readable import readable
 
+SLACK = 10.0  # a Hessian is itself a sum with rounding
+
 
 @readable
 class CriticalPoint(NamedTuple):
@@ -32,7 +34,8 @@ class CriticalPoint(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.kind}: gradient norm {self.gradient_norm:.3g}"
         if len(self.eigenvalues):
-            low, high = self.eigenvalues[0], self.eigenvalues[-1]
+            seen = np.abs(self.eigenvalues) > rounding(self.eigenvalues)
+            low, high = np.where(seen, self.eigenvalues, 0.0)[[0, -1]]
             text += f", eigenvalues of the Hessian {low:.6g} to {high:.6g}{self._reason()}"
         return text
 
@@ -46,6 +49,16 @@ class CriticalPoint(NamedTuple):
             "undecided": ": flat in some direction, where higher derivatives decide",
         }
         return reasons.get(self.kind, "")
+
+
+def rounding(eigenvalues: Array) -> float:
+    """The size below which an eigenvalue of a symmetric matrix is 0 to rounding.
+
+    >>> rounding(np.array([-4e-17, 24.0])) > 4e-17
+    True
+    """
+    largest = float(np.abs(eigenvalues).max(initial=0.0))
+    return SLACK * len(eigenvalues) * float(np.finfo(np.float64).eps) * largest
 
 
 def certify(
@@ -68,8 +81,7 @@ def certify(
         values = np.asarray(np.linalg.eigvalsh((hessian + hessian.T) / 2), dtype=np.float64)
     if not gradient_norm <= tol:
         return CriticalPoint("not stationary", float(gradient_norm), values)
-    rounding = len(values) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
-    small = rounding if small is None else max(small, rounding)
+    small = max(small or 0.0, rounding(values))
     positive = len(values) > 0 and bool((values > small).all())
     if convex:
         kind = "global minimum, unique" if positive else "global minimum"

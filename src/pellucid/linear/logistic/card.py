@@ -27,6 +27,17 @@ def penalty_scales(C: float, ratio: float, n: float, shrink_intercept: bool) -> 
     )
 
 
+def _uniqueness(model: BaseEstimator, price: float) -> str:
+    """How many minima a ridge penalty leaves: adding a number to all free intercepts changes none.
+
+    That there is one is not that it was found.
+    """
+    if len(model.classes_) > 2 and model.fit_intercept and not price:
+        return "strictly convex but for a number added to all intercepts, which changes no answer"
+    one = "the minimum is the only one" if model._converged else "there is one minimum"
+    return f"strictly convex: {one}"
+
+
 def logistic_card(model: BaseEstimator, strength: float, ratio: float, price: float) -> Card:
     """The card of a fitted LogisticRegression."""
     K, n = len(model.classes_), model.n_observations_
@@ -46,7 +57,7 @@ def logistic_card(model: BaseEstimator, strength: float, ratio: float, price: fl
         scales = penalty_scales(C, ratio, n, price == 1.0)
     certificate = model._certificate
     if not certificate and strength > 0:
-        certificate = "convex" if ratio else "strictly convex: the minimum is the only one"
+        certificate = "convex" if ratio else _uniqueness(model, price)
     notes = []
     if model.separation_ != "none":
         notes.append(f"the classes are separated ({model.separation_}): no finite maximum")
