@@ -214,6 +214,175 @@ def test_a_network_that_settled_says_so():
     assert "settled" in str(model.card())
 
 
+# --- rates that are far too large ------------------------------------------------------------
+
+RATES = ("learning_rate", "learning_rate_init", "eta0")
+FREE = {"Perceptron"}  # from a start of 0 the rate changes the length of w and no answer
+
+
+def with_rate(name, rate):
+    """The class with this rate (None: its own), where it has one that is a number."""
+    model = public_classes()[name](**({} if name == "TSNE" else given_for(name)))
+    known = model.get_params(deep=False)
+    if rate is None or not (found := [key for key in RATES[::-1] if key in known]):
+        return model
+    if "eta0" in known and known.get("learning_rate") == "optimal":
+        model.set_params(learning_rate="constant")
+    return model.set_params(**{found[0]: rate})
+
+
+def given_for(name):
+    known = public_classes()[name]().get_params(deep=False)
+    small = {"n_components": 3} if "n_components" in known else {}
+    return {**small, **({"random_state": 0} if "random_state" in known else {})}
+
+
+def has_rate(name):
+    known = make(public_classes()[name]).get_params(deep=False)
+    return any(key in known for key in RATES)
+
+
+def takes_descents(name):
+    """Whether ``solver`` takes a descent; a class may refuse it."""
+    cls = public_classes()[name]
+    if "solver" not in make(cls).get_params(deep=False):
+        return False
+    with heard():
+        try:
+            cls(solver=GradientDescent(1e-3, max_iter=1)).fit(*iris(cls))
+        except (ValueError, TypeError):
+            return False
+    return True
+
+
+def iris(cls, scaled=False):
+    X, c = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if scaled else X
+    return (X, c) if is_classifier(cls()) or not is_regressor(cls()) else (X[:, :3], X[:, 3])
+
+
+def rises(name, history):
+    """Whether the history of any target ends above its start."""
+    if name in NO_DESCENT or not len(history):
+        return False
+    likelihood = history[0].get("log_likelihood") == history[0]["objective"]
+    sign, rose = -1 if likelihood else 1, False
+    for target in {row.get("target") for row in history}:
+        mine = [float(row["objective"]) for row in history if row.get("target") == target]
+        rose |= sign * (mine[-1] - mine[0]) > 1e-9 * max(abs(mine[0]), abs(mine[-1]))
+    return rose
+
+
+def admits_a_rise(name, model, scaled):
+    """A fit that rises warns once of it, and its card says so; none ends in NumPy's words."""
+    with heard() as found:
+        model.fit(*iris(public_classes()[name], scaled))
+    for w in found:
+        assert w.category is not RuntimeWarning, w.message
+    told = [str(w.message) for w in found if issubclass(w.category, DivergenceWarning)]
+    rose = rises(name, model.history_)
+    assert told or not rose, (model, model.history_)
+    card = " ".join(str(model.card()).split())
+    if told:
+        assert ADMITS.search(card), card
+        assert not SETTLED.search(card), card
+    assert not re.search(r"\b(nan|inf)\b", card), card
+    assert len([text for text in told if "rose" in text]) <= len(getattr(model, "classes_", "1"))
+    return told
+
+
+RATED = sorted(name for name in EVERY if has_rate(name) and name not in FREE)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("rate", [3.0, 50.0, 1000.0, 1e6])
+@pytest.mark.parametrize("name", RATED)
+def test_a_rate_that_is_far_too_large_is_never_silent(name, rate, scaled):
+    admits_a_rise(name, with_rate(name, rate), scaled)
+
+
+@pytest.mark.parametrize("rate", [1.0, 1000.0])
+@pytest.mark.parametrize("name", [name for name in EVERY if takes_descents(name)])
+def test_a_descent_inside_a_model_is_never_silent(name, rate):
+    cls = public_classes()[name]
+    solver = GradientDescent(rate, max_iter=5, tol=None)
+    told = admits_a_rise(name, cls(solver=solver, **given_for(name)), False)
+    assert told or rate < 10
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("name", RATED)
+def test_a_default_rate_is_not_accused(name, scaled):
+    assert not admits_a_rise(name, with_rate(name, None), scaled)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "cure"),
+    [
+        ("AdaBoostClassifier", 3.0, "lower learning_rate=3"),
+        ("GradientBoostingClassifier", 50.0, "lower learning_rate=50"),
+        ("GradientBoostingRegressor", 3.0, "lower learning_rate=3"),
+        ("HistGradientBoostingClassifier", 1000.0, "lower learning_rate=1000"),
+        ("HistGradientBoostingRegressor", 3.0, "lower learning_rate=3"),
+        ("MLPClassifier", 1000.0, "lower learning_rate_init=1000"),
+        ("MLPRegressor", 3.0, "lower learning_rate_init=3"),
+        ("SGDClassifier", 1000.0, "lower eta0=1000"),
+    ],
+)
+def test_a_rise_is_told_with_both_numbers_and_the_cure(name, rate, cure):
+    """The numbers are those of the history; the card repeats the sentence of the warning."""
+    model = with_rate(name, rate)
+    (told,) = admits_a_rise(name, model, False)
+    first, last = map(float, re.search(r"from (\S+) at the start to (\S+) at", told).groups())
+    objective = model.history_["objective"]
+    if name != "SGDClassifier":  # its history begins after an epoch, and its end is noisy
+        assert_allclose([first, last], objective[[0, -1]], rtol=1e-5)
+    assert first < last
+    assert cure in told
+    assert told.removeprefix(f"{name}: ") in model.card().warnings
+
+
+def test_a_sample_of_the_rows_is_no_rise():
+    """Boosting on half of the rows: the mean of a lucky or unlucky half is not the objective."""
+    X, y = line(40)
+    for seed in range(20):
+        how = {"subsample": 0.5, "n_estimators": 1, "learning_rate": 1e-6, "random_state": seed}
+        with heard() as found:
+            pellucid.GradientBoostingRegressor(**how).fit(X, y)
+        assert not found
+
+
+def test_noise_that_cannot_be_learned_is_no_rise():
+    rng = np.random.default_rng(0)
+    for n in (8, 60, 3000):
+        X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+        for model in (
+            pellucid.SGDRegressor(max_iter=20, tol=None, learning_rate="constant", random_state=0),
+            MLPRegressor(
+                hidden_layer_sizes=(4,), learning_rate_init=1e-9, max_iter=2, random_state=0
+            ),
+        ):
+            with heard() as found:
+                model.fit(X, y)
+            assert not any("rose" in str(w.message) for w in found), (n, model)
+
+
+def test_an_eigenvalue_that_is_rounding_has_no_sign():
+    """Intercepts of all classes may grow together: flat, and not strictly convex."""
+    X, c = load_iris(return_X_y=True)
+    for rate in (0.05, 1.0, 1000.0):
+        with heard():
+            model = pellucid.LogisticRegression(solver=GradientDescent(rate, max_iter=4))
+            card = " ".join(str(model.fit(X, c).card()).split())
+        low, high = map(float, re.search(r"Hessian (\S+) to (\S+);", card).groups())
+        assert low == 0 < high
+        assert "strictly convex:" not in card
+        two = pellucid.LogisticRegression(solver=GradientDescent(rate, max_iter=4))
+        with heard():
+            card = " ".join(str(two.fit(X[:100], c[:100]).card()).split())
+        assert "strictly convex: there is one minimum" in card
+
+
 # --- numbers beside the formula they belong to -----------------------------------------------
 
 

@@ -41,7 +41,7 @@ from pellucid.core.arrays.reading import check_array, check_form, is_missing, re
 from pellucid.core.arrays.sparse import check_places
 from pellucid.core.arrays.tensors import describe
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
-from pellucid.core.loops.admission import admitting
+from pellucid.core.loops.admission import admitting, tell_rise
 from pellucid.core.loops.iterate import (
     CallbackSupportMixin,
     FitContext,
@@ -104,6 +104,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _target_kind = "none"  # of its blocks: "none", "number" or "label"
     _answers_nonfinite = False  # an answer of its own: an unknown category, an impossible row
     _max_iter_is_size = False  # of the model, as rounds of boosting: no convergence is waited for
+    _rate_name = ""  # of the parameter that is too large where a descent ends above its start
     _tol_name = "tol"  # what the last gap of ``history_`` is compared with, by name
     _fit_rows: Callable[[Any, Map], None]  # of the classes that take ``fit_blocks``
 
@@ -318,8 +319,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         stop: Callable[[Any], bool] | None = None,
         explain: Callable[[Any], str] | None = None,
         warn: bool = True,
+        end: Callable[[], float] | None = None,
     ) -> Iteration:
-        """Run the common loop under the fit's callbacks; keep ``history_`` and ``n_iter_``."""
+        """Run the common loop under the fit's callbacks; keep ``history_`` and ``n_iter_``.
+
+        A class with a rate says when its objective ended above its start; ``end()`` is that
+        objective over all rows where the history has it for a sample of them.
+        """
         run = iterate(
             step,
             state,
@@ -335,7 +341,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         )
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         context.end(run.state)
+        if self._rate_name:
+            finite = run.reason != "diverged"
+            tell_rise(self, run, end=end() if end is not None and finite else None)
         return run
+
+    def _cure_of_a_rise(self) -> str:
+        """What to do where a descent ended above its start."""
+        solver = getattr(self, "solver", None)
+        if hasattr(solver, "minimise"):
+            return f"lower the learning rate of solver={solver}"
+        return f"lower {self._rate_name}={getattr(self, self._rate_name):g}"
 
     def predict_blocks(self, blocks: Any) -> Iterator[Any]:
         """Yield the predictions of each block in turn."""

@@ -62,6 +62,8 @@ reinforcement/learning/agent_kernels.py update
 reinforcement/learning/test_agents.py::test_compiled_run_equals_plain_loop_through_update
 reinforcement/learning/window_kernels.py update
 reinforcement/learning/test_agent_windows.py::test_windows_of_one_step_are_td_and_sarsa_bit_by_bit
+ensemble/boosting/ada_boost_regressor.py update
+ensemble/boosting/test_ada_boost_regressor.py::test_errors_and_weights_follow_the_formulas
 ensemble/boosting/gradient_model.py update
 ensemble/boosting/test_gradient_boosting.py::test_same_as_scikit_learn
 reinforcement/learning/td.py update

@@ -19,7 +19,7 @@ from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.loops.statistics import Rows
-from pellucid.solvers.minimum import Minimum
+from pellucid.solvers.minimum import Minimum, risen_words
 from pellucid.solvers.objective import LinearObjective
 
 ROUTE = "iterative"  # the ``solver_`` of such a fit
@@ -178,11 +178,19 @@ def join_histories(found: list[Minimum]) -> History:
     return History(rows)
 
 
+def telling(found: list[Minimum]) -> Minimum:
+    """The run of several to speak of: one that ended badly, else the last."""
+    badly = [one for one in found if risen_words(one) or one.reason == "diverged"]
+    badly = badly or [one for one in found if not one.converged]
+    return badly[0] if badly else found[-1]
+
+
 def describe(solver: BaseEstimator, found: list[Minimum], penalty: Any) -> str:
     """One sentence about the run of a solver."""
-    name, last = type(solver).__name__, found[-1]
+    name, last = type(solver).__name__, telling(found)
     text = f"{name}: {last.reason} after {last.n_iter} iterations ({last.n_updates} updates), "
-    text += f"O(n p) each against O(n p^2 + p^3) once for the closed form; {last.certificate}"
+    text += "O(n p) each against O(n p^2 + p^3) once for the closed form; "
+    text += "; ".join(part for part in (risen_words(last), str(last.certificate)) if part)
     if getattr(penalty, "l1", 0.0) and name in (NO_ZEROS, "GradientDescent"):
         text += "; it never reaches exact zeros (ProximalGradient and CoordinateDescent do)"
     return text

@@ -16,6 +16,7 @@ from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Rng, Seed
 from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.admission import tell_rise
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -123,10 +124,21 @@ class Autoencoder(Transformer):
             self.vector_, self.loss_ = run.state.vector, float(run.state.objective)
             context.end(run.state)
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
-        if run.reason == "max_iter" and (self.solver == "lbfgs" or trainer.limit() is not None):
+        self._risen = ""
+        if self.solver != "lbfgs":
+            tell_rise(self, run, **trainer.ends(run))
+        if (
+            run.reason == "max_iter"
+            and not self._risen
+            and (self.solver == "lbfgs" or trainer.limit() is not None)
+        ):
             warn_unfinished(type(self).__name__, run)
         self.explained_variance_ratio_ = self._explained(rows.X, rows.w)
         return self
+
+    def _cure_of_a_rise(self) -> str:
+        named = isinstance(self.solver, str)  # whose rate is fixed
+        return "standardise the columns" if named else super()._cure_of_a_rise()
 
     def _network(self, p: int, rng: Rng) -> Network:
         """Encoder, code, decoder."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.base import Estimator
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Rng
+from pellucid.core.loops.admission import tell_rise
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import ConvergenceWarning, FitContext, History
 from pellucid.core.loops.statistics import LEAF_ROWS, Rows
@@ -49,6 +50,7 @@ class MultilayerPerceptron(Estimator):
     """Base of MLPClassifier and MLPRegressor."""
 
     _tells_itself = True  # about each epoch
+    _rate_name = "learning_rate_init"
 
     _accepts_sparse = True
     solver: Any
@@ -206,7 +208,8 @@ class MultilayerPerceptron(Estimator):
         self._keep(trainer, run, again, once)
         if context is not None:
             context.end(run.state)
-            if run.reason == "max_iter" and trainer.limit() is not None:
+            tell_rise(self, run, **trainer.ends(run))
+            if run.reason == "max_iter" and not self._risen and trainer.limit() is not None:
                 warn_unfinished(type(self).__name__, run)
 
     def _keep(self, trainer: Trainer, run: Any, again: bool, once: bool) -> None:
@@ -242,7 +245,7 @@ class MultilayerPerceptron(Estimator):
         del self._trainer
         self.vector_, self.states_ = found.x, list(network.states)
         self.history_, self.n_iter_ = found.history, max(found.n_iter, 1)
-        self._ended = found.reason
+        self._ended, self._risen = found.reason, ""
         self.t_ = 0
         self.loss_curve_ = [float(v) for v in found.history["objective"][1:]]
         self.loss_ = self.best_loss_ = float(found.value)

@@ -15,6 +15,7 @@ from pellucid.core.loops.iterate import (
     History,
     Iteration,
     iterate,
+    rise_of,
 )
 from pellucid.core.readable import readable
 from pellucid.core.runtime.warn import warn
@@ -138,13 +139,32 @@ def rate_sentence(rate: float, lipschitz: float | None) -> str:
     return f"the learning rate {rate:.6g} is too large{limit}; the best point met is kept"
 
 
+def risen_words(found: Minimum) -> str:
+    """What is to be said of a descent that ended above its start; "" where it did not.
+
+    >>> risen_words(Minimum(0, 0, 0, 0, 0, False, "", History(), None))
+    ''
+    """
+    columns = found.history.columns
+    keeps_the_best = "best_value" in columns or found.reason == "diverged"
+    if keeps_the_best or "value" not in columns:
+        return ""
+    values = found.history["value"]
+    return rise_of(values[0], values[-1], what="value")
+
+
+def account(found: Minimum) -> str:
+    """The record of a descent in words, and whether it ended above its start."""
+    return "; ".join(part for part in (str(found), risen_words(found)) if part)
+
+
 def warn_risen(name: str, first: float, last: float, rate: float, lipschitz: float | None) -> bool:
     """Warn of a descent that ended above its start, whatever was asked of it; True if it did."""
-    if not last > first + 1e-12 * abs(first):
+    risen = rise_of(first, last, what="value")
+    if not risen:
         return False
     limit = rate_limit(lipschitz)
     known = f" (2/L = {limit:.6g})" if np.isfinite(limit) else ""
-    risen = f"the value rose from {first:.6g} at the start to {last:.6g} at the end"
     warn(f"{name}: {risen}: try a smaller rate than {rate:.6g}{known}", DivergenceWarning)
     return True
 

@@ -145,6 +145,8 @@ CALLS = [
     # ensemble
     lambda: p.AdaBoostClassifier(Worse(max_depth=1), random_state=0).fit(X, c),
     lambda: p.AdaBoostRegressor(random_state=0).fit(0 * X, parted),
+    lambda: p.AdaBoostRegressor(learning_rate=50.0, random_state=0).fit(X, y),
+    lambda: p.HistGradientBoostingRegressor(learning_rate=3.0).fit(X, y),
     lambda: p.BaggingClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X, c),
     lambda: p.BaggingClassifier(n_estimators=2, warm_start=True).fit(X, c).fit(X, c),
     lambda: p.IsolationForest(max_samples=100, random_state=0).fit(X),
@@ -260,6 +262,7 @@ CALLS = [
     lambda: p.SmoothingSpline(0.1).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]),
     lambda: p.SGDRegressor(max_iter=2, random_state=0).fit(X, y),
     lambda: p.SGDRegressor(learning_rate="constant", eta0=50.0, random_state=0).fit(X, y),
+    lambda: p.SGDClassifier(learning_rate="constant", eta0=1000.0, random_state=0).fit(X, c),
     lambda: p.SGDRegressor(
         learning_rate="constant", eta0=0.9, average=True, max_iter=50, random_state=0
     ).fit(X, y),
@@ -333,6 +336,7 @@ CALLS = [
     lambda: neural.initial_weights((2, 2), "zeros"),
     lambda: p.MLPRegressor(hidden_layer_sizes=dead, tol=1.0, n_iter_no_change=1).fit(X, y),
     lambda: p.MLPClassifier(max_iter=2, random_state=0).fit(X, c),
+    lambda: p.MLPClassifier(learning_rate_init=1000.0, random_state=0).fit(X, c),
     lambda: p.MLPClassifier(8, solver="lbfgs", max_fun=5, random_state=0).fit(X, c),
     # reinforcement
     lambda: p.ValueIteration(max_iter=2, tol=1e-300).fit(mdp),

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import AdaBoostRegressor, DecisionTreeRegressor, KNeighborsRegressor
 from pellucid.core.arrays.quantiles import median_ends
+from pellucid.core.loops.iterate import ConvergenceWarning
 from pellucid.ensemble.boosting.ada_boost_regressor import losses
 
 
@@ -80,6 +81,18 @@ def test_a_member_without_error_decides_alone():
     model = AdaBoostRegressor(DecisionTreeRegressor(), random_state=0).fit(X, y)
     assert_array_equal(model.predict(X), y)
     assert "decides alone" in model.card().warnings[0]
+
+
+@pytest.mark.parametrize("rate", [50.0, 1e3, 1e5])
+def test_a_large_learning_rate_leaves_numbers(rate):
+    """Weights that underflow leave no 0/0, and a member without weighted error is not perfect."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = AdaBoostRegressor(learning_rate=rate, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=f"lower learning_rate={rate:g}"):
+        model.fit(X, X[:, 0] + X[:, 1] ** 2)
+    assert np.isfinite(model.estimator_weights_).all()
+    assert (model.estimator_errors_ > 0).all()
+    assert "have lost their weight" in model.card().warnings[0]
 
 
 def test_a_member_no_better_than_half_the_largest_error_ends_with_a_warning():

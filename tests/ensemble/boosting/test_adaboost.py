@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier as PeerTree
 
 from pellucid import AdaBoostClassifier, DecisionTreeClassifier, GaussianNB, KNeighborsClassifier
 from pellucid.compiled.trees.presort import presort
+from pellucid.core.loops.iterate import DivergenceWarning
 from pellucid.ensemble import adaboost_round
 from pellucid.ensemble.boosting.weak_learners import fit_stump
 from pellucid.tree.growing import Classes, Growth, grow_tree
@@ -199,7 +200,9 @@ def test_a_large_learning_rate_leaves_numbers(rate):
     """Factors exp(-749) of the rows that were right leave no 0 / 0 when all have underflowed."""
     y = np.arange(150) // 50
     X = y[:, None] + np.random.default_rng(0).normal(size=(150, 4))
-    model = AdaBoostClassifier(n_estimators=30, learning_rate=rate).fit(X, y)
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=rate)
+    with pytest.warns(DivergenceWarning, match=f"lower learning_rate={rate:g}"):
+        model.fit(X, y)
     assert np.isfinite(model.estimator_weights_).all()
     assert np.isfinite(model.decision_function(X)).all()
     assert model.score(X, y) > 1 / 3

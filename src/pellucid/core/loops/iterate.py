@@ -31,6 +31,7 @@ __all__ += ["History", "Iteration", "iterate", "strictly_below", "with_callbacks
 State = TypeVar("State")
 FIRST, LAST = 10, 5  # rows that a notebook shows
 UNKNOWN = sys.float_info.max  # the gap of a first step that nothing can be compared with
+ROUNDING = 1e-12  # of an objective that is a sum over rows, relative to it
 ALIASES = ("loss", "inertia", "log_likelihood")  # other names of "objective"
 
 
@@ -141,6 +142,19 @@ class Iteration(NamedTuple):
     converged: bool  # whether the gap fell to ``tol``
     reason: str
     history: History  # one row per step
+
+
+def rise_of(first: float, last: float, *, slack: float = 0.0, what: str = "objective") -> str:
+    """How a descent that ended above its start is spoken of; "" where it did not.
+
+    A rise by rounding is none, nor one by ``slack``: what the start is not known to.
+
+    >>> rise_of(0.5, 40.0), rise_of(0.5, 0.5 + 1e-16)
+    ('the objective rose from 0.5 at the start to 40 at the end', '')
+    """
+    if not last > first + max(slack, ROUNDING * abs(first)):
+        return ""
+    return f"the {what} rose from {first:.6g} at the start to {last:.6g} at the end"
 
 
 def came_to_rest(history: History, tol: float | None) -> bool:

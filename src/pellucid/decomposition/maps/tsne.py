@@ -30,6 +30,7 @@ from pellucid.base import Transformer, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.scale import scaled, unit_exponent
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, MaybeArray, Seed
+from pellucid.core.loops.admission import tell_rise
 from pellucid.core.loops.iterate import FitContext, History
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
@@ -309,10 +310,16 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, Transformer):
             start_row=False,
             stop=self._watch(plan),
         )
+        self._risen = ""
+        if not run.state.exaggerated:  # until then it is another objective
+            tell_rise(self, run, start=kl)
         found = self._found(run.state)
         self.embedding_, self.kl_divergence_ = found["embedding_"], found["kl_divergence_"]
         self._tell(f"KL divergence after {self.n_iter_} iterations: {self.kl_divergence_:f}")
         return self.embedding_
+
+    def _cure_of_a_rise(self) -> str:
+        return f"lower learning_rate={self.learning_rate_:g}"
 
     def _check_parameters(self) -> None:
         check.whole(n_components=self.n_components)

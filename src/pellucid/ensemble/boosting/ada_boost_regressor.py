@@ -6,7 +6,8 @@ Round        f_t = regressor fitted to N rows drawn by d;   E_i = |y_i - f_t(x_i
              e = sum d_i L_i;   beta = e / (1 - e);   d_i <- d_i beta^(rate (1 - L_i)) / Z
              A row that was met well loses weight, the worst one keeps it
 Answer       the weighted median of the f_t(x), weights rate ln(1/beta)
-End          n_estimators rounds; a member with e >= 1/2 is dropped; one without error decides alone
+End          n_estimators rounds; a member with e >= 1/2 is dropped, and one that errs only where
+             no weight is left to rounding; one without error decides alone
 
 A row of whole weight w stands w times in the list that is drawn from, in an order made of its cells
 and not of its place: weight 2 is a row written twice, and the order of the rows does not matter.
@@ -30,7 +31,7 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import median_ends
 from pellucid.core.arrays.sparse import to_dense
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Seed
-from pellucid.core.loops.iterate import FitContext
+from pellucid.core.loops.iterate import ConvergenceWarning, FitContext
 from pellucid.core.loops.statistics import LEAF_ROWS
 from pellucid.core.meta import check_inner
 from pellucid.core.records import Card
@@ -82,6 +83,7 @@ class Rounds:
         self.X, self.y, self.w, self.template, self.seed = X, y, w, template, seed
         self.order = row_order(X, y)
         self.draws = min(int(w.sum()) if is_whole(w) else len(y), MOST_DRAWS)
+        self.log_f = np.zeros(len(y))  # a large rate underflows the products themselves
         self.f = np.ones(len(y))
         self.takes_weights = has_fit_parameter(template, "sample_weight")
         self.done: list[Round] = []
@@ -114,6 +116,9 @@ class Rounds:
         E = np.abs(np.asarray(model.predict(self.X), dtype=np.float64) - self.y)
         L, d = losses(E, kind), self.w * self.f
         error = float(d @ L / d.sum())
+        if error <= 0.0 and E.max() > 0:  # the rows that it misses have lost their weight
+            self.ending = "collapse"
+            return error
         if error <= 0.0:  # no error at all: it decides alone
             weight = 1.0 + sum(done.weight for done in self.done)
             self.ending = "perfect"
@@ -125,8 +130,9 @@ class Rounds:
         else:
             log_beta = math.log(error / (1 - error))
             weight = -rate * log_beta
-            self.f *= np.exp(rate * (1 - L) * log_beta)
-            self.f /= self.f.max()
+            self.log_f += rate * (1 - L) * log_beta
+            self.log_f -= self.log_f.max()
+            self.f = np.exp(self.log_f)
         self.done.append(Round(model, error, weight, float(E.max())))
         return error
 
@@ -249,6 +255,15 @@ class AdaBoostRegressor(WeightedMembers, Regressor):
                 f"AdaBoostRegressor stopped after {len(rounds.done)} rounds: {which} has a mean "
                 "loss of at least half the largest error, so that its weight would not be positive"
             )
+        elif rounds.ending == "collapse":
+            said = f"AdaBoostRegressor stopped after {len(rounds.done)} rounds: {self._collapse()}"
+            warn(said, ConvergenceWarning)
+
+    def _collapse(self) -> str:
+        return (
+            "the next member misses rows, and all of them have lost their weight; lower "
+            f"learning_rate={self.learning_rate:g}"
+        )
 
     def _predictions(self, X: Any) -> Array:
         """What every member says, (n, T)."""
@@ -286,6 +301,7 @@ class AdaBoostRegressor(WeightedMembers, Regressor):
         ends = {
             "perfect": "the last member fits every row and decides alone",
             "chance": "ended early: the next member was no better than half the largest error",
+            "collapse": f"ended early: {self._collapse()}",
         }
         return Card(
             representation=f"the weighted median of {T} {kind}",

@@ -245,6 +245,8 @@ class AdaBoostClassifier(WeightedMembers, Classifier):
     (1.0, [0.3333, 0.25, 0.1667])
     """
 
+    _rate_name = "learning_rate"
+
     def __init__(
         self,
         estimator: BaseEstimator | None = None,

@@ -75,6 +75,10 @@ class Rounds:
     def _mean(self, part: Part, seen: slice | BoolArray = slice(None)) -> float:
         return self.plan.loss.mean(part.y[seen], part.F[:, seen], part.w[seen])
 
+    def whole(self) -> float:
+        """The mean loss of all rows, in the bag or not."""
+        return self._mean(self.rows)
+
     def step(self, before: float | None) -> float:
         """One tree per score; ``before`` is the out-of-bag loss of the round before."""
         rows, plan = self.rows, self.plan
@@ -193,6 +197,7 @@ class GradientBoosting(Estimator):
     __len__, __getitem__, __iter__ = count, member, members
 
     _accepts_sparse = True
+    _rate_name = "learning_rate"
     criterion: str
 
     @abstractmethod
@@ -376,7 +381,8 @@ class GradientBoosting(Estimator):
 
         def step(before: float | None) -> tuple[float | None, float]:
             was = rounds.objective
-            now = rounds.step(before)
+            with np.errstate(over="ignore", invalid="ignore"):  # the loop looks at the loss
+                now = rounds.step(before)
             return now, abs(was - rounds.objective)
 
         def stop(_: object) -> bool:
@@ -390,7 +396,12 @@ class GradientBoosting(Estimator):
         def record(_: object) -> dict[str, float]:
             return rounds.record()
 
+        def explain(_: object) -> str:
+            kept = "the loss left the finite numbers; the rounds before it are kept"
+            return f"{kept}; {self._cure_of_a_rise()}"
+
         loop: dict[str, Any] = {"tol": None, "record": record, "context": context, "stop": stop}
+        loop |= {"explain": explain, "end": rounds.whole if self.subsample < 1.0 else None}
         keep = self._iterate(step, last, max_iter=left, **loop).n_iter
         if stopping is not None and stopping.restore_best and rounds.validation:
             best = int(np.argmin(rounds.validation)) + 1

@@ -211,6 +211,7 @@ class HistGradientBoosting(Estimator):
 
     _accepts_nan = True
     _max_iter_is_size = True
+    _rate_name = "learning_rate"
 
     @abstractmethod
     def _loss(self) -> hist_losses.Loss:
@@ -406,7 +407,8 @@ class HistGradientBoosting(Estimator):
 
         def step(state: hist_losses.Derivatives) -> tuple[hist_losses.Derivatives, float]:
             was = state.loss
-            state = rounds.step(state)
+            with np.errstate(over="ignore", invalid="ignore"):  # the loop looks at the loss
+                state = rounds.step(state)
             if scores is not None and math.isfinite(state.loss):
                 scores.add(state)
             return state, abs(was - state.loss)
@@ -428,7 +430,12 @@ class HistGradientBoosting(Estimator):
         def stop(_: object) -> bool:
             return scores is not None and scores.stalled(self.n_iter_no_change, self.tol)
 
+        def explain(_: object) -> str:
+            kept = "the loss left the finite numbers; the rounds before it are kept"
+            return f"{kept}; {self._cure_of_a_rise()}"
+
         loop: dict[str, Any] = {"tol": None, "record": record, "context": context, "stop": stop}
+        loop["explain"] = explain
         with rounds.working():
             run = self._iterate(step, state, max_iter=left, **loop)
         self.trees_, self.n_iter_ = rounds.trees(run.n_iter), done + run.n_iter

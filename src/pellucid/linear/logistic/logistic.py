@@ -47,7 +47,7 @@ from pellucid.linear.logistic.solver_objects import make_objective, named_histor
 from pellucid.linear.logistic.sums import Problem, class_counts, evaluate
 from pellucid.linear.penalty_scales import check_share
 from pellucid.linear.solver_fit import is_solver
-from pellucid.solvers.minimum import SeparationWarning
+from pellucid.solvers.minimum import SeparationWarning, account
 
 __all__ = ["LogisticRegression", "SeparationWarning"]
 
@@ -405,7 +405,7 @@ class LogisticRegression(LogisticInference, LinearClassifier):
         theta = self._solver_theta(problem, found.x)
         point = evaluate(problem, theta, curved=False)
         slow = not found.converged or ending.largest_score(problem, theta) > 15
-        how = f"{type(self.solver).__name__}: {found}"
+        how = f"{type(self.solver).__name__}: {account(found)}"
         return Outcome(theta, point.loss, point.wrong, found.converged, slow, how)
 
     def _solver_theta(self, problem: Problem, x: Array) -> Array:

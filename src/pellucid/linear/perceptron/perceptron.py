@@ -277,6 +277,7 @@ class Perceptron(LinearClassifier, StochasticModel):
     """
 
     loss, learning_rate = "perceptron", "constant"
+    _rate_name = ""  # from 0, its length changes no answer
     epsilon, power_t = 0.1, 0.5
     solver = None
     _losses, _bounded = sgd_classifier.LOSSES, sgd_classifier.BOUNDED

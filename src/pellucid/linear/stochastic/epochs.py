@@ -152,6 +152,23 @@ def mean_loss(problem: Problem, coef: Array, intercept: float) -> float:
     return problem.factor * float(problem.loss.value(problem.y, f).mean())
 
 
+def start_loss(problem: Problem, start: SGDState) -> float:
+    """The mean loss of the visits before the first, or that of w = 0 where it is greater."""
+    y = problem.y[problem.visits.rows]
+    zero = problem.factor * float(problem.loss.value(y, np.zeros(len(y))).mean())
+    if not start.coef.any() and start.intercept == 0:
+        return zero
+    return max(zero, mean_loss(problem, start.coef, start.intercept))
+
+
+def loss_and_error(problem: Problem, coef: Array, intercept: float) -> tuple[float, float]:
+    """The mean loss over all rows and its standard error."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses = problem.loss.value(problem.y, problem.X @ coef + intercept)
+        mean, spread = losses.mean(), losses.std()
+    return problem.factor * float(mean), problem.factor * float(spread) / np.sqrt(len(losses))
+
+
 def held_score(problem: Problem, coef: Array, intercept: float) -> float:
     """R^2, or for labels the accuracy, on the visits held out."""
     held = problem.held

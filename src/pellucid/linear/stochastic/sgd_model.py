@@ -22,15 +22,21 @@ from pellucid.core.arrays.typing import Array, IntArray
 from pellucid.core.functions.losses import get_loss
 from pellucid.core.functions.penalties import L1L2
 from pellucid.core.loops import iterate as loops
-from pellucid.core.loops.iterate import ConvergenceWarning, DivergenceWarning, FitContext
+from pellucid.core.loops.admission import tell_rise
+from pellucid.core.loops.iterate import (
+    ConvergenceWarning,
+    DivergenceWarning,
+    FitContext,
+    Iteration,
+)
 from pellucid.core.loops.statistics import Rows, is_unit
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.warn import warn
 from pellucid.linear.penalty_scales import check_share
-from pellucid.linear.solver_fit import is_solver, join_histories
+from pellucid.linear.solver_fit import is_solver, join_histories, telling
 from pellucid.linear.stochastic import epochs
 from pellucid.linear.stochastic.epochs import Joint, Order, Problem, SGDState, mean_loss
-from pellucid.solvers.minimum import RUNAWAY, Minimum
+from pellucid.solvers.minimum import RUNAWAY, Minimum, account
 from pellucid.solvers.objective import LinearObjective
 from pellucid.solvers.schedules import Adaptive, Constant, InverseScaling, Optimal, Schedule
 
@@ -76,6 +82,7 @@ class StochasticModel(Estimator):
     """A leaf has scikit-learn's keywords as attributes, its losses, and ``_set``."""
 
     _accepts_sparse = True
+    _rate_name = "eta0"
     _losses: dict[str, tuple[str, float]]  # our name and the factor of the formula
     _passive_aggressive: str  # the loss that "pa1" and "pa2" are for
     _bounded: frozenset[str] = frozenset()  # losses whose descent cannot run away
@@ -225,9 +232,13 @@ class StochasticModel(Estimator):
         self.history_, self.n_iter_ = run.history, max(run.n_iter, 1)
         if context is not None:
             context.end(run.state)
+        self._risen = ""
         self._states = self._sane(problems, run.state.states, start, limit, why)
+        if context is not None and self._rate_name and not self._risen:
+            tell_rise(self, run, **self._ends(problems, start, run))
         self._keep(self._states)
-        if run.reason == "max_iter" and context is not None and self._can_end():
+        unfinished = run.reason == "max_iter" and context is not None and self._can_end()
+        if unfinished and not self._risen:
             self._warn_limit(rows, targets, max_iter)
 
     def _advance(self, problems: list[Problem], cuts: list[Array], limit: float) -> epochs.Advance:
@@ -262,6 +273,33 @@ class StochasticModel(Estimator):
             worst = max(worst, problem.factor * float(np.average(first, weights=rows.w)))
         return RUNAWAY * worst
 
+    def _ends(self, problems: list[Problem], start: States, run: Iteration) -> dict[str, float]:
+        """The objective at the start and the end, where they can be compared.
+
+        A rate from alpha ("optimal") is large at first whatever the data: its first epoch is the
+        start. What was met on the way of the last epoch is noisy: the end is asked again, and a
+        rise within the standard error of a mean over the rows is none.
+        """
+        if not len(run.history):
+            return {}
+        first, last = (float(run.history[i]["objective"]) for i in (0, -1))
+        if self.learning_rate != "optimal":
+            known = sum(epochs.start_loss(*pair) for pair in zip(problems, start, strict=True))
+            first = known if known > 0 else first
+        if not last > first:
+            return {"start": first}
+        pairs = zip(problems, run.state.states, strict=True)
+        found = [epochs.loss_and_error(one, *self._chosen(state)) for one, state in pairs]
+        end, error = (float(total) for total in np.sum(found, axis=0))
+        return {"start": first, "end": min(end, last), "slack": error}
+
+    def _cure_of_a_rise(self) -> str:
+        if self.learning_rate == "optimal":
+            more = f"raise max_iter={self.max_iter}, " if self.n_iter_ >= self.max_iter else ""
+            cure = f"raise alpha={self.alpha:g}, of which the rate is made"
+            return f"{more}scale the columns, or {cure}"
+        return f"{super()._cure_of_a_rise()}, or scale the columns"
+
     def _sane(
         self, problems: list[Problem], states: States, start: States, limit: float, why: str
     ) -> States:
@@ -272,6 +310,7 @@ class StochasticModel(Estimator):
             if state.objective > limit and mean_loss(problem, state.coef, state.intercept) > limit:
                 text = why.replace("last point before", "start")
                 warn(f"{name}: diverged: {text}", DivergenceWarning)
+                self._risen = f"diverged: {text}"
                 state = first._replace(t=state.t)
             wild = self.average and np.isfinite(limit)
             if wild and mean_loss(problem, *self._chosen(state)) > limit:
@@ -333,7 +372,7 @@ class StochasticModel(Estimator):
         self.n_iter_ = max(1, *(one.n_iter for one in found))
         self.__dict__.update(self._set(coef.copy(), intercept.copy()))
         self.t_ = float(max(one.n_updates for one in found) + 1)
-        self._sentence = str(found[-1])
+        self._sentence, self._risen = account(telling(found)), ""
 
     def _minimise(
         self, X: Array, y: Array, weight: Array, state: SGDState, context: FitContext | None

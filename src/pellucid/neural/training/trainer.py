@@ -337,6 +337,19 @@ class Trainer:
         with single_threaded_blas():  # once for all, so that the hold costs nothing per batch
             return iterate(self.step, state, name=name, **how)
 
+    def ends(self, run: Iteration) -> dict[str, float]:
+        """What ``told_rise`` is to know: the loss at the end, and the rounding of losses.
+
+        What mini-batches met on the way is noisy: above the start, the rows of the start are asked
+        again.
+        """
+        state, rounding = run.state, 100 * float(np.finfo(self.kind).eps)
+        end = state.objective
+        if end > self.start_value:
+            with np.errstate(all="ignore"):
+                end = min(end, self.value(self.answer(state), state.states)[0])
+        return {"end": end, "slack": rounding * abs(self.start_value)}
+
 
 def late_fall(losses: Array) -> float:
     """How much the loss fell in the last tenth of the epochs."""

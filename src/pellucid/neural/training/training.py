@@ -7,6 +7,7 @@ import numpy as np
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike
 from pellucid.core.functions.penalties import L1L2
+from pellucid.core.loops.admission import told_rise
 from pellucid.core.loops.early_stopping import EarlyStopping
 from pellucid.core.loops.iterate import History
 from pellucid.core.runtime.random import generator
@@ -158,7 +159,8 @@ def train(
     judges = score, validation, early_tol
     trainer = Trainer(network.plan, data, settings, get_penalty(penalty), *judges)
     run = trainer.run(trainer.start(network.vector, network.states, None, 0), name="train")
-    if run.reason == "max_iter" and trainer.limit():
+    risen = told_rise(run, "train", f"lower the learning rate of {solver}", **trainer.ends(run))
+    if run.reason == "max_iter" and trainer.limit() and not risen:
         warn_unfinished("train", run)
     last = run.state
     if early_stopping is not None and early_stopping.restore_best:
