@@ -184,6 +184,9 @@ def test_axes_stay_while_twenty_points_are_drawn(browser, lab, name):
     assert browser.run(box) == before
 
 
+PARTED = {"maximum_margin"}  # on the way no line may part the rows: a refusal, and no run
+
+
 @pytest.mark.parametrize("name", WITH_ROWS)
 def test_numbers_follow_a_row_that_is_dragged(browser, lab, name):
     """While the button is still down the frame is the one of the rows as they are."""
@@ -211,7 +214,8 @@ def test_numbers_follow_a_row_that_is_dragged(browser, lab, name):
     assert browser.run("state.trace.frames.length") > 1
     assert during != before or name in COUNTED
     assert browser.run("state.data.X.length") == browser.run("state.trace.data.X.length")
-    assert browser.complaints == []
+    refused = [c for c in browser.complaints if name in PARTED and "status of 400" in c["text"]]
+    assert browser.complaints == refused
 
 
 def test_rows_that_give_no_run_leave_no_numbers_that_look_like_theirs(browser, lab):
