@@ -172,6 +172,7 @@ def fitted_parts():
         ),
         f"{STUDY}.columns.lagged_features.LaggedFeatures": lambda: lagged(frame),
         f"{STUDY}.columns.series_model.SeriesModel": series,
+        "pellucid.deep.q_network.QNetwork": q_network,
         "pellucid.ensemble.constant.ConstantClassifier": regressor(
             "pellucid.ensemble.constant.ConstantClassifier", y=np.ones(60, dtype=int)
         ),
@@ -200,6 +201,14 @@ def lagged(frame):
     model = cls(kinds, columns=names, lags=lags, tail=tail)
     made = model.with_lags(cells.with_columns(day=pl.col("day") + 60))
     return model.fit(made.select(names)), cells.with_columns(day=pl.col("day") + 60)[:7]
+
+
+def q_network():
+    """A network of two actions after one batch."""
+    X, y, label = numbers()
+    model = find_class("pellucid.deep.q_network.QNetwork")(2, (8,), random_state=0)
+    model.update(X, label, y)
+    return model, X[:7]
 
 
 def series():

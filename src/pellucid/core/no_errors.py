@@ -27,6 +27,8 @@ REASONS: dict[str, str] = {
     "decomposition.maps.isomap": "points stand by their distances along a graph of neighbours and "
     "have no errors; another number of neighbours shows which groups stay together",
     "deep": f"a network has many equal minima, so its weights have no standard errors; {HELD_OUT}",
+    "deep.adversaries": "a game of two networks has many ends, so its weights have no standard "
+    "errors; sample() beside rows held out shows what it has learned",
     "discriminant": "means and covariances enter the rule together, and no error of one of them "
     f"says how sure a prediction is; {HELD_OUT}",
     "ensemble": f"a committee has no coefficients; {MATTERS}",
