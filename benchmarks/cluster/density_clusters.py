@@ -124,20 +124,23 @@ def same_visits(a, b):
 def pellucid_climb(X):
     from pellucid import MeanShift
 
-    model = MeanShift(bandwidth=1.5).fit(X)
-    return model.cluster_centers_, model.labels_
+    return peaks_of(MeanShift(bandwidth=1.5).fit(X))
 
 
 def sklearn_climb(X):
     from sklearn.cluster import MeanShift
 
-    model = MeanShift(bandwidth=1.5, n_jobs=-1).fit(X)
-    return model.cluster_centers_, model.labels_
+    return peaks_of(MeanShift(bandwidth=1.5, n_jobs=-1).fit(X))
+
+
+def peaks_of(model):
+    """The peak that each row climbed to, and its label."""
+    return np.column_stack([model.cluster_centers_[model.labels_], model.labels_])
 
 
 def same_peaks(a, b):
     """The same labels, centres to rounding."""
-    return bool(np.array_equal(a[1], b[1]) and np.allclose(a[0], b[0], rtol=1e-9))
+    return bool(np.array_equal(a[:, -1], b[:, -1]) and np.allclose(a, b, rtol=1e-9))
 
 
 CASES = [

@@ -74,7 +74,8 @@ CASES = [
             "GPyTorch": gpytorch_process,
         },
         as_good,
-        "n^3 of LAPACK an evaluation, the same number of evaluations for both",
+        "n^3 of LAPACK an evaluation, the same number of evaluations for ours and scikit-learn",
+        "GPyTorch stops short: for 1,500 rows its 50 steps end at an evidence of 100, ours at 223.",
     )
     for n, p in ((500, 4), (1500, 4))
 ]
