@@ -37,6 +37,7 @@ class Value(NamedTuple):
 
     K: Array
     pull: Pull
+    own: bool = False  # no derivative looks at K: who asked for it may write over it
 
 
 def nothing(_: Array) -> Array:
@@ -47,7 +48,7 @@ def nothing(_: Array) -> Array:
 def covariance(kernel: Covariance, X: Array, Z: Array | None = None) -> Value:
     """k(x, z) of all pairs; ``Z=None`` are the rows themselves, where white noise is seen.
 
-    >>> K, pull = covariance(theirs.RBF(2.0), np.array([[0.0], [2.0]]))
+    >>> K, pull, _ = covariance(theirs.RBF(2.0), np.array([[0.0], [2.0]]))
     >>> K.round(6)[0], pull(np.ones((2, 2))).round(6)
     (array([1.      , 0.606531]), array([1.213061]))
     """
@@ -277,11 +278,69 @@ def both(kernel: Any) -> tuple[Any, Any]:
 
 
 def add(a: Value, b: Value) -> Value:
-    return Value(a.K + b.K, lambda W: np.concatenate([a.pull(W), b.pull(W)]))
+    return Value(a.K + b.K, lambda W: np.concatenate([a.pull(W), b.pull(W)]), own=True)
 
 
 def multiply(a: Value, b: Value) -> Value:
-    return Value(a.K * b.K, lambda W: np.concatenate([a.pull(W * b.K), b.pull(W * a.K)]))
+    return Value(a.K * b.K, lambda W: np.concatenate([a.pull(W * b.K), b.pull(W * a.K)]), own=True)
+
+
+def total(kernel: Any, X: Array, Z: Array | None) -> Value:
+    """The sum of two kernels; white noise is added where it is seen, without a matrix of its own.
+
+    >>> noisy = theirs.RBF(2.0) + theirs.WhiteKernel(0.5)
+    >>> covariance(noisy, np.array([[0.0], [2.0]])).K.round(6)
+    array([[1.5     , 0.606531],
+           [0.606531, 1.5     ]])
+    """
+    left, right = both(kernel)
+    if type(right) is theirs.WhiteKernel:
+        return noisy(covariance(left, X, Z), right, Z, last=True)
+    if type(left) is theirs.WhiteKernel:
+        return noisy(covariance(right, X, Z), left, Z, last=False)
+    return add(covariance(left, X, Z), covariance(right, X, Z))
+
+
+def noisy(inner: Value, kernel: theirs.WhiteKernel, Z: Array | None, *, last: bool) -> Value:
+    """``inner`` with the level of the noise on the diagonal; its derivative first or ``last``."""
+    noise = white_diagonal(kernel, inner.K)
+    K = inner.K if inner.own else inner.K.copy()
+    if Z is None:
+        K[np.diag_indices(len(K))] += noise.K
+
+    def pull(W: Array) -> Array:
+        mine = noise.pull(np.diag(W) if Z is None else np.zeros(1))
+        parts = [inner.pull(W), mine]
+        return np.concatenate(parts if last else parts[::-1])
+
+    return Value(K, pull, own=True)
+
+
+def product(kernel: Any, X: Array, Z: Array | None) -> Value:
+    """The product of two kernels; a constant is a factor, without a matrix of its own.
+
+    >>> K, pull, _ = covariance(3.0 * theirs.RBF(2.0), np.array([[0.0], [2.0]]))
+    >>> K.round(6)[0], pull(np.ones((2, 2))).round(6)
+    (array([3.      , 1.819592]), array([9.639184, 3.639184]))
+    """
+    left, right = both(kernel)
+    for one, other, last in ((left, right, False), (right, left, True)):
+        if type(one) is theirs.ConstantKernel:
+            learned = not one.hyperparameter_constant_value.fixed
+            value = float(one.constant_value)
+            return multiple(value, covariance(other, X, Z), learned=learned, last=last)
+    return multiply(covariance(left, X, Z), covariance(right, X, Z))
+
+
+def multiple(scale: float, inner: Value, *, learned: bool, last: bool = False) -> Value:
+    """``scale`` times a covariance; pulling is linear, so the weights need not be scaled."""
+
+    def pull(W: Array) -> Array:
+        mine = np.array([scale * np.vdot(W, inner.K)] if learned else [])
+        parts = [mine, scale * inner.pull(W)]
+        return np.concatenate(parts[::-1] if last else parts)
+
+    return Value(scale * inner.K, pull, own=True)
 
 
 def power(a: Value, exponent: float) -> Value:
@@ -346,16 +405,6 @@ def lengths(X: Any) -> Array:
     return ours.squared_lengths(ours.rows_of(X))
 
 
-def multiple(kernel: ours.ScaledKernel, value: Value) -> Value:
-    scale = float(kernel.scale)
-    mine = [scale] * (scale > 0)
-
-    def pull(W: Array) -> Array:
-        return np.concatenate([np.array(mine) * np.vdot(W, value.K), value.pull(scale * W)])
-
-    return Value(scale * value.K, pull)
-
-
 def normalised(kernel: ours.NormalizedKernel, X: Array, Z: Array | None) -> Value:
     """k(x,z)/sqrt(k(x,x) k(z,z)); its derivative is that of k less half those of both lengths."""
     inner, a = covariance(kernel.kernel, X, Z), diagonal(kernel.kernel, X)
@@ -384,8 +433,8 @@ FORMULAS: dict[type, Callable[[Any, Any, Any], Value]] = {
     theirs.DotProduct: dot_product,
     theirs.ConstantKernel: constant,
     theirs.WhiteKernel: white,
-    theirs.Sum: lambda k, X, Z: add(*(covariance(part, X, Z) for part in both(k))),
-    theirs.Product: lambda k, X, Z: multiply(*(covariance(part, X, Z) for part in both(k))),
+    theirs.Sum: total,
+    theirs.Product: product,
     theirs.Exponentiation: lambda k, X, Z: power(covariance(k.kernel, X, Z), float(k.exponent)),
     ours.GaussianKernel: width,
     ours.LaplacianKernel: laplacian,
@@ -393,7 +442,9 @@ FORMULAS: dict[type, Callable[[Any, Any, Any], Value]] = {
     ours.SigmoidKernel: sigmoid,
     ours.SumKernel: lambda k, X, Z: add(*(covariance(part, X, Z) for part in both(k))),
     ours.ProductKernel: lambda k, X, Z: multiply(*(covariance(part, X, Z) for part in both(k))),
-    ours.ScaledKernel: lambda k, X, Z: multiple(k, covariance(k.kernel, X, Z)),
+    ours.ScaledKernel: lambda k, X, Z: multiple(
+        float(k.scale), covariance(k.kernel, X, Z), learned=k.scale > 0
+    ),
     ours.ColumnsKernel: lambda k, X, Z: covariance(k.kernel, k._part(X), k._part(Z)),
     ours.NormalizedKernel: normalised,
 }
@@ -419,7 +470,9 @@ DIAGONALS: dict[type, Callable[[Any, Any], Value]] = {
     ours.SigmoidKernel: lambda k, X: sigmoid_of(k, lengths(X)),
     ours.SumKernel: lambda k, X: add(*(diagonal(part, X) for part in both(k))),
     ours.ProductKernel: lambda k, X: multiply(*(diagonal(part, X) for part in both(k))),
-    ours.ScaledKernel: lambda k, X: multiple(k, diagonal(k.kernel, X)),
+    ours.ScaledKernel: lambda k, X: multiple(
+        float(k.scale), diagonal(k.kernel, X), learned=k.scale > 0
+    ),
     ours.ColumnsKernel: lambda k, X: diagonal(k.kernel, k._part(X)),
     ours.NormalizedKernel: normalised_diagonal,
 }

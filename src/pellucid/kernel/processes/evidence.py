@@ -11,13 +11,14 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.kernel.processes.covariance import Covariance, covariance
 
-SMALL = 400  # rows up to which one thread factors as fast as several
+SMALL = 1000  # rows up to which one thread is as fast as several, which wait for one another
+STRETCH = 128  # rows copied below the diagonal at a time
 HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 
 
@@ -62,19 +63,36 @@ def log_evidence(found: Factor, Y: Array) -> float:
 
 def inverse(L: Array) -> Array:
     """The whole symmetric inverse of L L', from dpotri's lower half."""
-    M = lapack.dpotri(L, lower=1)[0]
-    M = np.tril(M)
-    M += np.tril(M, -1).T
-    return M
+    return mirrored(lapack.dpotri(L, lower=1)[0].T)
+
+
+def mirrored(P: Array) -> Array:
+    """The upper half copied below the diagonal, in place, a stretch of rows at a time.
+
+    >>> mirrored(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    for i in range(0, len(P), STRETCH):
+        here, below = slice(i, i + STRETCH), slice(i + STRETCH, None)
+        P[below, here] = P[here, below].T
+        upper = np.triu(P[here, here])
+        P[here, here] = upper + np.triu(upper, 1).T
+    return P
+
+
+def weights(found: Factor) -> Array:
+    """W, the derivative of log p in K, written over L."""
+    t = found.A.shape[1]
+    M = lapack.dpotri(found.L, lower=1, overwrite_c=1)[0]
+    return mirrored(blas.dsyrk(0.5, found.A, -0.5 * t, M, lower=1, overwrite_c=1).T)
 
 
 def evidence(kernel: Covariance, X: Any, Y: Array, noise: Any) -> Evidence:
     """Value and gradient at the kernel's numbers; -inf and 0 where it is not positive definite."""
-    K, pull = covariance(kernel, X)
-    found = factor(K.copy(), Y, noise)
+    K, pull, own = covariance(kernel, X)
+    found = factor(K if own else K.copy(), Y, noise)
     if found is None:
         return Evidence(-np.inf, 0.0 * pull(np.zeros_like(K)))
-    W = found.A @ found.A.T
-    W -= Y.shape[1] * inverse(found.L)
-    W *= 0.5
-    return Evidence(log_evidence(found, Y), pull(W))
+    value = log_evidence(found, Y)
+    return Evidence(value, pull(weights(found)))

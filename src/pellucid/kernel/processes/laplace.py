@@ -104,7 +104,7 @@ class Problem(NamedTuple):
 
     def evaluate(self, kernel: Covariance, gradient: bool) -> tuple[float, Array | None, Newton]:
         """Z, its gradient in the numbers of the kernel where asked, and the mode."""
-        K, pull = covariance(kernel, self.X)
+        K, pull, _ = covariance(kernel, self.X)
         found = newton(K, self.y, self.start, self.max_iter)
         return found.value, pull(slope(K, self.y, found)) if gradient else None, found
 

@@ -131,7 +131,7 @@ def bound_slope(kernel: Covariance, noise: float, X: Array, y: Array, Z: Array, 
     dv = at.beta / noise
 
     def one(part: slice) -> Array:
-        K, pull = covariance(kernel, X[part], Z)
+        K, pull, _ = covariance(kernel, X[part], Z)
         W = 2.0 * (K @ dS) + np.outer(y[part], dv)
         ends = diagonal(kernel, X[part]).pull(np.full(len(K), -0.5 / noise))
         return pull(W) + ends
