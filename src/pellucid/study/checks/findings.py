@@ -131,9 +131,11 @@ FINDINGS: dict[str, Rule] = {
         "warning",
         "Numbers and text in one column",
         "At least half of the filled cells of a text column are numbers (or 95 % are dates), but "
-        "not all; or they are numbers in several units.",
-        "Above 90 % the others count as missing; below, and with several units, the column is "
-        "read as text, and the size of its numbers is lost.",
+        "not all; or the others are marks: a dash, n.a., one word that comes back; or they "
+        "are numbers in several units.",
+        "Marks beside quantities or dates count as missing, and so do other cells where 90 % are "
+        "numbers. Else, and with several units, the column is read as text, and the size of its "
+        "numbers is lost.",
         "Correct the cells shown (rows are counted from 1, without the header), or leave them "
         "empty.",
     ),

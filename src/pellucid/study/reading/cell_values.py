@@ -14,6 +14,7 @@ from pellucid.core.arrays.columns import Coded, Text, plain_column
 from pellucid.core.arrays.typing import Array, BoolArray, IntArray
 from pellucid.data.cells import converted, stripped
 from pellucid.study.reading.dates import dates_of_form, read_dates
+from pellucid.study.reading.missing_marks import is_known_mark
 from pellucid.study.reading.number_forms import CLOCKS, PLAIN, find_form, read_amounts
 
 Column = np.ndarray | Text | Coded
@@ -68,7 +69,8 @@ def numbers(column: Column, name: str, form: str = "") -> Array:
 
     Text is read in the ``form`` of the training rows, as plain numbers or, where that leaves no
     doubt, in a form of its own: whichever reads the most cells. Other cells count as missing;
-    several cells without a single number are refused by the name of their column.
+    several cells without a single number are refused by the name of their column, unless they are
+    marks for missing cells.
     """
     if isinstance(column, Text):
         return _read_numbers(column.series.cast(pl.String), name, form)
@@ -152,11 +154,14 @@ def _read_numbers(series: pl.Series, name: str, form: str) -> Array:
         read = max(read, truth, own, key=lambda one: one.count())
     if least < read.null_count() < len(read) and form in ("", PLAIN):
         read = _with_amounts(read, cells)
-    if cells.count() > 1 and read.count() == 0:
-        raise ValueError(
-            f"column {name!r} was numbers in training and now holds {cells.drop_nulls()[0]!r}; "
-            "numbers or missing cells are accepted"
-        )
+    words = cells.drop_nulls()
+    if len(words) > 1 and read.count() == 0:
+        words = words.alias("cell").to_frame().filter(~is_known_mark(pl.col("cell"))).to_series()
+        if len(words):
+            raise ValueError(
+                f"column {name!r} was numbers in training and now holds {words[0]!r}; "
+                "numbers or missing cells are accepted"
+            )
     return np.asarray(read.fill_null(np.nan).to_numpy())
 
 

@@ -12,12 +12,15 @@ more than Poisson peak lower still.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from pellucid.core.arrays.typing import IntArray
-from pellucid.study.reading.profiles import Column
+
+if TYPE_CHECKING:
+    from pellucid.study.reading.profiles import Column
 
 FEW_CODES = 10  # whole numbers with no more values than this may be classes
 LEAST_FROM_ONE = 5  # values, where none is 0
@@ -25,7 +28,7 @@ FULL = 0.8  # of the numbers below the middle must occur
 TAIL = 0.3  # least skewness; that of Poisson counts of mean 11
 
 
-def is_count(column: Column) -> bool:
+def is_count(column: "Column") -> bool:
     """Whether these are counts; codes of classes and marks are not.
 
     >>> from pellucid.study.reading.profiles import read_column
@@ -45,6 +48,18 @@ def is_count(column: Column) -> bool:
     if order.low == 1:
         return LEAST_FROM_ONE <= len(values) <= FEW_CODES and _thin_tail(values, counts)
     return _few(values, counts) if column.distinct <= FEW_CODES else _many(values, counts)
+
+
+def are_codes(column: "Column") -> bool:
+    """Whether numbers may well be names of classes: two of them, or a few whole ones, no counts.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> codes, sizes = pl.Series([1, 2, 3] * 5), pl.Series([1.0, 2.5, 4.0])
+    >>> are_codes(read_column(codes)), are_codes(read_column(sizes))
+    (True, False)
+    """
+    few = column.kind == "whole" and column.distinct <= FEW_CODES and not is_count(column)
+    return few or column.distinct <= 2
 
 
 def _thin_tail(values: IntArray, counts: IntArray) -> bool:

@@ -16,6 +16,7 @@ import polars as pl
 
 from pellucid.core.arrays.typing import BoolArray
 from pellucid.data.cells import converted
+from pellucid.study.reading.missing_marks import is_known_mark
 from pellucid.study.reading.number_summary import Ordered
 
 SHARE = 0.95  # of the cells must be dates
@@ -71,8 +72,10 @@ def read_dates(series: pl.Series, probes: pl.Series) -> Dates | None:
 def find_dates(columns: Sequence[pl.Series], probes: pl.DataFrame) -> dict[int, Dates]:
     """The dates in columns of text, by their number; no entry: something else.
 
-    ``probes`` holds distinct cells (``column``, ``cell``) and is sorted by column.
+    ``probes`` holds distinct cells (``column``, ``cell``) and is sorted by column. Marks such as a
+    dash stand for missing cells.
     """
+    probes = probes.filter(~is_known_mark(pl.col("cell")))
     like = probes.with_columns(like=is_date_like(pl.col("cell"))).group_by("column")
     dated = like.agg(dated=pl.col("like").sum() >= SHARE * pl.len()).filter("dated")
     if not dated.height:
@@ -96,7 +99,9 @@ def find_dates(columns: Sequence[pl.Series], probes: pl.DataFrame) -> dict[int, 
         for j in some:
             own = cells.slice(first, len(columns[j])).alias(columns[j].name)
             first += len(own)
-            if own.null_count() - columns[j].null_count() <= (1 - SHARE) * len(own):
+            marks = columns[j].alias("cell").to_frame().select(is_known_mark(pl.col("cell")).sum())
+            lost = own.null_count() - columns[j].null_count() - marks.item()
+            if lost <= (1 - SHARE) * len(own):
                 found[j] = Dates(own, form)
     return found
 

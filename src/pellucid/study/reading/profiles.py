@@ -8,10 +8,10 @@
     empty     nothing at all
 
 Text is judged by its distinct cells. Text that is numbers throughout, however people write them
-(``number_forms``), is numbers; when at least 90 % of the cells are numbers of more than 20
-different sizes, the others count as missing and are kept as ``strays``. Codes stay text: leading
-zeros, phone numbers, whole numbers of more than 15 digits. One sort per numeric column gives every
-statistic of it (``numeric``).
+(``number_forms``), is numbers; cells that stand for "missing" among them (``missing_marks``), and
+others where at least 90 % are numbers of more than 20 different sizes, count as missing and are
+kept as ``strays``. Codes stay text: leading zeros, phone numbers, whole numbers of more than 15
+digits. One sort per numeric column gives every statistic of it (``numeric``).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,9 @@ import polars as pl
 from pellucid.core.arrays.typing import Array
 from pellucid.core.runtime.threads import map_threads
 from pellucid.data.cells import MISSING, stripped
+from pellucid.study.reading.counts import are_codes
 from pellucid.study.reading.dates import Dates, find_dates, whole_dates
+from pellucid.study.reading.missing_marks import QUANTITIES, with_marks
 from pellucid.study.reading.number_forms import (
     LONG,
     Found,
@@ -41,7 +43,6 @@ NUMBERS, CATEGORY = ("number", "whole"), ("category", "truth")
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 TEXT_WORDS = 3.0  # cells of so many words on average are sentences
 MOSTLY, HALF = 0.9, 0.5  # shares of cells that are numbers
-QUANTITIES = 20  # numbers of more different sizes than this are quantities, not codes
 COMMONEST = 10  # levels kept in a profile
 SMALL = 1000  # values that Python sorts before Polars has begun
 MANY_COLUMNS, FEW_ROWS = 8, 10_000  # text columns that are read together
@@ -434,31 +435,35 @@ def _as_numbers(
     form_of = {"column": list(forms), "form": [found.form for found in forms.values()]}
     schema = {"column": pl.Int32, "form": pl.String}
     judged = counts.join(pl.DataFrame(form_of, schema=schema), on="column", maintain_order="left")
-    judged = judged.with_columns(number=read_each(judged))
+    judged = with_marks(judged.with_columns(number=read_each(judged)))
     is_stray, count = pl.col("number").is_null(), pl.col("count")
     sums = judged.group_by("column").agg(
-        count.filter(is_stray).sum(), count.sum().alias("total"), pl.col("number").n_unique()
+        count.filter(is_stray).sum(),
+        count.sum().alias("total"),
+        pl.col("number").drop_nulls().n_unique(),
+        count.filter("mark").sum().alias("marks"),
     )
     some = sums.filter(pl.col("count") > 0)["column"].implode()
     like = amount_like(probes.filter(pl.col("column").is_in(some)), MOSTLY, QUANTITIES)
     stray = judged.filter(is_stray).select("column", "cell", "count")
     places = _places(stray)
-    found, numbers = dict[int, Column | Strays | None](), list[int]()
-    for j, n, total, sizes in sums.iter_rows():
-        share = 1 - n / total
+    found, strays = dict[int, Column | Strays | None](), dict[int, Strays | None]()
+    numbers = list[int]()
+    for j, n, total, sizes, marks in sums.iter_rows():
+        share, bare = 1 - n / total, 1 - (n - marks) / max(total - marks, 1)
         own = stray[:, 1:].slice(*places.get(j, (0, 0)))
-        strays = _strays(columns[j], own, share, j in like)
+        strays[j] = _strays(columns[j], own, share, j in like)
         said = share >= HALF and (not marks_of(forms[j].form).unit or sizes > QUANTITIES)
-        if n == 0 or (share >= MOSTLY and sizes > QUANTITIES):
+        if said or j in like:
+            found[j] = strays[j]
+        if n == marks or (bare >= MOSTLY and sizes > QUANTITIES):
             numbers.append(j)
-        if j in numbers or said or j in like:
-            found[j] = strays
     if numbers:
         read = _read_all([columns[j] for j in numbers], [forms[j].form for j in numbers])
         for j, series in zip(numbers, read, strict=True):
-            left = found[j]
-            assert not isinstance(left, Column)
-            found[j] = _of_form(_numbers(series, left), forms[j])
+            column = _of_form(_numbers(series, strays[j]), forms[j])
+            if strays[j] is None or not are_codes(column):  # beside codes a mark may be one too
+                found[j] = column
     return found
 
 
