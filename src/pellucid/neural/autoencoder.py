@@ -22,7 +22,7 @@ from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.neural.layers.activations import Activation
 from pellucid.neural.layers.dense import Dense
-from pellucid.neural.network import Network
+from pellucid.neural.network import Network, network_with
 from pellucid.neural.training.backprop import infer
 from pellucid.neural.training.batches import plan_data
 from pellucid.neural.training.quasi_newton import Limits, lbfgs_run
@@ -171,8 +171,7 @@ class Autoencoder(Transformer):
     @property
     def network_(self) -> Network:
         """Encoder and decoder."""
-        network = Network(self._layers, n_inputs=self.n_features_in_, random_state=0)
-        return network.with_vector(self.vector_)
+        return network_with(self._layers, self.vector_, n_inputs=self.n_features_in_)
 
     def _through(self, x: Array, *, decode: bool) -> Array:
         """x through the encoder or the decoder: half the layers, two operations each."""
@@ -206,9 +205,7 @@ class Autoencoder(Transformer):
 
     def _check_state(self) -> None:
         if hasattr(self, "vector_"):
-            network = Network(self._layers, n_inputs=self.n_features_in_, random_state=0)
-            if self.vector_.dtype.kind != "f" or len(self.vector_) != network.plan.size:
-                raise ValueError(f"vector_ must hold {network.plan.size} numbers")
+            _ = self.network_  # refuses a vector that is not the layers'
 
     def card(self) -> Card:
         """Describe the model: its hypothesis, what it minimises and how."""

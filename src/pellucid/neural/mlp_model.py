@@ -23,7 +23,7 @@ from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads
 from pellucid.core.runtime.warn import warn
 from pellucid.neural.layers.layer import Layer
-from pellucid.neural.network import Network, NetworkTrace
+from pellucid.neural.network import Network, NetworkTrace, network_with
 from pellucid.neural.training import settings as keywords
 from pellucid.neural.training.backprop import Labels, infer
 from pellucid.neural.training.batches import Data, dense, hold_out, plan_data
@@ -275,11 +275,12 @@ class MultilayerPerceptron(Estimator):
     @property
     def network_(self) -> Network:
         """The trained network."""
-        return self._empty_network().with_vector(self.vector_, self.states_)
+        return self._fresh_network().with_vector(self.vector_, self.states_)
 
-    def _empty_network(self) -> Network:
+    def _fresh_network(self) -> Network:
+        """The network with its parameters, whose layers remember nothing of the training."""
         loss, p = self._head().loss, self.n_features_in_
-        return Network(self.layers_, loss=loss, n_inputs=p, random_state=0)
+        return network_with(self.layers_, self.vector_, loss=loss, n_inputs=p)
 
     @property
     def coefs_(self) -> list[Array]:
@@ -323,9 +324,7 @@ class MultilayerPerceptron(Estimator):
     def _check_state(self) -> None:
         if not hasattr(self, "vector_"):
             return
-        network = self._empty_network()
-        if self.vector_.dtype.kind != "f" or len(self.vector_) != network.plan.size:
-            raise ValueError(f"vector_ must hold {network.plan.size} numbers")
+        network = self._fresh_network()
         if len(self.states_) != len(network.states):
             raise ValueError(f"states_ must have {len(network.states)} entries")
         for mine, fresh in zip(self.states_, network.states, strict=True):

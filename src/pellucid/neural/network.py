@@ -25,6 +25,11 @@ from pellucid.neural.training.objectives import CrossEntropy, get_loss
 STEP = 1e-6  # of the central differences, relative to the parameter
 
 
+def _start_states(plan: Plan) -> tuple[Any, ...]:
+    """What the layers remember beside their parameters, before the first batch."""
+    return tuple(op.start_state(s) for op, s in zip(plan.ops, plan.shapes, strict=False))
+
+
 class NetworkTrace(NamedTuple):
     """Every node's weighted sum (pre) and activation (post), layer by layer."""
 
@@ -105,7 +110,14 @@ class Network:
     random_state: Any
 
     def _draw(self, shape: tuple[int, ...]) -> None:
-        rng, ops, owner, shapes, params = generator(self.random_state), [], [], [shape], []
+        plan, rng = self._planned(shape), generator(self.random_state)
+        params = [op.draw(s, rng) for op, s in zip(plan.ops, plan.shapes, strict=False)]
+        flat = [array.ravel() for p in params for array in p]
+        self._fill(plan, np.concatenate(flat) if flat else np.zeros(0), _start_states(plan))
+
+    def _planned(self, shape: tuple[int, ...]) -> Plan:
+        """Where each parameter stands in the vector, before there is one."""
+        ops, owner, shapes = [], [], [shape]
         for i, layer in enumerate(self.layers):
             for op in layer.parts():
                 ops.append(op)
@@ -114,12 +126,9 @@ class Network:
                     after = op.output_shape(shapes[-1])
                 except ValueError as error:
                     raise ValueError(f"layer {i} ({layer!r}): {error}") from error
-                params.append(op.draw(shapes[-1], rng))
                 shapes.append(after)
-        plan = make_plan(tuple(ops), tuple(owner), tuple(shapes), params, self.loss)
-        flat = [array.ravel() for p in params for array in p]
-        states = tuple(op.start_state(s) for op, s in zip(ops, shapes, strict=False))
-        self._fill(plan, np.concatenate(flat) if flat else np.zeros(0), states)
+        layouts = [op.layout(s) for op, s in zip(ops, shapes, strict=False)]
+        return make_plan(tuple(ops), tuple(owner), tuple(shapes), layouts, self.loss)
 
     def _fill(self, plan: Plan, vector: Array, states: tuple[Any, ...]) -> None:
         vector = np.array(vector, dtype=np.float64)
@@ -272,3 +281,24 @@ class Network:
             if isinstance(op, Activate):
                 one = np.zeros((1, *self.plan.shapes[self.plan.ops.index(op)]))
                 get_activation(op.activation).back(one, one, one)
+
+
+def network_with(
+    layers: Sequence[Layer], vector: Array, *, n_inputs: int, loss: object = "squared_error"
+) -> Network:
+    """A network with these parameters; nothing is drawn, and nothing is larger than they are.
+
+    >>> network_with([Dense(1, "identity")], np.array([2.0, 1.0]), n_inputs=1).predict([[3.0]])
+    array([[7.]])
+    >>> network_with([Dense(10**9)], np.zeros(2), n_inputs=1)
+    Traceback (most recent call last):
+    ValueError: the layers have 2000000000 parameters, got an array of shape (2,) and dtype float64
+    """
+    network = Network(layers, loss=loss)
+    plan = network._planned((n_inputs,))
+    if vector.dtype.kind != "f" or vector.shape != (plan.size,):
+        found = f"an array of shape {vector.shape} and dtype {vector.dtype}"
+        raise ValueError(f"the layers have {plan.size} parameters, got {found}")
+    network.__dict__.update(n_inputs=n_inputs)
+    network._fill(plan, vector, _start_states(plan))
+    return network

@@ -107,6 +107,10 @@ class BatchNorm(Layer):
         check.positive(epsilon=self.epsilon)
         return (self,)
 
+    def layout(self, shape: Shape) -> tuple[Shape, ...]:
+        """The shapes of the weights and the shifts."""
+        return shape, shape
+
     def draw(self, shape: Shape, rng: Rng) -> Params:
         """Initial weights."""
         return np.ones(shape), np.zeros(shape)

@@ -43,6 +43,10 @@ class Affine(Layer):
             raise ValueError(f"a dense layer needs rows of numbers, got shape {shape}: add Flatten")
         return (self.units,)
 
+    def layout(self, shape: Shape) -> tuple[Shape, ...]:
+        W = (shape[0], self.units)
+        return (W, (self.units,)) if self.use_bias else (W,)
+
     def draw(self, shape: Shape, rng: Rng) -> Params:
         W = initial.draw_weights((shape[0], self.units), self.init, rng)
         return (W, initial.draw_biases(self.units, self.init, rng)) if self.use_bias else (W,)

@@ -6,6 +6,7 @@ arguments, so that one layer can serve several threads and any number of network
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays.typing import Array, Rng
@@ -45,6 +46,10 @@ class Layer(BaseEstimator):
     def draw(self, shape: Shape, rng: Rng) -> Params:
         """Parameters to start from, for rows of this shape."""
         return ()
+
+    def layout(self, shape: Shape) -> tuple[Shape, ...]:
+        """The shapes of the parameters, for rows of this shape."""
+        return tuple(array.shape for array in self.draw(shape, np.random.default_rng(0)))
 
     def noise(self, n: int, shape: Shape, rng: Rng) -> Params:
         """Random numbers, a row each, that ``forward`` takes as p in training where ``noisy``."""

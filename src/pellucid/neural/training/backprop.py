@@ -10,6 +10,7 @@ added in order, so the bits do not depend on the number of threads.
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -72,16 +73,16 @@ def make_plan(
     ops: tuple[Layer, ...],
     owner: tuple[int, ...],
     shapes: tuple[Shape, ...],
-    params: list[Params],
+    layouts: list[tuple[Shape, ...]],
     loss: NetworkLoss,
 ) -> Plan:
     """Lay the parameters out in one vector."""
     places, at = [], 0
-    for p in params:
+    for layout in layouts:
         row = []
-        for array in p:
-            row.append((at, at + array.size, array.shape))
-            at += array.size
+        for shape in layout:
+            row.append((at, at + prod(shape), shape))
+            at += prod(shape)
         places.append(tuple(row))
     last = ops[-1]
     linked = isinstance(last, Activate) and get_activation(last.activation).name == loss.link
