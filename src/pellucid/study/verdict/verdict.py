@@ -133,7 +133,7 @@ def reach_verdict(case: Case) -> Verdict:
         "not_shown": _not_shown,
         "excluded": _excluded,
     }[kind](case)
-    sentences += leaks(case, kind) if kind != "suspect" else []
+    sentences += leaks(case, kind) or names_of_rows(case) if kind != "suspect" else []
     sentences += [remark(case)] if kind == "shown" and case.suspicion is not None else []
     sentences += case.notes
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
@@ -520,17 +520,52 @@ def leaks(case: Case, kind: str) -> list[str]:
         return []
     verb = "was left out: it gives" if len(names) == 1 else "were left out: they give"
     text = f"{_listed(names)} {verb} the target away"
-    it, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    scores = (
-        [case.beside[which]["estimate"] for which in ("with", "without")] if case.beside else []
-    )
-    sign = 1 if case.task.greater_is_better else -1
-    if scores and sign * (scores[0] - scores[1]) > 0:
-        told = "; without, it ".join(amount(case, score, again=True) for score in scores)
-        text += f". With {them}, the model {told}, on the folds"
+    it = "it is" if len(names) == 1 else "they are"
+    if case.beside and _gained(case) > 0:
+        text += f". {_with_and_without(case, names)}"
     if kind == "shown":  # other verdicts have it as what to do next
         text += f" (`{_keep(names)}` if {it} known before the target)"
     return [f"{text}."]
+
+
+def names_of_rows(case: Case) -> list[str]:
+    """Columns taken for names of the rows, where the model would be better with them by a useful
+    gain and by more than a standard error."""
+    found = [f for f in case.findings if f.code == "PEL105"]
+    shown = {name: f.evidence["examples"][name] for f in found for name in f.where}
+    names = [name for name in case.beside["columns"] if name in shown] if case.beside else []
+    if not names:
+        return []
+    error = case.beside["without"]["standard_error"]
+    if _gained(case) < max(case.gain.useful, error):
+        return []
+    one = len(names) == 1
+    were = "was left out: it looks like a name" if one else "were left out: they look like names"
+    it = "it is no name" if one else "they are no names"
+    text = (
+        f"{_listed(names)} {were} of the rows. {_with_and_without(case, names)}. If {it}, learn "
+        f"again with `{_keep(names)}`"
+    )
+    if one and all(cell.lstrip("-").isdigit() for cell in shown[names[0]]):
+        text += f" (and `--time {shlex.quote(names[0])}` if new rows come later)"
+        text += "; if it only numbers rows that had been sorted, new rows cannot have that score"
+    return [f"{text}."]
+
+
+def _gained(case: Case) -> float:
+    """By how much the score with the columns that were left out is better."""
+    gained = case.beside["with"]["estimate"] - case.beside["without"]["estimate"]
+    return float(gained if case.task.greater_is_better else -gained)
+
+
+def _with_and_without(case: Case, names: list[str]) -> str:
+    """Both scores; ``names`` have been said, others that were left out with them have not."""
+    left = case.beside["columns"]
+    them = "it" if len(names) == 1 else "them"
+    them = them if set(left) <= set(names) else _listed(left)
+    scores = (case.beside[which]["estimate"] for which in ("with", "without"))
+    told = "; without, it ".join(amount(case, score, again=True) for score in scores)
+    return f"With {them}, the model {told}, on the folds"
 
 
 def _keep(names: list[str]) -> str:
