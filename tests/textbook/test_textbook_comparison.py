@@ -1,7 +1,7 @@
 """Each textbook comparison of models against the fast one, on random scores."""
 
 import numpy as np
-from numpy.testing import assert_allclose
+from agreement import same
 from sklearn.model_selection import cross_val_score
 
 import pellucid
@@ -26,54 +26,54 @@ def test_corrected_t_test():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 10)) + 0.3
     theirs = fast.corrected_t_test(a, b, test_ratio=1 / 9)
-    assert_allclose(corrected_t_test(a - b, 1 / 9), [theirs.statistic, theirs.p_value])
+    same(corrected_t_test(a - b, 1 / 9), [theirs.statistic, theirs.p_value])
     theirs = fast.paired_t_test(a, b)
-    assert_allclose(corrected_t_test(a - b, 0.0), [theirs.statistic, theirs.p_value])
+    same(corrected_t_test(a - b, 0.0), [theirs.statistic, theirs.p_value])
 
 
 def test_five_by_two_test():
     d = np.random.default_rng(1).normal(size=(5, 2)) + 0.4
     ours = five_by_two_test(d)
     t, f = fast.five_by_two_test(d), fast.five_by_two_test(d, statistic="f")
-    assert_allclose(ours, [f.statistic, f.p_value, t.statistic, t.p_value])
+    same(ours, [f.statistic, f.p_value, t.statistic, t.p_value])
 
 
 def test_two_or_more_classifiers_on_the_same_rows():
     rng = np.random.default_rng(2)
     R = rng.random((80, 3)) < [0.8, 0.6, 0.5]
     ours = mcnemar_test(R[:, 0], R[:, 1])
-    assert_allclose(ours.exact, fast.mcnemar_test(R[:, 0], R[:, 1], method="exact").p_value)
+    same(ours.exact, fast.mcnemar_test(R[:, 0], R[:, 1], method="exact").p_value)
     theirs = fast.mcnemar_test(R[:, 0], R[:, 1], method="chi2")
-    assert_allclose([ours.chi2, ours.p_chi2], [theirs.statistic, theirs.p_value])
+    same([ours.chi2, ours.p_chi2], [theirs.statistic, theirs.p_value])
     theirs = fast.cochran_q_test(R)
-    assert_allclose(cochran_q_test(R.astype(int)), [theirs.statistic, theirs.p_value])
+    same(cochran_q_test(R.astype(int)), [theirs.statistic, theirs.p_value])
 
 
 def test_friedman_test():
     S = np.random.default_rng(3).normal([0, 0.5, 1, 0], size=(8, 4))
     ours, theirs = friedman_test(S), fast.friedman_test(S)
-    assert_allclose([ours.chi2, ours.p_value], [theirs.statistic, theirs.p_value])
-    assert_allclose(ours.ranks, theirs.ranks)
+    same([ours.chi2, ours.p_value], [theirs.statistic, theirs.p_value])
+    same(ours.ranks, theirs.ranks)
 
 
 def test_adjust_p_values():
     p = np.random.default_rng(4).random(9) ** 2
     ours = adjust_p_values(p)
     for name in ours._fields:
-        assert_allclose(getattr(ours, name), fast.adjust_p_values(p, name))
+        same(getattr(ours, name), fast.adjust_p_values(p, name))
 
 
 def test_bayesian_comparison():
     d = np.random.default_rng(5).normal(0.02, 0.03, size=10)
     theirs = fast.bayesian_comparison(d, test_ratio=1 / 9)
-    assert_allclose(bayesian_comparison(d, 1 / 9), list(theirs))
+    same(bayesian_comparison(d, 1 / 9), list(theirs))
 
 
 def test_information_criteria():
     theirs = fast.information_criteria(-123.4, 5, 60)
-    assert_allclose(information_criteria(-123.4, 5, 60), [theirs.aic, theirs.aicc, theirs.bic])
+    same(information_criteria(-123.4, 5, 60), [theirs.aic, theirs.aicc, theirs.bic])
     theirs = fast.gaussian_criteria(17.0, 5, 60)
-    assert_allclose(criteria.normal_noise(17.0, 5, 60), [theirs.aic, theirs.aicc, theirs.bic])
+    same(criteria.normal_noise(17.0, 5, 60), [theirs.aic, theirs.aicc, theirs.bic])
 
 
 def model_and_rows():
@@ -87,21 +87,21 @@ def test_permutation_importance():
     model, X, y = model_and_rows()
     ours = permutation_importance(model.predict, X, y, permutations(len(y), 3, 0))
     theirs = fast.permutation_importance(model, X, y, n_repeats=3, random_state=0)
-    assert_allclose(ours, theirs.importances)
+    same(ours, theirs.importances)
 
 
 def test_accumulated_effects():
     model, X, _ = model_and_rows()
     theirs = fast.accumulated_effects(model, X, 0, n_bins=8, n_bootstrap=0)
     ours = accumulated_effects(model.predict, X, 0, np.asarray(theirs.grid))
-    assert_allclose(ours, theirs.effect[0])
+    same(ours, theirs.effect[0])
 
 
 def test_wilcoxon_test():
     rng = np.random.default_rng(4)
     a, b = rng.integers(0, 6, size=(2, 11)).astype(float)
     ours = fast.wilcoxon_test(a, b)
-    assert_allclose(wilcoxon_test(a, b), (ours.statistic, ours.p_value), rtol=1e-10)
+    same(wilcoxon_test(a, b), (ours.statistic, ours.p_value), rtol=1e-10)
 
 
 def test_permutation_test():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from agreement import same, same_mean
 from numpy.testing import assert_allclose
 from scipy import special
 
@@ -34,41 +35,41 @@ def test_discrete_beliefs():
     book, prior = beta_bernoulli(x, 2.0, 3.0), fast.BetaBernoulli(2.0, 3.0)
     after = prior.update(x)
     assert (book.a, book.b) == (after.alpha, after.beta)
-    assert_allclose([book.mean, book.log_evidence], [after.mean, prior.log_evidence(x)])
+    same([book.mean, book.log_evidence], [after.mean, prior.log_evidence(x)])
     x, a = rng.integers(3, size=20), np.array([0.5, 1.0, 2.0])
     many, belief = dirichlet_categorical(x, a), fast.DirichletCategorical(a, [0, 1, 2])
-    assert_allclose(many.mean, belief.update(x).mean)
-    assert_allclose(many.log_evidence, belief.log_evidence(x))
+    same(many.mean, belief.update(x).mean)
+    same(many.log_evidence, belief.log_evidence(x))
     x = rng.poisson(3, size=20)
     counts, rate = gamma_poisson(x, 2.0, 1.5), fast.GammaPoisson(2.0, 1.5)
     after = rate.update(x)
-    assert_allclose([counts.k, counts.h, counts.mean], [after.shape, after.scale, after.mean])
-    assert_allclose(counts.log_evidence, rate.log_evidence(x))
+    same([counts.k, counts.h, counts.mean], [after.shape, after.scale, after.mean])
+    same(counts.log_evidence, rate.log_evidence(x))
 
 
 def test_normal_beliefs():
     x = rng.normal(2, 1.5, size=15)
     after = fast.NormalMean(2.0, 1.0, 3.0).update(x)
-    assert_allclose(normal_mean(x, 2.0, 1.0, 3.0), [after.mean, after.variance])
+    same(normal_mean(x, 2.0, 1.0, 3.0), [after.mean, after.variance])
     prior = fast.NormalVariance(2.0, 1.5, 2.5)
     book, after = normal_variance(x, 2.0, 1.5, 2.5), prior.update(x)
-    assert_allclose([book.a, book.b, book.mean], [after.shape, after.scale, after.mean])
-    assert_allclose(book.log_evidence, prior.log_evidence(x))
+    same([book.a, book.b, book.mean], [after.shape, after.scale, after.mean])
+    same(book.log_evidence, prior.log_evidence(x))
     both = fast.NormalInverseGamma(1.0, 2.0, 1.5, 2.5)
     pair, after = normal_inverse_gamma(x, 1.0, 2.0, 1.5, 2.5), both.update(x)
-    assert_allclose(pair[:4], [after.mean, after.kappa, after.shape, after.scale])
-    assert_allclose(pair.log_evidence, both.log_evidence(x))
+    same(pair[:4], [after.mean, after.kappa, after.shape, after.scale])
+    same(pair.log_evidence, both.log_evidence(x))
     X, m, B = rng.normal(size=(12, 3)), rng.normal(size=3), np.diag([1.0, 2.0, 3.0])
     rows = normal_inverse_wishart(X, m, 2.0, 5.0, B)
     after = fast.NormalInverseWishart(m, 2.0, 5.0, B).update(X)
-    assert_allclose(rows.m, after.mean)
-    assert_allclose(rows.B, after.scale)
+    same(rows.m, after.mean)
+    same(rows.B, after.scale)
     assert (rows.k, rows.v) == (after.kappa, after.df)
     y, A, V = rng.normal(size=12), X, np.cov(rng.normal(size=(3, 9)))
     known = linear_gaussian(y, A, 0.5 * np.eye(12), m, V)
     after = fast.LinearGaussian(0.5, m, V).update(A, y)
-    assert_allclose(known.m, after.mean, atol=1e-10)
-    assert_allclose(known.V, after.cov, atol=1e-10)
+    same(known.m, after.mean, atol=1e-10)
+    same(known.V, after.cov, atol=1e-10)
 
 
 def hill(t):
@@ -87,13 +88,13 @@ def test_laplace_and_grid():
     start = np.array([0.5, 0.5])
     book = laplace_approximation(hill, slope, curve, start)
     model = fast.laplace_approximation(hill, start, gradient=slope, hessian=curve)
-    assert_allclose(book.mode, model.mode, atol=1e-8)
-    assert_allclose(book.covariance, model.cov, atol=1e-8)
-    assert_allclose(book.log_evidence, model.log_evidence, atol=1e-8)
+    same(book.mode, model.mode, atol=1e-8)
+    same(book.covariance, model.cov, atol=1e-8)
+    same(book.log_evidence, model.log_evidence, atol=1e-8)
     low, high = np.array([-9.0, -9.0]), np.array([3.0, 6.0])
     exact, grid = grid_posterior(hill, low, high, 61), fast.GridPosterior(hill, low, high, 61)
-    assert_allclose(exact.mean, grid.mean, atol=1e-8)
-    assert_allclose(exact.log_evidence, grid.log_evidence, atol=1e-8)
+    same(exact.mean, grid.mean, atol=1e-8)
+    same(exact.log_evidence, grid.log_evidence, atol=1e-8)
 
 
 def test_maximum_likelihood():
@@ -105,10 +106,15 @@ def test_maximum_likelihood():
 
     book = maximum_likelihood(log_likelihood, np.zeros(2))
     model = fast.maximum_likelihood(log_likelihood, np.zeros(2))
-    assert_allclose(book.t, model.estimate, atol=1e-5)
-    assert_allclose(book.covariance, model.covariance, rtol=1e-3)
     best = fast.fit_distribution(x, fast.Gamma).distribution
-    assert_allclose(np.exp(book.t), [best.shape, best.scale], rtol=1e-5)
+    same(book.value, model.log_value)
+    same(book.value, log_likelihood(np.log([best.shape, best.scale])))
+    # looser: slopes by differences, of steps 1e-4, are off by the square of the step
+    assert_allclose(book.t, model.estimate, atol=1e-6)
+    # looser: so are the curvatures
+    assert_allclose(book.covariance, model.covariance, rtol=1e-5)
+    # looser: as above
+    assert_allclose(np.exp(book.t), [best.shape, best.scale], rtol=1e-6)
 
 
 def test_fisher_information():
@@ -118,31 +124,30 @@ def test_fisher_information():
         return k * np.log(t) - t - special.gammaln(k + 1)
 
     book = fisher_information(log_p, support, 4.0)
-    assert_allclose(book, fast.fisher_information(fast.Poisson(4.0), "rate"), rtol=1e-7)
-    assert_allclose(cramer_rao(book, 9), fast.cramer_rao(fast.Poisson(4.0), "rate", 9), rtol=1e-7)
+    same(book, fast.fisher_information(fast.Poisson(4.0), "rate"))
+    same(cramer_rao(book, 9), fast.cramer_rao(fast.Poisson(4.0), "rate", 9))
 
 
 @pytest.mark.filterwarnings("ignore:do not trust these draws")  # short, on purpose
 def test_walks():
-    grid = fast.GridPosterior(hill, [-9.0, -9.0], [3.0, 6.0], 101)
-    draws = metropolis_hastings(hill, np.zeros(2), 4000, 200, 1.5, rng)
-    assert_allclose(draws.mean(axis=0), grid.mean, atol=0.35)
-    rolled = hamiltonian_monte_carlo(hill, slope, np.zeros(2), 1000, rng)
-    assert_allclose(rolled.mean(axis=0), grid.mean, atol=0.3)
-    chains = fast.metropolis_hastings(hill, np.zeros(2), n_draws=1000, n_chains=2, random_state=0)
-    assert_allclose(draws.mean(axis=0), chains.mean, atol=0.4)
+    mean, start = [-np.euler_gamma, -np.euler_gamma], np.zeros(2)  # exp(t_0) is exponential
+    walks = [metropolis_hastings(hill, start, 1000, 200, 1.5, rng) for _ in range(20)]
+    rolls = [hamiltonian_monte_carlo(hill, slope, start, 100, rng) for _ in range(20)]
+    chains = fast.metropolis_hastings(hill, start, n_draws=1000, n_chains=20, random_state=0)
+    for draws in (walks, rolls, chains.draws):  # a chain is one independent draw of its mean
+        same_mean(np.mean(draws, axis=1), mean)
     t, p = leapfrog(slope, np.array([0.3, 0.1]), np.array([1.0, -0.5]), 0.1, 20)
     back, _ = leapfrog(slope, t, -p, 0.1, 20)
-    assert_allclose(back, [0.3, 0.1], atol=1e-12)  # reversible
+    same(back, [0.3, 0.1], atol=1e-12)  # reversible
 
 
 @pytest.mark.parametrize("n", [100, 201])
 def test_diagnostics(n):
     draws = np.cumsum(rng.normal(size=(4, n)), axis=1) * 0.1 + rng.normal(size=(4, n))
-    assert_allclose(rhat(draws), fast.rhat(draws), rtol=1e-10)
-    assert_allclose(effective_sample_size(draws), fast.effective_sample_size(draws), rtol=1e-8)
+    same(rhat(draws), fast.rhat(draws), rtol=1e-10)
+    same(effective_sample_size(draws), fast.effective_sample_size(draws))
     free = rng.normal(size=(4, n))
-    assert_allclose(effective_sample_size(free), fast.effective_sample_size(free), rtol=1e-8)
+    same(effective_sample_size(free), fast.effective_sample_size(free))
 
 
 def test_predictive_check():
@@ -152,21 +157,24 @@ def test_predictive_check():
     def simulate(t, r):
         return r.normal(t[0], x.std(), size=30)
 
-    ours = predictive_check(x, draws, simulate, np.min, rng)
-    theirs = fast.predictive_check(x, draws, simulate, np.min, random_state=0)
-    assert abs(ours - theirs.p_value) < 0.1
+    ours = [predictive_check(x, draws, simulate, np.min, rng) for _ in range(20)]
+    theirs = [fast.predictive_check(x, draws, simulate, np.min, random_state=i) for i in range(20)]
+    same_mean(ours, [one.p_value for one in theirs])
 
 
 def test_model_comparison():
     log_evidence, prior = np.array([-1000.0, -1002.0, -1001.0]), np.array([0.2, 0.5, 0.3])
     named = dict(zip("abc", log_evidence, strict=True))
     equal = fast.compare_models(named).probability
-    assert_allclose(model_comparison(log_evidence), [equal[k] for k in "abc"])
+    same(model_comparison(log_evidence), [equal[k] for k in "abc"])
     weighed = fast.compare_models(named, dict(zip("abc", prior, strict=True))).probability
-    assert_allclose(model_comparison(log_evidence, prior), [weighed[k] for k in "abc"])
+    same(model_comparison(log_evidence, prior), [weighed[k] for k in "abc"])
 
 
 def test_highest_density_interval():
     law = fast.Gamma(3.0, 2.0)
     book = highest_density_interval(lambda u: float(law.quantile(u)), 0.9)
-    assert_allclose(book, fast.hpd_interval(law, 0.9), atol=1e-4)
+    exact = fast.hpd_interval(law, 0.9)
+    same(np.diff(book), np.diff(exact))
+    # looser: widths alone find the place of a flat bottom to the root of their rounding
+    assert_allclose(book, exact, rtol=1e-7)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from agreement import same
 
 from pellucid import Perceptron, evaluation, maths
 from pellucid.inference import Exponential
@@ -30,40 +30,37 @@ rng = np.random.default_rng(0)
 
 def test_bayes_rule():
     prior, likelihood = rng.dirichlet(np.ones(4)), rng.random(4)
-    assert_allclose(bayes_rule(prior, likelihood), maths.bayes_rule(prior, likelihood).posterior)
-    assert_allclose(
-        bayes_rule(np.array([0.001, 0.999]), np.array([0.99, 0.01]))[0], 0.09, atol=1e-3
-    )
+    same(bayes_rule(prior, likelihood), maths.bayes_rule(prior, likelihood).posterior)
+    rare = bayes_rule(np.array([0.001, 0.999]), np.array([0.99, 0.01]))
+    same(rare[0], 0.001 * 0.99 / (0.001 * 0.99 + 0.999 * 0.01))
 
 
 def test_concentration():
-    assert_allclose(markov(1.0, 4.0), float(maths.markov(mean=1.0, a=4.0)))
-    assert_allclose(
-        markov_chebyshev(0.5, 0.2, 40), float(maths.chebyshev(variance=0.5, eps=0.2, n=40))
-    )
-    assert_allclose(hoeffding(40, 0.3, 2.0), float(maths.hoeffding(n=40, eps=0.3, width=2.0)))
-    assert_allclose(deviation(40, 0.05), maths.hoeffding(n=40, delta=0.05).eps)
+    same(markov(1.0, 4.0), float(maths.markov(mean=1.0, a=4.0)))
+    same(markov_chebyshev(0.5, 0.2, 40), float(maths.chebyshev(variance=0.5, eps=0.2, n=40)))
+    same(hoeffding(40, 0.3, 2.0), float(maths.hoeffding(n=40, eps=0.3, width=2.0)))
+    same(deviation(40, 0.05), maths.hoeffding(n=40, delta=0.05).eps)
     fast = maths.bernstein(variance=0.05, n=40, eps=0.2, width=1.0)
-    assert_allclose(bernstein(40, 0.2, 0.05), float(fast))
+    same(bernstein(40, 0.2, 0.05), float(fast))
     means = rng.integers(2, size=(5000, 40)).mean(axis=1)
     off = (np.abs(means - 0.5) >= 0.2).mean()
-    assert off <= min(hoeffding(40, 0.2), markov_chebyshev(0.25, 0.2, 40)) + 0.01
+    assert off <= min(hoeffding(40, 0.2), markov_chebyshev(0.25, 0.2, 40))
 
 
 def test_bounds():
     for consistent, loss in ((False, 0.1), (True, 0.0)):
         fast = evaluation.finite_class_bound(loss, 100, 1000, consistent=consistent, delta=0.05)
-        assert_allclose(finite_class_bound(loss, 100, 1000, 0.05, consistent), fast.value)
+        same(finite_class_bound(loss, 100, 1000, 0.05, consistent), fast.value)
     for n in range(8):
         for d in range(5):
             assert growth_function(n, d) == evaluation.growth_function(n, d)
-    assert_allclose(vc_bound(0.1, 5000, 3, 0.05), evaluation.vc_bound(0.1, 5000, 3).value)
+    same(vc_bound(0.1, 5000, 3, 0.05), evaluation.vc_bound(0.1, 5000, 3).value)
     fast = evaluation.margin_bound(0.05, 1000, margin=0.3, radius=2.0)
-    assert_allclose(margin_bound(0.05, 1000, 0.3, 0.05, R=2.0), fast.value)
+    same(margin_bound(0.05, 1000, 0.3, 0.05, R=2.0), fast.value)
     outputs = rng.normal(size=(6, 8))
     fast = evaluation.rademacher_complexity(outputs)
     assert fast.exact
-    assert_allclose(rademacher_complexity(outputs), fast.value)
+    same(rademacher_complexity(outputs), fast.value)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,21 +70,21 @@ def test_perceptron_bound(seed):
     y = np.where(X @ [1.0, 2.0] > 0, 1.0, -1.0)
     X = X + 0.2 * y[:, None] * [1.0, 2.0]
     bound = perceptron_bound(X, y)
-    assert_allclose(bound, novikoff_bound(X, y, intercept=False), rtol=1e-4)
+    same(bound, novikoff_bound(X, y, intercept=False))
     assert mistakes(X, y) <= bound
     model = Perceptron(fit_intercept=False, shuffle=False, max_iter=1000, tol=None).fit(X, y)
-    assert_allclose(bound, np.ravel(model.mistake_bound_)[0], rtol=1e-4)
+    same(bound, np.ravel(model.mistake_bound_)[0])
     assert perceptron_bound(X, -np.sign(g.normal(size=30))) == np.inf
 
 
 def test_bias_variance():
     P, truth, y = rng.normal(size=(7, 5)), rng.normal(size=5), rng.normal(size=(3, 5))
     fast = evaluation.decompose_squared(P, truth, y)
-    assert_allclose(bias_variance(P, truth, y), [fast.bias2, fast.variance, fast.noise, fast.total])
+    same(bias_variance(P, truth, y), [fast.bias2, fast.variance, fast.noise, fast.total])
     labels, classes = rng.integers(3, size=(7, 20)), rng.integers(3, size=20)
     votes = evaluation.decompose_zero_one(labels, classes)
     book = zero_one_bias_variance(labels, classes)
-    assert_allclose(book, [votes.bias2, votes.variance, votes.total])
+    same(book, [votes.bias2, votes.variance, votes.total])
 
 
 def test_gauss_markov():
@@ -97,7 +94,7 @@ def test_gauss_markov():
     excess = gauss_markov(X, C, 2.0)
     fast = linear_estimator(X, C, noise_variance=2.0)
     assert fast.unbiased
-    assert_allclose(excess, fast.excess, atol=1e-10)
+    same(excess, fast.excess, atol=1e-10)
     assert np.linalg.eigvalsh(excess)[0] > -1e-10
 
 
@@ -105,7 +102,7 @@ def test_inclusion_exclusion():
     events, weights = rng.random((4, 30)) < 0.3, rng.dirichlet(np.ones(30))
     sums = inclusion_exclusion(events, weights)
     fast = maths.inclusion_exclusion(events.T, weights)
-    assert_allclose(sums[-1], fast.exact)
+    same(sums[-1], fast.exact)
     assert sums[0] >= sums[-1] >= sums[1]
 
 
@@ -115,11 +112,11 @@ def test_limit_theorems():
         for n in (5, 50)
     ]
     fast = maths.limit_theorems(Exponential(1.0), n=(5, 50), eps=0.3, repeats=4000, random_state=0)
-    assert_allclose([off for off, _ in book], fast.frequency, atol=0.05)
-    assert_allclose([distance for _, distance in book], fast.distance, atol=0.03)
+    same([off for off, _ in book], fast.frequency)
+    same([distance for _, distance in book], fast.distance)
     assert book[1][1] < book[0][1]
 
 
 def test_norm_class_bound():
     fast = evaluation.norm_class_bound(0.2, 400, norm=2.0, radius=1.5, lipschitz=0.5)
-    assert_allclose(norm_class_bound(0.2, 400, 2.0, 1.5, 0.5), fast.value)
+    same(norm_class_bound(0.2, 400, 2.0, 1.5, 0.5), fast.value)

@@ -1,7 +1,7 @@
 """Each textbook scheme for labels and decisions against the fast one, with the same learner."""
 
 import numpy as np
-from numpy.testing import assert_allclose
+from agreement import same
 
 import pellucid
 from pellucid.textbook.labels.classifier_chain import classifier_chain
@@ -54,19 +54,19 @@ def test_one_vs_rest():
     X, y = problem(2)
     S = one_vs_rest(learn, X, y)(X)
     fast = pellucid.OneVsRestClassifier(NB).fit(X, y)
-    assert_allclose(S / S.sum(axis=1, keepdims=True), fast.predict_proba(X))
+    same(S / S.sum(axis=1, keepdims=True), fast.predict_proba(X))
 
 
 def test_one_vs_one():
     X, y = problem(3)
     fast = pellucid.OneVsOneClassifier(NB).fit(X, y)
-    assert_allclose(one_vs_one(learn, X, y)(X), fast.decision_function(X))
+    same(one_vs_one(learn, X, y)(X), fast.decision_function(X))
 
 
 def test_one_vs_reference():
     X, y = problem(4)
     fast = pellucid.OneVsReferenceClassifier(NB).fit(X, y)
-    assert_allclose(one_vs_reference(learn, X, y)(X), fast.predict_proba(X), atol=1e-10)
+    same(one_vs_reference(learn, X, y)(X), fast.predict_proba(X), atol=1e-10)
 
 
 def test_several_labels():
@@ -77,7 +77,7 @@ def test_several_labels():
     fast = pellucid.LabelPowersetClassifier(NB).fit(X, Y)
     ours = label_powerset(learn_all, X, Y)
     assert (ours.predict(X) == fast.predict(X)).all()
-    assert_allclose(ours.marginals(X), fast.predict_proba(X), atol=1e-10)
+    same(ours.marginals(X), fast.predict_proba(X), atol=1e-10)
 
 
 def test_pairwise_ranking():
@@ -87,8 +87,8 @@ def test_pairwise_ranking():
         X, y
     )
     w = pairwise_ranking(X, y)
-    assert_allclose(w, np.ravel(fast.coef_), atol=1e-7)
-    assert_allclose(concordance(X @ w, y), fast.score(X, y))
+    same(w, np.ravel(fast.coef_))
+    same(concordance(X @ w, y), fast.score(X, y))
 
 
 def test_self_training():
@@ -97,7 +97,7 @@ def test_self_training():
     ours = self_training(learn_all, X, hidden, 0.9)
     fast = pellucid.SelfTrainingClassifier(NB, threshold=0.9).fit(X, hidden)
     assert (ours.labels == fast.transduction_).all()
-    assert_allclose(ours.score(X), fast.predict_proba(X))
+    same(ours.score(X), fast.predict_proba(X))
 
 
 def test_regressor_chain():
@@ -108,4 +108,4 @@ def test_regressor_chain():
         return pellucid.DecisionTreeRegressor(max_depth=3).fit(rows, target).predict
 
     fast = pellucid.RegressorChain(pellucid.DecisionTreeRegressor(max_depth=3)).fit(X, Y)
-    assert_allclose(regressor_chain(learn_numbers, X, Y)(X), fast.predict(X))
+    same(regressor_chain(learn_numbers, X, Y)(X), fast.predict(X))

@@ -38,7 +38,7 @@ def newton_steps(X: np.ndarray, y: np.ndarray, alpha: float) -> Iterator[State]:
         H = D.T @ ((s * (1 - s))[:, None] * D) + penalty
         L = np.logaddexp(0, z).sum() - y @ z + b @ penalty @ b / 2
         yield State(b, L, g, np.linalg.inv(H))
-        if np.abs(g).max() < 1e-10 * len(y):
+        if np.abs(g).max() < 1e-12 * len(y):
             return
         b = b - np.linalg.solve(H, g)
 

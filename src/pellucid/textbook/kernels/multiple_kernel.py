@@ -31,7 +31,7 @@ def rounds(Ks: list[np.ndarray], y: np.ndarray, solve: Solver) -> Iterator[State
         ay = solve(np.asarray(K))
         J = float(ay @ y - ay @ K @ ay / 2)
         yield State(b, J)
-        if last - J <= 1e-8 * abs(J):
+        if last - J <= 1e-12 * abs(J):
             return
         last = J
         length = b * np.sqrt([ay @ gram @ ay for gram in Ks])  # |w_k|

@@ -26,7 +26,7 @@ def rounds(X: np.ndarray, y: np.ndarray, eps: float, alpha: float) -> Iterator[S
     D = np.column_stack([np.ones(len(X)), X])
     penalty = alpha * np.diag([0.0] + [1.0] * X.shape[1])  # the intercept is free
     b = np.linalg.lstsq(D, y, rcond=None)[0]
-    s, last = np.median(np.abs(y - D @ b)), np.inf
+    s = np.median(np.abs(y - D @ b))
     while True:
         r = np.abs(y - D @ b)
         for _ in range(100):  # the set of small residuals depends on s
@@ -35,11 +35,11 @@ def rounds(X: np.ndarray, y: np.ndarray, eps: float, alpha: float) -> Iterator[S
         H = np.where(r <= eps * s, (r / s) ** 2, 2 * eps * r / s - eps**2)
         L = (s + s * H).sum() + b @ penalty @ b
         yield State(b, s, L)
-        if last - L <= 1e-15 * abs(L):
-            return
-        last = L
         weight = 1 / np.maximum(1, r / (eps * s))
-        b = np.linalg.solve(D.T @ (weight[:, None] * D) + s * penalty, D.T @ (weight * y))
+        new = np.linalg.solve(D.T @ (weight[:, None] * D) + s * penalty, D.T @ (weight * y))
+        if np.abs(new - b).max() <= 1e-12 * np.abs(new).max():
+            return
+        b = new
 
 
 def huber_regression(
