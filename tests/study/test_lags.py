@@ -225,8 +225,9 @@ def driven(n=300, seed=1):
 def test_far_ahead_the_best_model_without_lags_predicts(tmp_path):
     table = driven()
     known, new = table[:240], table[240:].drop("y")
-    record = pellucid.learn(known, "y", effort="quick")
-    alone = pellucid.learn(known, "y", effort="quick", plan=Plan(time="day", candidates=("ridge",)))
+    both, one = (Plan(time="day", candidates=("ridge", *more)) for more in (("ridge_lags",), ()))
+    record = pellucid.learn(known, "y", effort="quick", plan=both)
+    alone = pellucid.learn(known, "y", effort="quick", plan=one)
     beyond = record.final.ahead
     assert (beyond["steps"], beyond["name"]) == (1, "ridge regression")
     assert beyond["curve"][-1][1] > beyond["level"]  # from there on the lags are worse

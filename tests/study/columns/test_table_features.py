@@ -126,6 +126,50 @@ def test_only_parts_that_vary():
     )
 
 
+DAY, HOUR = datetime.timedelta(days=1), datetime.timedelta(hours=1)
+WEEKLY, YEARLY = ["day of week"], ["year", "month", "day of week"]
+
+
+def parts_of(moments):
+    """The features of a column of dates, besides the days elapsed."""
+    model = TableFeatures().fit(pl.DataFrame({"d": moments}))
+    names = [name.removeprefix("d ") for name in model.get_feature_names_out()]
+    assert names[0] == "elapsed"
+    return names[1:]
+
+
+@pytest.mark.parametrize("start", [(2021, 1, 1), (2021, 7, 1), (2023, 11, 20)])
+@pytest.mark.parametrize(
+    ("n", "step", "parts"),
+    [
+        (13, DAY, []),
+        (14, DAY, WEEKLY),
+        (400, DAY, WEEKLY),
+        (640, DAY, WEEKLY),
+        (740, DAY, YEARLY),
+        (70, 7 * DAY, []),
+        (47, HOUR, []),
+        (48, HOUR, ["hour"]),
+        (600, HOUR, ["day of week", "hour"]),
+    ],
+)
+def test_a_part_of_a_date_that_has_not_come_round_is_no_feature(start, n, step, parts):
+    """In less than two cycles it is the days elapsed under another name, and then starts anew."""
+    moments = [datetime.datetime(*start) + i * step for i in range(n)]
+    assert parts_of(moments) == parts
+    assert parts_of([*moments, None])[:-1] == parts
+
+
+def test_parts_of_dates_with_gaps_between_them():
+    def days(*years, months):
+        return [datetime.date(y, m, d) for y in years for m in months for d in range(1, 29)]
+
+    assert parts_of(days(2021, 2022, 2023, months=(6, 7, 8))) == YEARLY  # summers
+    assert parts_of([*days(2021, months=range(1, 11)), datetime.date(1900, 1, 1)]) == WEEKLY
+    working = [day for day in days(2021, months=(3, 4)) if day.weekday() < 5]
+    assert parts_of(working) == WEEKLY
+
+
 def test_dates_as_text():
     model = TableFeatures({"d": "date"}, scale=False)
     X = pl.DataFrame({"d": ["2024-05-01", "2024/05/08 12:00", "2024-05-03T06:30:00", "never"]})

@@ -8,7 +8,7 @@ Every column gets one treatment (``treatments``):
                  their own, levels below the share ``rare`` are pooled, unseen levels go to the pool
     many levels  the mean of the target, shrunk; ``fit_transform`` codes each row with the folds it
                  is not in. Without y: the commonest levels, the others pooled
-    dates        year, month, day of week, hour (those that vary) and elapsed days
+    dates        elapsed days; year, month, day of week and hour where they came round twice
     text         tf-idf of the ``max_words`` commonest words
     lists        ``a;b``: one column per item
 

@@ -4,7 +4,7 @@ r"""What becomes of one column: a fitted record per kind of column, learned from
     Curve       the natural cubic spline functions of a number, standardised
     Levels      one 0/1 column per level; missing is a level, rare levels are pooled
     TargetCode  a level becomes the shrunk mean of the target (features.target_encoder)
-    Dates       elapsed days, year, month, day of the week and hour, those that vary
+    Dates       elapsed days; year, month, day of the week and hour where they came round twice
     Words       tf-idf of the commonest words, or their counts
     Items       one 0/1 column per item of a list ``a;b``
 
@@ -22,6 +22,7 @@ from pellucid.study.reading.cell_values import dates, items, levels, numbers, te
 MISSING, OTHER = "missing", "other"
 PARTS = ("elapsed", "year", "month", "day of week", "hour")
 DAY = 86_400e6  # microseconds
+CYCLES = 2  # that the values of a part must return in: in one they are a trend
 LEAST_TEXTS = 2  # a word in fewer texts cannot be checked by any fold
 
 
@@ -339,13 +340,35 @@ def date_parts(moments: Any, start: float) -> Array:
     return table
 
 
+def came_round(moments: Any, table: Array) -> BoolArray:
+    """Which columns of PARTS tell more than a trend: elapsed days, and those that came round twice.
+
+    A month that has not come round is another clock beside the days elapsed, which a model takes
+    for a trend and which starts anew with the next cycle. So the values of a part must return:
+    each in two cycles on average, as in two whole years, or in the summers of several. The year
+    and the days elapsed say together where in the year a day is, so it goes with the month.
+
+    >>> days = np.arange("2021-01-01", "2022-02-05", dtype="M8[D]").astype("M8[us]")
+    >>> came_round(days, date_parts(days, 0.0)).tolist()
+    [True, False, False, True, True]
+    """
+    month, weekday, hour = (
+        len(np.unique(moments.astype(unit))) >= CYCLES * len(np.unique(table[:, part]))
+        for unit, part in (("M8[M]", 2), ("M8[D]", 3), ("M8[h]", 4))
+    )
+    return np.array([True, month, month, weekday, hour])
+
+
 def learn_dates(moments: Any, scale: bool) -> Dates | None:
+    """What varies and is no trend under another name; None where nothing does."""
     absent = np.isnat(moments)
     if absent.all():
         return None
     seen = moments[~absent].astype(np.int64)
     table = date_parts(moments, float(seen.min()))[~absent]
-    parts = tuple(int(j) for j in np.flatnonzero(table.max(axis=0) > table.min(axis=0)))
+    varies = table.max(axis=0) > table.min(axis=0)
+    varies &= came_round(moments[~absent], table)
+    parts = tuple(int(j) for j in np.flatnonzero(varies))
     table = table[:, list(parts)]
     indicator = bool(absent.any())
     if not parts and not indicator:
