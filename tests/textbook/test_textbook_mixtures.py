@@ -17,9 +17,11 @@ from pellucid import (
     SemiSupervisedMixture,
 )
 from pellucid import Mixture as GeneralMixture
-from pellucid.mixture import BernoulliComponent, MixtureStart
+from pellucid.mixture import BernoulliComponent, BinomialComponent, MixtureStart
 from pellucid.textbook.mixtures.bernoulli_mixture import bernoulli_mixture
 from pellucid.textbook.mixtures.bernoulli_mixture import rounds as bernoulli_rounds
+from pellucid.textbook.mixtures.binomial_mixture import binomial_mixture
+from pellucid.textbook.mixtures.binomial_mixture import rounds as binomial_rounds
 from pellucid.textbook.mixtures.density_outlier import density_outlier
 from pellucid.textbook.mixtures.gaussian_mixture import (
     Mixture,
@@ -91,6 +93,20 @@ def test_bernoulli_mixture():
     same(states[15].q, model.predict_proba(X), atol=1e-8)
     assert np.all(np.diff([s.log_likelihood for s in states]) > 0)
     assert bernoulli_mixture(X, *start).log_likelihood > states[15].log_likelihood
+
+
+def test_binomial_mixture():
+    x = np.array([5.0, 9, 8, 4, 7])  # heads of 10 tosses, as in Do and Batzoglou (2008)
+    t = np.array([0.6, 0.5])
+    states = list(islice(binomial_rounds(x, 10, np.full(2, 0.5), t), 16))
+    assert states[1].t.round(2).tolist() == [0.71, 0.58]  # their first round
+    components = [BinomialComponent(10, [p]) for p in t]
+    model = GeneralMixture(components, max_iter=15, tol=0).fit(x[:, None])
+    same(states[15].t, [c.probabilities[0] for c in model.components_])
+    same(states[15].q, model.predict_proba(x[:, None]))
+    same(states[15].log_likelihood, model.score_samples(x[:, None]).sum())
+    assert np.all(np.diff([s.log_likelihood for s in states]) > 0)
+    assert binomial_mixture(x, 10, np.full(2, 0.5), t).log_likelihood > states[15].log_likelihood
 
 
 def test_missing_cells_mixture():

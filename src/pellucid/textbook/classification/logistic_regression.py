@@ -27,7 +27,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 
 
 def newton_steps(X: np.ndarray, y: np.ndarray, alpha: float) -> Iterator[State]:
-    """From 0 until the gradient vanishes; y holds 0 and 1."""
+    """From 0 until L falls no more; y holds 0 and 1."""
     D = np.column_stack([np.ones(len(X)), X])
     penalty = alpha * np.diag([0.0] + [1.0] * X.shape[1])
     b = np.zeros(D.shape[1])
@@ -38,9 +38,10 @@ def newton_steps(X: np.ndarray, y: np.ndarray, alpha: float) -> Iterator[State]:
         H = D.T @ ((s * (1 - s))[:, None] * D) + penalty
         L = np.logaddexp(0, z).sum() - y @ z + b @ penalty @ b / 2
         yield State(b, L, g, np.linalg.inv(H))
-        if np.abs(g).max() < 1e-12 * len(y):
+        step = np.linalg.solve(H, g)
+        if g @ step < 1e-20 * len(y):  # twice what is left of L, whatever the units of X
             return
-        b = b - np.linalg.solve(H, g)
+        b = b - step
 
 
 def logistic_regression(X: np.ndarray, y: np.ndarray, alpha: float = 1.0) -> State:
