@@ -58,7 +58,7 @@ def test_one_odd_word_does_not_hide_amounts(plain):
     amounts += rest[::-1]  # whole numbers that rise would be an identifier
     column = read_column(pl.Series("x", [*amounts, "unknown"]))
     assert (column.kind, column.missing) == ("number" if plain else "whole", 1)
-    assert (column.strays.cells, column.strays.rows) == (1, (60,))
+    assert (column.strays.cells, column.strays.rows) == (1, (59,))
     found = {f.code: f.where for f in audit(small(x=[*amounts, "unknown"])).findings}
     assert (found["PEL113"], "PEL105" in found) == (("x",), False)
     words = [f"{word} {i}" for i, word in enumerate(["red", "blue"] * 30)]
@@ -98,7 +98,7 @@ def test_a_model_of_decimal_commas_reads_three_decimals(knots):
     assert model.drift(pl.DataFrame({"x": cells[10:11]})).rows_outside == 0
 
 
-@pytest.mark.parametrize(("cell", "words"), [(np.inf, "holds inf in row 4"), (-1e200, "-1e\\+200")])
+@pytest.mark.parametrize(("cell", "words"), [(np.inf, "holds inf in row 3"), (-1e200, "-1e\\+200")])
 def test_cells_without_a_square_are_refused_by_name(cell, words):
     x = np.arange(60.0)
     x[3] = cell

@@ -119,7 +119,7 @@ def show(found: "ComparedCandidates", rope: float | None) -> None:
     """Sentence, scores, matrix, practical differences."""
     from rich.text import Text
 
-    from pellucid.report.words import fixed, places_for
+    from pellucid.report.words import ends, fixed, places_for
     from pellucid.study.judging.measure import BOUNDS
 
     screen, record, ropes, table = console(), found.comparison, found.rope, found.table
@@ -133,7 +133,7 @@ def show(found: "ComparedCandidates", rope: float | None) -> None:
     for i in order:
         s = record.summaries[i]
         low, high = max(s.low, floor), min(s.high, ceiling)
-        between = f"{fixed(low, places)} – {fixed(high, places)}"
+        between = ends(low, high, places=places, joint=" – ")
         rows.append((record.names[i], fixed(s.mean, places), between))
     metric = record.metric.replace("_", " ")
     screen.print(grid(("model", metric, "95 % interval"), rows, right=(1, 2)))

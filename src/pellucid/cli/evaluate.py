@@ -150,11 +150,18 @@ def flattered(found: "Judgement") -> str:
     return f"{text}: they flatter it. {honest}"
 
 
-def number(value: "float | None") -> str:
+def number(value: "float | None", digits: int = 4) -> str:
     from pellucid.core.figures import figures
 
-    rounded = None if value is None else float(f"{value:.4g}")
-    return figures(rounded, whole=(1e4, 1e9), commas=1e4)
+    rounded = None if value is None else float(f"{value:.{digits}g}")
+    return figures(rounded, max(digits, 6), whole=(1e4, 1e9), commas=1e4)
+
+
+def ends(low: "float | None", high: "float | None") -> tuple[str, str]:
+    """Both ends of an interval, told apart."""
+    from pellucid.core.figures import told_apart
+
+    return told_apart(low, high, number, 4)
 
 
 def said(metric: str) -> str:
@@ -171,7 +178,7 @@ def measures(found: "Judgement") -> Any:
     for name in names:
         one = found.table[name]
         style = "bold" if name == found.task.metric else ""
-        cells = (said(name), number(one.estimate), number(one.low), number(one.high))
+        cells = (said(name), number(one.estimate), *ends(one.low, one.high))
         rows.append(tuple(Text(cell, style=style) for cell in cells))
     return grid(("measure", "estimate", "low", "high"), rows, right=(1, 2, 3))
 
@@ -184,7 +191,7 @@ def change_sentence(found: "Judgement") -> str:
     whose = "of tested.pellucid " if found.refitted else ""
     text = (
         f"On the study's test rows {name} {whose}was {number(before['estimate'])} "
-        f"({number(before['low'])} to {number(before['high'])})"
+        f"({' to '.join(ends(before['low'], before['high']))})"
     )
     if found.change is None or flattered(found):
         return f"{text}."

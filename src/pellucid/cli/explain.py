@@ -173,7 +173,7 @@ def headline(about: dict[str, Any], model: Path) -> str:
     target = ", ".join(short(name, 40) for name in about["target"])
     figures = f"{metric} {number(score['estimate'])}"
     if score["low"] is not None:
-        figures += f" ({number(score['low'])} to {number(score['high'])})"
+        figures += f" ({' to '.join(ends(score['low'], score['high']))})"
     text = f"{short(model, 40)}: {about['name']} for {target}; "
     tested = about.get("tested")
     if tested is None or about["learned"] <= tested["learned"]:
@@ -184,15 +184,22 @@ def headline(about: dict[str, Any], model: Path) -> str:
     )
 
 
-def number(value: object) -> str:
-    """Four digits; a dash for what is missing.
+def ends(low: float | None, high: float | None) -> tuple[str, str]:
+    """Both ends of an interval, told apart."""
+    from pellucid.core.figures import told_apart
+
+    return told_apart(low, high, number, 4)
+
+
+def number(value: object, digits: int = 4) -> str:
+    """Four digits, or as many; a dash for what is missing.
 
     >>> number(3.14159265), number(None), number(12)
     ('3.142', '-', '12')
     """
     from pellucid.core.figures import figures
 
-    return figures(value, 4, whole=(1e3, 1e9), commas=1e4)
+    return figures(value, digits, whole=(10.0 ** (digits - 1), 1e9), commas=1e4)
 
 
 def heading(screen: "Console", text: str) -> None:
@@ -253,8 +260,7 @@ def show_importance(screen: "Console", record: dict[str, Any]) -> None:
         (
             short(one["name"], 30),
             number(one["estimate"]),
-            number(one["low"]),
-            number(one["high"]),
+            *ends(one["low"], one["high"]),
             number(shares.get(one["name"])),
             bar(one["estimate"], most),
         )
@@ -300,11 +306,9 @@ def show_curve(screen: "Console", curve: dict[str, Any]) -> None:
     rows = []
     for i in thinned(len(curve["values"])):
         value, mean = curve["values"][i], curve["mean"][i]
-        band = (
-            ""
-            if curve["low"] is None
-            else (f"{number(curve['low'][i])} – {number(curve['high'][i])}")
-        )
+        band = ""
+        if curve["low"] is not None:
+            band = " – ".join(ends(curve["low"][i], curve["high"][i]))
         size = (mean - low) / spread if spread > 0 else 0.0
         rows.append((short(number(value), 24), number(mean), band, bar(0.04 + 0.96 * size, 1.0)))
     columns = (short(curve["name"], 24), "mean", "80 % of rows", "")

@@ -304,7 +304,7 @@ def board(record: "StudyRecord", width: int = 100) -> Any:
     """The leaderboard as a table; the chosen row is marked."""
     from rich.text import Text
 
-    from pellucid.report.words import fixed, p_value, places_for
+    from pellucid.report.words import ends, fixed, p_value, places_for
 
     intervals = [row.interval for row in record.leaderboard]
     ranges = [(i.low, i.high) for i in intervals]
@@ -315,7 +315,7 @@ def board(record: "StudyRecord", width: int = 100) -> Any:
             "→" if row.chosen else " ",
             row.name,
             fixed(i.estimate, places),
-            f"{fixed(i.low, places)} – {fixed(i.high, places)}",
+            ends(i.low, i.high, places=places, joint=" – "),
             "best" if row.best else p_value(row.p_value),
             str(row.complexity),
             f"{row.seconds:.1f}",

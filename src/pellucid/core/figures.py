@@ -1,11 +1,13 @@
 """The one formatter of numbers; who shows numbers chooses its options."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 ROUNDING = 1e-12  # of the sums that make a share
+MOST = 17  # figures, which tell any two floats apart
 
 
 def figures(
@@ -70,3 +72,19 @@ def places_short_of_one(size: float) -> int:
     """
     gap = 1.0 - size
     return -math.floor(math.log10(gap)) if ROUNDING < gap < 0.1 else 0
+
+
+def told_apart(
+    low: float | None, high: float | None, told: Callable[[Any, int], str], digits: int = 3
+) -> tuple[str, str]:
+    """Both ends of an interval, ``told(end, digits)``, with as many digits as tell them apart.
+
+    >>> told_apart(0.41201, 0.41234, figures), told_apart(2.0, 2.0, figures)
+    (('0.412', '0.4123'), ('2', '2'))
+    >>> told_apart(0.00208117, 0.00208117 + 1e-12, figures)
+    ('0.00208117', '0.002081170001')
+    """
+    wide = low is not None and high is not None and low < high
+    while wide and digits < MOST and told(low, digits) == told(high, digits):
+        digits += 1
+    return told(low, digits), told(high, digits)

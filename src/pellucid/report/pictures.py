@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from pellucid.report import charts
 from pellucid.report.charts import Frame, limits
-from pellucid.report.words import fixed, number
+from pellucid.report.words import ends, fixed, number
 
 TONES = ("accent", "warn", "ink", "bad")  # of the lines of a picture
 MOST_NAMES = 20  # rows in a picture of named estimates; the table has them all
@@ -27,7 +27,7 @@ def board(rows: list[dict[str, Any]], metric: str) -> list[Markup]:
     strips = []
     for r in rows:
         i = r["interval"]
-        alt = f"{metric} {fixed(i['estimate'])}, interval {fixed(i['low'])} to {fixed(i['high'])}"
+        alt = f"{metric} {fixed(i['estimate'])}, interval {ends(i['low'], i['high'], places=3)}"
         outside = r["complexity"] == 0 and not span[0] <= i["estimate"] <= span[1]
         strips.append(
             Markup('<span class="quiet">off the scale</span>')

@@ -24,7 +24,7 @@ from pellucid.report.sentences import (
     sides,
     words,
 )
-from pellucid.report.words import fixed, p_value
+from pellucid.report.words import ends, fixed, p_value
 from pellucid.study.records import StudyRecord
 from pellucid.study.wording import listed
 
@@ -91,6 +91,7 @@ def render(record: StudyRecord | dict[str, Any]) -> str:
     environment.filters |= {
         "show": cell,
         "fixed": fixed,
+        "ends": lambda i, places: ends(i["low"], i["high"], places=places, joint=" – "),
         "p": p_value,
         "listed": listed,
         "short": lambda name: charts.short(str(name), 38),

@@ -4,8 +4,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pellucid.core.figures import told_apart
 from pellucid.report import charts
-from pellucid.report.words import fixed, number, places_for
+from pellucid.report.words import cells, ends, fixed, number, places_for
 from pellucid.study.wording import listed
 
 KIND_WORDS = {
@@ -163,7 +164,7 @@ def facts(r: dict[str, Any], metric: str) -> list[tuple[str, ...]]:
         (
             fixed(i["estimate"], places),
             f"{metric} on unseen rows",
-            f"{100 * i['confidence']:g} %: {fixed(i['low'], places)} – {fixed(i['high'], places)}",
+            f"{100 * i['confidence']:g} %: {ends(i['low'], i['high'], places=places, joint=' – ')}",
         )
     )
     gain = (final or {}).get("gain") or {}
@@ -204,10 +205,10 @@ def baseline_words(r: dict[str, Any], metric: str) -> str:
     if not row:
         return ""
     i = row["interval"]
+    near = "" if i["low"] is None else f" (95 % interval {ends(i['low'], i['high'])})"
     return (
-        f"{row['name'].capitalize()} gives {metric} {number(i['estimate'])} (95 % interval "
-        f"{number(i['low'])} to {number(i['high'])}) on the same folds. A model that does not beat "
-        "this has learned nothing."
+        f"{row['name'].capitalize()} gives {metric} {number(i['estimate'])}{near} on the same "
+        "folds. A model that does not beat this has learned nothing."
     )
 
 
@@ -247,8 +248,7 @@ def final_words(r: dict[str, Any], metric: str) -> dict[str, Any]:
         (
             name.replace("f_beta", "f1").replace("_", " "),
             i["estimate"],
-            i["low"],
-            i["high"],
+            *cells(i["low"], i["high"]),
             final["baseline"].get(name, {}).get("estimate"),
         )
         for name, i in final["table"].items()
@@ -312,7 +312,12 @@ def slice_words(final: dict[str, Any], *, classes: bool) -> dict[str, Any]:
     whole = final["table"].get(name, {}).get("estimate")
     of_all = "" if whole is None else f" (of all: {number(whole)})"
     rows = [
-        (f"{one['column']}: {one['slice']}", one["n"], one["error"], one["low"], one["high"])
+        (
+            f"{one['column']}: {one['slice']}",
+            one["n"],
+            one["error"],
+            *cells(one["low"], one["high"]),
+        )
         for one in slices or []
     ]
     beyond = [one for one in slices or [] if one["beyond"]]
@@ -337,10 +342,7 @@ def left_out_words(beside: dict[str, Any] | None, metric: str, greater: bool) ->
     better, plain = beside["with"], beside["without"]
     names = listed([f"“{name}”" for name in beside["columns"]], 6)
     one = len(beside["columns"]) == 1
-    said = [
-        f"{number(i['estimate'])} ({number(i['low'])} to {number(i['high'])})"
-        for i in (better, plain)
-    ]
+    said = [f"{number(i['estimate'])} ({ends(i['low'], i['high'])})" for i in (better, plain)]
     text = (
         f"With {names}, which {'was' if one else 'were'} left out, {metric} on the folds would "
         f"have been {said[0]}; without, it is {said[1]}."
@@ -435,6 +437,11 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}".rstrip(". ") + "." if text else ""
 
 
+def _is_figure(text: object) -> bool:
+    """Whether a text is a number that was written out, as the ends of a narrow interval are."""
+    return isinstance(text, str) and set(text) <= set("0123456789.,-–e")
+
+
 def sides(rows: list[Any]) -> list[Markup]:
     """Columns of numbers stand to the right, words to the left.
 
@@ -444,7 +451,7 @@ def sides(rows: list[Any]) -> list[Markup]:
     columns = list(zip(*rows, strict=True))
     return [
         Markup(' class="num"')
-        if all(v is None or isinstance(v, int | float) for v in column)
+        if all(v is None or isinstance(v, int | float) or _is_figure(v) for v in column)
         else Markup("")
         for column in columns
     ]
@@ -471,7 +478,7 @@ def flat(value: object) -> str:
     return number(value)
 
 
-def cell(value: object) -> str:
+def cell(value: object, digits: int = 3) -> str:
     """A cell of a table.
 
     >>> cell(0.123456), cell(None), cell("x" * 100)[-1], cell([1, 2])
@@ -482,7 +489,7 @@ def cell(value: object) -> str:
     if isinstance(value, dict):  # yes and no are for programs
         told = {k: v for k, v in value.items() if not isinstance(v, bool)}
         return flat({str(k).replace("_", " "): v for k, v in told.items()})
-    text = number(value)
+    text = number(value, digits)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
@@ -490,7 +497,8 @@ def column_range(c: dict[str, Any]) -> str:
     if c["kind"] in ("category", "truth", "list") and c["counts"]:
         return charts.short(listed([name for name, _ in c["counts"]], 4), 60)
     if c["low"] is not None:
-        return f"{cell(c['low'])} – {cell(c['high'])}"
+        low, high = told_apart(c["low"], c["high"], cell)
+        return f"{low} – {high}"
     return ""
 
 
@@ -515,8 +523,8 @@ def evidence_words(evidence: dict[str, Any]) -> str:
         name = EVIDENCE.get(key, key.replace("_", " "))
         shown = share if key.startswith("share") else cell
         if isinstance(value, dict) and {"estimate", "low", "high"} <= value.keys():
-            ends = f"{number(value['low'])} to {number(value['high'])}"
-            parts.append(f"{name} {number(value['estimate'])} ({ends})")
+            near = ends(value["low"], value["high"])
+            parts.append(f"{name} {number(value['estimate'])} ({near})")
         elif isinstance(value, dict):
             items = [f"{k} {shown(v)}" for k, v in list(value.items())[:3]]
             parts.append(f"{name} {', '.join(items)}{', …' if len(value) > 3 else ''}")

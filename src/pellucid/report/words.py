@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from pellucid.core.figures import figures, places_short_of_one
+from pellucid.core.figures import figures, places_short_of_one, told_apart
 
 
 def number(value: object, digits: int = 3) -> str:
@@ -67,6 +67,37 @@ def _places(size: float, digits: int) -> int:
     if size < 0.1:
         return digits if size == 0 else min(8, digits - 1 - math.floor(math.log10(size)))
     return digits if size < 1 else max(0, digits - 1 - math.floor(math.log10(size)))
+
+
+def ends(
+    low: float | None, high: float | None, *, places: int | None = None, joint: str = " to "
+) -> str:
+    """An interval with as many figures as tell its ends apart; a dash where there is none.
+
+    ``places`` after the point are those of a column, where they suffice.
+
+    >>> ends(0.41201, 0.41234), ends(None, None), ends(2.0, 2.0)
+    ('0.412 to 0.4123', '–', '2 to 2')
+    >>> ends(0.4, 0.5, places=2, joint=" – "), ends(0.41201, 0.41234, places=2, joint=" – ")
+    ('0.40 – 0.50', '0.412 – 0.4123')
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return "–"
+    if places is not None:
+        columns = fixed(low, places), fixed(high, places)
+        if low == high or columns[0] != columns[1]:
+            return joint.join(columns)
+    return joint.join(told_apart(low, high, number))
+
+
+def cells(low: float | None, high: float | None) -> tuple[float | str | None, float | str | None]:
+    """The ends of an interval as two cells of a table, which shows three figures of a number.
+
+    >>> cells(0.4, 0.5), cells(0.41201, 0.41234), cells(None, None)
+    ((0.4, 0.5), ('0.412', '0.4123'), (None, None))
+    """
+    equal = low is not None and high is not None and number(low) == number(high)
+    return told_apart(low, high, number) if equal and low != high else (low, high)  # type: ignore[arg-type]
 
 
 def p_value(value: float | None) -> str:

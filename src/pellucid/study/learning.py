@@ -43,7 +43,7 @@ from pellucid.study.columns.idle_texts import idle_texts
 from pellucid.study.columns.lags import Lags, find_lags, table_lags
 from pellucid.study.errors import TaskError
 from pellucid.study.judging.final_score import Evaluation
-from pellucid.study.judging.measure import Scorer, make_scorer
+from pellucid.study.judging.measure import OF_BOTH, Scorer, make_scorer
 from pellucid.study.reading.amounts import spread_growth
 from pellucid.study.reading.number_forms import marks_of
 from pellucid.study.reading.profiles import NUMBERS, read_columns, typed_frame, with_plain_names
@@ -253,10 +253,11 @@ class Study:
             folds = tuple(fold for fold in folds if label.gather(fold[0]).n_unique() > 1)
             if not folds:
                 raise TaskError(one_class_before(label.gather(keep(split.train)), split.time))
-            if task.kind == "binary" and self._scorer_needs() == "scores":
+            if task.kind == "binary" and self._needs_both():
                 folds = tuple(fold for fold in folds if label.gather(fold[1]).n_unique() > 1)
                 if len(folds) < 2 or label.gather(keep(split.test)).n_unique() < 2:
-                    raise TaskError(one_class_judges(task, split.time))
+                    rare = int((label.drop_nulls() == task.positive).sum())
+                    raise TaskError(one_class_judges(task, split.time, rare, int(known.sum())))
         return split._replace(train=keep(split.train), test=keep(split.test), folds=folds)
 
     def audit(self) -> Audit:
@@ -349,9 +350,11 @@ class Study:
         taken = found is not None and set(found.names()) & set(self.frame.columns)
         return None if taken else found
 
-    def _scorer_needs(self) -> str:
+    def _needs_both(self) -> bool:
+        """Whether the measure is undefined on rows of one class."""
         costs = self.plan.cost_matrix if self.metric == "mean_cost" else None
-        return resolve_metric(self.metric, self.task.kind, cost_matrix=costs).needs
+        measure = resolve_metric(self.metric, self.task.kind, cost_matrix=costs)
+        return measure.needs == "scores" or measure.name in OF_BOTH
 
     def _scorer(self) -> Scorer:
         task = self.formalise()

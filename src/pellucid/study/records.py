@@ -13,6 +13,7 @@ show stands here first. ``to_dict`` gives JSON-safe copies (NaN becomes null).
     verdict   -> Verdict        at most five sentences
 """
 
+import math
 import os
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +39,10 @@ KINDS = (
     "anomaly",
 )
 VERDICTS = ("suspect", "shown", "not_shown", "excluded")
+CHANCE = 0.025  # one side of 95 %
+# Of c test rows of a rare class in n, right ones gain d each: the gain is c d / n with the standard
+# error sqrt(c) d / n, known with 2 c degrees of freedom. It is seen from t(2 c) < sqrt(c) on.
+PERFECT = 5
 SEVERITIES = ("info", "warning", "error")
 SHORT = 400  # characters of a verdict at a prompt
 
@@ -290,6 +295,24 @@ class LeaderboardRow(NamedTuple):
         return plain(self._asdict() | {"interval": self.interval.to_dict()})
 
 
+class Scarce(NamedTuple):
+    """Of what too few test rows are there for a gain to be seen.
+
+    >>> Scarce("ill = yes", 0, 60, 2, 300).times_needed()
+    12.5
+    """
+
+    what: str  # a clause: "ill = yes", "another class than a"
+    test: int  # rows that have it among
+    tested: int  # the test rows
+    table: int  # and among
+    rows: int  # all
+
+    def times_needed(self) -> float:
+        """How many times the rows a model that is always right would need to be seen."""
+        return PERFECT * self.rows / (self.tested * self.table)
+
+
 class Gain(NamedTuple):
     """How much better than the yardstick the model is on the test rows; above 0 is better.
 
@@ -298,7 +321,7 @@ class Gain(NamedTuple):
     """
 
     estimate: float  # in units of the measure
-    low: float  # 95 %
+    low: float  # 95 %; nan where the test rows cannot say
     high: float
     p_value: float  # of "there is none", two-sided
     useful: float  # from here on a gain matters
@@ -311,21 +334,48 @@ class Gain(NamedTuple):
     folds: tuple[float, ...] = ()  # gain in every fold
     held: float = 1.0  # p-value of the learning rows held out in the folds, for all models tried
     least: int = 0  # units among the test rows from which on a useful gain could be shown
+    dealt: float | None = None  # share of random deals of its answers that score as well
+    scarce: Scarce | None = None  # what too few test rows have
 
     def folds_agree(self) -> bool:
         """Whether the folds see a gain too: on average and in most of them."""
         above = sum(gain > 0 for gain in self.folds)
         return not self.folds or (sum(self.folds) > 0 and 2 * above > len(self.folds))
 
+    def reason(self) -> str:
+        """Which evidence decides; the first that holds.
+
+        shown       interval (above 0, and neither the folds nor deals say otherwise), or held
+        excluded    excluded: the interval lies below a useful gain, of rows enough to see one
+        not_shown   scarce, undefined, folds, dealt (above 0, but ...), same (as the yardstick),
+                    few (below a useful gain, of too few rows), or open (holds 0 and a useful gain)
+        """
+        by_level = self.dealt is not None and self.dealt >= CHANCE
+        if self.scarce is None and self.low > 0 and self.folds_agree() and not by_level:
+            return "interval"
+        if self.held < CHANCE and self.estimate > 0 and (self.scarce is None or self.scarce.test):
+            return "held"
+        if self.scarce is not None:
+            return "scarce"
+        if self.high < self.useful and self.n >= self.least:
+            return "excluded"
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
+            return "undefined"
+        if self.low > 0:
+            return "dealt" if self.folds_agree() else "folds"
+        if self.low == self.high:
+            return "same"
+        return "few" if self.high < self.useful else "open"
+
     def verdict(self) -> str:
         """Shown, excluded or not shown; see ``study.judging.gain``."""
-        if (self.low > 0 and self.folds_agree()) or (self.held < 0.025 and self.estimate > 0):
-            return "shown"
-        return "excluded" if self.high < self.useful and self.n >= self.least else "not_shown"
+        shown = {"interval": "shown", "held": "shown", "excluded": "excluded"}
+        return shown.get(self.reason(), "not_shown")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return plain(self._asdict())
+        scarce = None if self.scarce is None else self.scarce._asdict()
+        return plain(self._asdict() | {"scarce": scarce})
 
 
 @readable
@@ -338,13 +388,17 @@ class Suspicion(NamedTuple):
     """
 
     columns: tuple[str, ...]  # that explain it
-    how: str  # bins, noisy, missing, text, combination or groups
+    how: str  # bins, noisy, missing, text, combination, times, groups, stretches or moved
     sentence: str  # a clause: "nearly all of it comes from a and b, whose mean it is"
     with_columns: Interval  # the chosen model on the folds
-    without: Interval  # refitted without the columns, or with the rows kept together
+    without: Interval  # refitted without the columns, with rows kept together, or target moved
     guessing: float  # on the same folds
     metric: str  # of all three
-    perfect: bool = True  # the score is near perfect; else strong, and this is a remark
+    perfect: bool = True  # the verdict is suspect; else this is a remark
+
+    def of_neighbours(self) -> bool:
+        """Whether rows next to each other in the file are the reason (checks.neighbours)."""
+        return self.how in ("stretches", "moved")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -82,7 +82,10 @@ def test_a_short_interval_of_few_rows_excludes_nothing():
     few = few._replace(gain=few.gain._replace(least=77))
     verdict = reach_verdict(few)
     assert verdict.kind == "not_shown"
-    assert "6 rows are too few to show a useful gain" in verdict.text[2]
+    assert verdict.text[2].startswith(
+        "That is less than a useful gain (5 points of accuracy), but 6 rows are too few to show "
+        "one: a model that has one would need about 77 set aside to be told from guessing."
+    )
     assert reach_verdict(few._replace(gain=few.gain._replace(n=77))).kind == "excluded"
 
 
@@ -90,7 +93,7 @@ def test_a_model_that_says_what_guessing_says_is_not_judged():
     same = case(score=(0.44, 0.3, 0.6), gain=(0.0, 0.0, 0.0), folds=(0.0,), n=12)
     text = reach_verdict(same._replace(gain=same.gain._replace(least=77))).text
     assert text[0].startswith("Not shown.")
-    assert "says the same as guessing" in text[1]
+    assert "scores exactly as guessing does" in text[1]
 
 
 def test_the_best_mean_of_an_unsteady_model_is_told():
@@ -141,8 +144,12 @@ def test_what_a_useful_gain_needs_is_said_of_small_gains_and_of_the_yardstick_us
     large = large._replace(gain=large.gain._replace(least=74))
     assert "too few to show a useful gain" not in str(reach_verdict(large))
     small = large._replace(gain=large.gain._replace(estimate=0.1))
-    said = "60 rows are too few to show a useful gain (2.16): a model that has one would not be "
-    assert f"{said}told from the value a week before." in str(reach_verdict(small))
+    said = (
+        "60 rows are too few to show a useful gain (2.16): a model that has one would need about "
+    )
+    assert f"{said}74 set aside to be told from the value a week before." in str(
+        reach_verdict(small)
+    )
     assert "guessing" not in str(reach_verdict(small))
 
 
@@ -161,6 +168,35 @@ def test_scores_that_look_equal_get_more_digits():
     assert "misses by 10.8 where guessing misses by 10.8." in str(reach_verdict(same))
 
 
+def test_a_model_that_guessing_leads_is_not_called_the_best():
+    """The sentence is true of the table printed beside it."""
+    rows = (row("guessing", 0, best=True, chosen=True), row("ridge regression", 1, p=0.4))
+    open_ = case(rows=rows, gain=(-0.1, -0.2, 0.01), folds=(-0.1,))._replace(
+        challenger="ridge regression"
+    )
+    assert "No. The best model after guessing (ridge regression)" in str(reach_verdict(open_))
+    led = (RIDGE[0], row("average of a and b", 6, best=True), RIDGE[1])
+    assert "The best model (ridge regression)" in str(
+        reach_verdict(open_._replace(leaderboard=led))
+    )
+    joined = (row("guessing", 0), row("ridge regression", 1), row("average", 6, chosen=True))
+    joined = (*joined[:2], joined[2]._replace(key="average", best=True))
+    assert "the best single model (ridge regression)" in reach_verdict(case(rows=joined)).text[2]
+
+
+def test_the_ends_of_an_interval_are_told_apart():
+    narrow = case(RMSE, (0.00208117, 0.002081171, 0.002081172), (1.0, 0.5, 2.0), 3.0, rows=RIDGE)
+    assert "0.002081171 to 0.002081172" in reach_verdict(narrow).text[0]
+    many = case(score=(0.708333, 0.7083331, 0.7083338))
+    assert "70.8333 to 70.8334" in reach_verdict(many).text[0]
+    gain = case(gain=(0.0001, -0.00012, 0.000123), folds=(), n=10**6)
+    assert "by more than 0.012 points" in reach_verdict(gain).text[0]
+    close = case(gain=(0.02, -0.01, 0.0499), folds=(), n=10**6)
+    assert "more than 4.99 points of accuracy (95 %), and a useful gain would be 5 points" in str(
+        reach_verdict(close)
+    )
+
+
 def test_groups_are_counted_as_groups():
     text = " ".join(reach_verdict(case(units="patient", gain=(0.1, -0.1, 0.3), needed=2.0)).text)
     assert "69 groups (patient)" in text
@@ -177,7 +213,7 @@ def test_excluded_names_the_useful_gain():
     text = reach_verdict(case(gain=(-0.01, -0.03, 0.01))).text
     assert text[0] == (
         "No. The best model (logistic regression) does not beat always naming the commonest class "
-        "by more than 1 points of accuracy (95 %), and a useful gain would be 5 points of accuracy."
+        "by more than 1 point of accuracy (95 %), and a useful gain would be 5 points of accuracy."
     )
     assert text[2].startswith("2 models were tried.")
     asked = case(gain=(-0.01, -0.03, 0.01), asked=True)
@@ -275,7 +311,7 @@ def test_what_is_next_shows_the_cells():
     text = reach_verdict(case(findings=(finding("PEL113", "rent", **cells),))).text
     assert text[-1] == (
         "Next, numbers and text in one column (rent: one cell, 'n. d.', in row 34): correct them "
-        "(rows are counted from 1, without the header), or leave them empty."
+        "(rows are counted from 0, without the header), or leave them empty."
     )
     forms = finding("PEL116", ("a", "b"), severity="warning", form={"a": "1234.5", "b": "1234.5"})
     assert reach_verdict(case(findings=(forms,))).text[-1] == (

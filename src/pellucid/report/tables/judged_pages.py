@@ -6,7 +6,7 @@ from typing import Any
 from pellucid.report.charts import whiskers
 from pellucid.report.pictures import Picture, complexity_curve
 from pellucid.report.tables.pages import Page, Section, row_words
-from pellucid.report.words import fixed, number, p_value, places_for
+from pellucid.report.words import ends, fixed, number, p_value, places_for
 from pellucid.study.judging.measure import BOUNDS
 
 
@@ -73,7 +73,7 @@ def interval(r: dict[str, Any], i: int, places: int) -> tuple[str, str]:
     if s["low"] is None or s["high"] is None:
         return fixed(s["mean"], places), "–"
     low, high = max(s["low"], floor), min(s["high"], ceiling)
-    return fixed(s["mean"], places), f"{fixed(low, places)} – {fixed(high, places)}"
+    return fixed(s["mean"], places), ends(low, high, places=places, joint=" – ")
 
 
 def drawn_scores(r: dict[str, Any], order: list[int], metric: str) -> Picture:

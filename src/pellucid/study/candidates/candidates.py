@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pellucid
 from pellucid.core.arrays import check
 from pellucid.study.candidates.change import ChangeRegressor
-from pellucid.study.candidates.guessing import GuessClassifier, GuessRegressor
+from pellucid.study.candidates.guessing import guess_for
 from pellucid.study.candidates.halving import portfolio
 from pellucid.study.candidates.log_scale import LogScaleRegressor
 from pellucid.study.candidates.ordered import OrderedClassifier
@@ -93,9 +93,7 @@ def _seeded(s: Setting, name: str, **options: object) -> Any:
 
 
 def _guess(s: Setting) -> Made:
-    if s.task.kind in (*NUMBER, *MANY_NUMBERS):
-        return GuessRegressor(), {}
-    return GuessClassifier(s.cost_matrix), {}
+    return guess_for(s.task, s.cost_matrix), {}
 
 
 def _ridge(s: Setting) -> Made:

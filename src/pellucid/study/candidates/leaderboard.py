@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import Array
 from pellucid.evaluation.hypotheses.comparison import Comparison, compare_folds
+from pellucid.evaluation.intervals.intervals import Interval, proportion_interval
 from pellucid.evaluation.splits.folds import FoldScore
 from pellucid.study.candidates.choice import Choice
 from pellucid.study.candidates.training import Outcome, Workshop
+from pellucid.study.judging.dealing import PAIRED, ROUNDING
 from pellucid.study.judging.measure import fold_interval
 from pellucid.study.records import LeaderboardRow
 
@@ -23,7 +26,7 @@ def leaderboard_rows(
             LeaderboardRow(
                 one.name,
                 one.key,
-                fold_interval(one.scores, shop.ratio(), shop.scorer.task.metric, n),
+                score_of_folds(one.scores, shop.ratio(), shop.scorer.task.metric, n),
                 float(one.train_scores.mean()),
                 one.seconds,
                 one.complexity,
@@ -37,6 +40,23 @@ def leaderboard_rows(
         )
     sign = shop.scorer.sign
     return tuple(sorted(rows, key=lambda r: (-sign * r.interval.estimate, r.complexity)))
+
+
+def score_of_folds(scores: Array, ratio: float, metric: str, n: int) -> Interval:
+    """``fold_interval``; of equal scores, whose spread says nothing, that of ``n`` rows or none.
+
+    >>> found = score_of_folds(np.full(5, 0.75), 0.25, "accuracy", 80)
+    >>> bool(0.6 < found.low < 0.75 < found.high < 0.85)
+    True
+    >>> score_of_folds(np.full(5, 0.75), 0.25, "log_loss", 80).low
+    nan
+    """
+    found = fold_interval(scores, ratio, metric, n)
+    if max(float(np.ptp(scores)), found.high - found.low) > ROUNDING * abs(found.estimate):
+        return found
+    if metric in PAIRED:
+        return proportion_interval(found.estimate * n, n)._replace(estimate=found.estimate)
+    return found._replace(low=float("nan"), high=float("nan"), standard_error=float("nan"))
 
 
 def compare_outcomes(shop: Workshop, outcomes: list[Outcome], alpha: float) -> Comparison | None:

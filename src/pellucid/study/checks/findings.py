@@ -136,7 +136,7 @@ FINDINGS: dict[str, Rule] = {
         "Marks beside quantities or dates count as missing, and so do other cells where 90 % are "
         "numbers. Else, and with several units, the column is read as text, and the size of its "
         "numbers is lost.",
-        "Correct the cells shown (rows are counted from 1, without the header), or leave them "
+        "Correct the cells shown (rows are counted from 0, without the header), or leave them "
         "empty.",
     ),
     "PEL114": Rule(
@@ -385,7 +385,8 @@ FINDINGS: dict[str, Rule] = {
         "One row moves the fit",
         "A row has Cook's distance above 1.",
         "The conclusions rest on a single row.",
-        "Look at the row (the first is 0); compare the fit without it, or use a robust loss.",
+        "Look at the row (rows are counted from 0, without the header); compare the fit without "
+        "it, or use a robust loss.",
     ),
     "PEL412": Rule(
         "warning",

@@ -132,7 +132,8 @@ def _class_findings(target: Target) -> list[Finding]:
         )
     few = {label: c for label, c in sizes.items() if c < FEW}
     if few:
-        found.append(finding("PEL203", target.name, rows=few))
+        one = finding("PEL203", target.name, rows=few)
+        found.append(one if len(sizes) > 2 else one._replace(fix="Collect more rows of it."))
     return found
 
 

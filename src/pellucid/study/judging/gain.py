@@ -7,11 +7,13 @@ from leaving out blocks of rows of both at once (``jackknife``), on a scale with
 of the ratio of two errors, of the odds ratio of two shares), and is told as a gain over the score
 that the yardstick had. The verdict follows from it:
 
-    shown       the interval lies above 0, and the folds agree; or the test rows are better and the
-                learning rows, each judged in its fold, prove it by themselves (``held_p_value``)
+    shown       the interval lies above 0, the folds agree, and the same answers dealt out to the
+                rows at random do worse (``dealing``); or the test rows are better and the learning
+                rows, each judged in its fold, prove it by themselves (``held_p_value``)
     excluded    the interval lies below a useful gain, and the test rows are as many as a model
                 with a useful gain needs to be told from the yardstick (``least_units``)
-    not shown   anything else; ``needed`` rows would settle it
+    not shown   anything else, and always where (nearly) all test rows have one class or number;
+                ``needed`` rows would settle it
 
 Learning rows judged in their folds also chose the model, and the folds teach one another: with
 B_ij what fold j teaches about i, T = sum B_ij and B_ij = B_ji the variance of T is 2 sum Var B_ij,
@@ -32,6 +34,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import predictions_for
+from pellucid.study.judging.dealing import PAIRED, dealt_share, find_scarce
 from pellucid.study.judging.jackknife import (
     Spread,
     bootstrap,
@@ -42,15 +45,15 @@ from pellucid.study.judging.jackknife import (
     unseen_share,
 )
 from pellucid.study.judging.measure import BOUNDS, DEVIANCES, Scorer, mean_f1, mean_gain
-from pellucid.study.records import Gain
+from pellucid.study.records import CHANCE, Gain
 
 USEFUL_SHARE, USEFUL_POINTS = 0.1, 0.05
 Z2 = 1.96**2
 NO_BOUNDS = (-math.inf, math.inf)
+NOTHING = (math.nan, math.nan, math.nan)  # low, high and p-value of what rows cannot say
 EXTREME = ("max_error",)  # one row says it all, and the next may say more
 ORDER = ("median_ae", *EXTREME)  # of which no row has a share
 MEAN_LOSSES = ("rmse", "mse", "mae", "log_loss", "brier", *DEVIANCES)  # no row can lower them
-PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
 
 
 class Told(NamedTuple):
@@ -89,7 +92,7 @@ def measured(scorer: Scorer, y: Any, told: Told, query: ArrayLike | None = None)
     if metric.needs == "labels" and metric.name != "mean_cost":
         labels = np.asarray(task.classes) if task.kind == "binary" else None
     positive = task.positive if task.kind == "binary" else None
-    return metric.score(y, told.said, labels=labels, positive=positive)
+    return scorer.defined(metric.score(y, told.said, labels=labels, positive=positive))
 
 
 DIFFERENT = "different rows"  # what is counted where some are copies
@@ -102,6 +105,7 @@ class Judged(NamedTuple):
     blocks: IntArray  # independent of each other
     query: Any = None
     apart: bool = True  # is every row independent of the others?
+    ordered: bool = False  # in time
 
     def value(self, scorer: Scorer, told: Told, rows: IntArray) -> float:
         query = None if self.query is None else np.asarray(self.query)[rows]
@@ -149,11 +153,15 @@ def held_p_value(
 ) -> float:
     """Of "no gain", one-sided, from learning rows judged in their folds, for all models tried."""
     scorer, rows, (model, yardstick) = in_codes(scorer, rows, model, yardstick)
+    if find_scarce(scorer.task, scorer.metric.name, rows.y, rows.y) is not None:
+        return 1.0
     spread = _spread(scorer, rows, model, yardstick, scale_of(NO_BOUNDS))
     if not math.isfinite(spread.error) or not spread.estimate > 0:
         return 1.0
     wide = spread._replace(error=spread.error * (math.sqrt(2) if twice else 1.0))
-    return min(1.0, tried * wide.p_value() / 2)
+    p_value = min(1.0, tried * wide.p_value() / 2)
+    dealt = dealt_share(scorer, rows, model) if p_value < CHANCE else None
+    return p_value if dealt is None else max(p_value, dealt)
 
 
 def useful_gain(scorer: Scorer, yardstick: float, asked: float | None) -> float:
@@ -184,13 +192,27 @@ def least_units(useful: float, yardstick: float, *, errors: bool) -> int:
 
 
 def find_gain(
-    scorer: Scorer, rows: Judged, model: Told, yardstick: Told, asked: float | None = None
+    scorer: Scorer,
+    rows: Judged,
+    model: Told,
+    yardstick: Told,
+    asked: float | None = None,
+    table: Any = None,
 ) -> Gain:
-    """The gain of the model over the yardstick, its interval, and how many rows would settle it."""
+    """The gain of the model over the yardstick, its interval, and how many rows would settle it.
+
+    ``table`` is the target of all rows, to count what too few of the judged ones have.
+    """
+    table = rows.y if table is None else table
+    scarce = find_scarce(scorer.task, scorer.metric.name, rows.y, table)
     scorer, rows, (model, yardstick) = in_codes(scorer, rows, model, yardstick)
     every = np.arange(len(rows.blocks))
     base, score = (rows.value(scorer, told, every) for told in (yardstick, model))
     useful = useful_gain(scorer, base, asked)
+    if scarce is not None:
+        needed = scarce.times_needed() if scarce.table else math.inf
+        open_ = Gain(scorer.sign * (score - base), *NOTHING, useful, base, needed)
+        return open_._replace(scarce=scarce)
     if scorer.metric.name in PAIRED and rows.apart:
         spread = paired_shares(*(_right(rows.y, told.said) for told in (model, yardstick)))
         right = base if scorer.metric.greater_is_better else 1 - base
@@ -204,12 +226,17 @@ def find_gain(
             spread = _spread(scorer, rows, model, yardstick, scale)
         there, back = scale
         start, sign = there(base), scorer.sign
-        low, high = (sign * (back(start + sign * end) - base) for end in spread.limits())
+        ends = (sign * (back(start + sign * end) - base) for end in spread.limits())
+        reach = sorted(sign * (end - base) for end in BOUNDS.get(scorer.metric.name, NO_BOUNDS))
+        low, high = (min(max(end, reach[0]), reach[1]) for end in ends)
+        if not math.isfinite(spread.error):
+            low, high = NOTHING[:2]
         wanted = _there(there, base + sign * useful)
         goal = sign * (wanted - start) if math.isfinite(wanted) else math.inf
     gain = scorer.sign * (score - base)
     needed = times_needed(spread, goal)
-    return Gain(gain, low, high, spread.p_value(), useful, base, needed)
+    dealt = dealt_share(scorer, rows, model) if low > 0 else None
+    return Gain(gain, low, high, spread.p_value(), useful, base, needed, dealt=dealt)
 
 
 def rows_needed(gain: Gain, least: int, n: int) -> float:
@@ -222,7 +249,8 @@ def rows_needed(gain: Gain, least: int, n: int) -> float:
     >>> rows_needed(large, 74, 60), rows_needed(large._replace(estimate=0.1), 74, 60)
     (1.1, 1.2333333333333334)
     """
-    return gain.needed if 2 * gain.estimate >= gain.useful else max(gain.needed, least / n)
+    large = 2 * gain.estimate >= gain.useful
+    return gain.needed if large or gain.scarce is not None else max(gain.needed, least / n)
 
 
 def _there(there: Callable[[float], float], value: float) -> float:

@@ -1,7 +1,12 @@
 r"""The measure of a study, applied to a fitted model: one number per set of rows.
 
 The label is the likeliest class. Where balanced accuracy was asked for it is the class that is most
-above its share, argmax_k P(k | x) / pi_k, which has the best expected mean recall.
+above its share, argmax_k P(k | x) / pi_k, which has the best expected mean recall; where F1 was, it
+is the positive class for the k rows of highest probability p that have the best expected F1,
+
+    F(k) = 2 (p_(1) + ... + p_(k)) / (k + p_1 + ... + p_n)
+
+References: Lewis (1995); Ye, Chai, Lee & Chieu (2012).
 """
 
 import math
@@ -11,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, ArrayLike
+from pellucid.core.arrays.typing import Array, ArrayLike, BoolArray
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.evaluation.metrics.metrics import Metric, resolve_metric
 from pellucid.evaluation.metrics.registry import normalised_gain
@@ -42,6 +47,7 @@ ERRORS = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "log_loss", "
 POSITIVE = (*ERRORS, *DEVIANCES)
 BOUNDS = dict.fromkeys(SHARES, (0.0, 1.0)) | dict.fromkeys(POSITIVE, (0.0, math.inf))
 BALANCED = ("balanced_accuracy", "rebalanced_accuracy")
+OF_BOTH = ("precision", "recall", "specificity", "f1", "mcc", "kappa")  # judged by both classes
 BOUNDS |= {"mcc": (-1.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}
 
 
@@ -72,10 +78,17 @@ class Scorer(NamedTuple):
         if self.metric.needs == "labels":
             # the rows of a group may all be of one class: the labels are those of the task
             known = np.asarray(self.task.classes) if self.task.kind == "binary" else None
-            return self.metric.score(y, self.said(model, Z), labels=known, positive=positive)
+            value = self.metric.score(y, self.said(model, Z), labels=known, positive=positive)
+            return self.defined(value)
         if self.metric.needs == "probabilities" and self.task.kind in ("binary", "multiclass"):
             return self.metric.score(y, self.probabilities(model, Z), labels=self.labels_of(model))
         return self.metric.evaluate(model, Z, y, positive=positive)
+
+    def defined(self, value: float) -> float:
+        """The measure; 0 where it is 0 / 0 because one class is never said: that finds nothing."""
+        name, kind = self.metric.name, self.task.kind
+        unsaid = name in ("mcc", "kappa") or (name in ("precision", "f1") and kind == "binary")
+        return 0.0 if unsaid and math.isnan(value) else value
 
     def said(self, model: BaseEstimator, Z: Array) -> Any:
         """What the model predicts; of counts never less than 0.
@@ -85,6 +98,11 @@ class Scorer(NamedTuple):
         plain = isinstance(model, Pipeline | GuessClassifier)
         if self.shares is not None and not plain and hasattr(model, "predict_proba"):
             return self.least_costly(model, Z, balancing_costs(self.shares))
+        known = self.task.kind == "binary" and len(getattr(model, "classes_", ())) == 2
+        if self.metric.name == "f1" and known and not plain and hasattr(model, "predict_proba"):
+            place = int(np.flatnonzero(np.asarray(model.classes_) == self.task.positive)[0])
+            yes = best_expected_f1(np.asarray(model.predict_proba(Z))[:, place])
+            return np.asarray(model.classes_)[np.where(yes, place, 1 - place)]
         found = model.predict(Z)
         return np.maximum(found, 0.0) if self.task.nature == "counts" else found
 
@@ -112,6 +130,18 @@ class Scorer(NamedTuple):
         """The labels of least cost, of those that the model knows."""
         known = costs_among(costs, self.task.classes, model.classes_)
         return least_cost(model.predict_proba(Z), model.classes_, known)
+
+
+def best_expected_f1(p: Array) -> BoolArray:
+    """The rows to call positive for the best expected F1; equal probabilities go together.
+
+    >>> best_expected_f1(np.array([0.9, 0.3, 0.1, 0.4])), best_expected_f1(np.array([0.2, 0.2]))
+    (array([ True, False, False,  True]), array([ True,  True]))
+    """
+    order = np.sort(p)[::-1]
+    expected = 2 * np.cumsum(order) / (np.arange(1, len(p) + 1) + p.sum())
+    last = np.append(order[1:] < order[:-1], True)  # of equal ones
+    return np.asarray(p >= order[np.where(last, expected, -1.0).argmax()])
 
 
 def mean_f1(Y: Array, said: Array) -> float:

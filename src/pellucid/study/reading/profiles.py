@@ -62,7 +62,7 @@ class Strays(NamedTuple):
     numeric_share: float
     cells: int
     examples: tuple[str, ...]
-    rows: tuple[int, ...] = ()  # where the examples stand first, counted from 1
+    rows: tuple[int, ...] = ()  # where the examples stand first, counted from 0
     mixed: bool = False  # numbers after all, written in several ways or units
 
 
@@ -498,7 +498,7 @@ def _strays(
     if not stray.height:
         return None
     examples = tuple(cell for cell, _ in ranked(stray)[:5])
-    rows = tuple(int((series == cell).arg_max() or 0) + 1 for cell in examples)
+    rows = tuple(int((series == cell).arg_max() or 0) for cell in examples)
     return Strays(share, int(stray["count"].sum()), examples, rows, mixed)
 
 

@@ -14,6 +14,7 @@ from pellucid.study.records import Plan, Task
 
 LARGEST = 1e150
 LEAST_OF_A_CLASS = 3  # rows of the largest class: one to learn, one to validate, one to test
+FEW_OF_A_CLASS = 10  # two of them among the test rows, a fifth of all
 SHOWN = 4
 IDLE = "(PEL102)"  # a column that never varies: kept, it would say nothing either
 
@@ -21,12 +22,14 @@ IDLE = "(PEL102)"  # a column that never varies: kept, it would say nothing eith
 def extreme_cell(frame: pl.DataFrame, leave: Sequence[str] = ()) -> str:
     """One sentence on the first column with such a cell; empty if there is none.
 
-    Rows are counted from 1, as in the table without its header.
+    Rows are counted from 0, as wherever a study names one.
 
     >>> extreme_cell(pl.DataFrame({"a": [1.0, float("inf")], "b": [1e9, 2.0]}))
-    "the column 'a' holds inf in row 2; replace infinite cells by a number or leave them empty"
+    "the column 'a' holds inf in row 1 (the first is 0); replace infinite cells by a number \
+or leave them empty"
     >>> extreme_cell(pl.DataFrame({"a": [1.0, 2.0], "b": [1e200, 2.0]}))
-    "the column 'b' holds 1e+200 in row 1; numbers up to 1e+150 can be squared: divide the column"
+    "the column 'b' holds 1e+200 in row 0 (the first is 0); numbers up to 1e+150 can be \
+squared: divide the column"
     """
     for column in frame.get_columns():
         if column.name in leave or not column.dtype.is_float():
@@ -41,7 +44,8 @@ def extreme_cell(frame: pl.DataFrame, leave: Sequence[str] = ()) -> str:
             if abs(cell) < float("inf")
             else "replace infinite cells by a number or leave them empty"
         )
-        return f"the column {column.name!r} holds {cell:.3g} in row {row + 1}; {remedy}"
+        where = f"in row {row} (the first is 0)"
+        return f"the column {column.name!r} holds {cell:.3g} {where}; {remedy}"
     return ""
 
 
@@ -107,11 +111,26 @@ def nothing_left(left_out: dict[str, str]) -> str:
     return f"no column is left to learn from; left out: {shown}{more}{keep}"
 
 
-def one_class_judges(task: Task, time: str | None) -> str:
-    """Why a measure of two classes is undefined on most stretches of rows."""
+def one_class_judges(task: Task, time: str | None, rare: int, rows: int) -> str:
+    """Why a measure of two classes is undefined on most stretches of rows.
+
+    ``rare`` of the ``rows`` with a target are of the positive class.
+
+    >>> task = Task("binary", ("ill",), ("no", "yes"), "yes", "roc_auc", True, 0, "")
+    >>> one_class_judges(task, None, 1, 300)[68:]
+    "'yes' is in 1 of 300 rows: too few to show that a model tells it apart; \
+give 10 rows of it or more"
+    >>> one_class_judges(task, "day", 40, 300)[68:136]
+    "'yes' is missing in nearly all parts of the rows in the order of day"
+    """
+    text = f"{task.metric} of {task.target[0]!r} needs both classes wherever a model is judged"
+    if rare < FEW_OF_A_CLASS:
+        return (
+            f"{text}, and {task.positive!r} is in {rare} of {rows:,} rows: too few to show "
+            f"that a model tells it apart; give {FEW_OF_A_CLASS} rows of it or more"
+        )
     order = "" if time is None else f" in the order of {time}"
     return (
-        f"{task.metric} of {task.target[0]!r} needs both classes wherever a model is judged, "
-        f"and {task.positive!r} is missing in nearly all parts of the rows{order}; "
+        f"{text}, and {task.positive!r} is missing in nearly all parts of the rows{order}; "
         "metric='log_loss' (--metric log_loss) is defined on any rows"
     )

@@ -10,6 +10,7 @@ left that could test it. Past the deadline the parameters chosen in most folds s
 tuning, the tested model is the one to keep, and what may be is left out and named in ``skipped``.
 """
 
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -298,7 +299,7 @@ def _with_gain(
     units = None if shop.groups is None or ordered else shop.groups[split.test]
     query = None if shop.query is None else shop.query[split.test]
     blocks = make_blocks(len(split.test), units, ordered=ordered)
-    rows = Judged(found.y, blocks, query, units is None and not ordered)
+    rows = Judged(found.y, blocks, query, units is None and not ordered, ordered)
     X, challenger = shop.frame[split.test], ground.challenger
     final = found.final if rows.apart else _in_blocks(scorer.task, rows, found, model, X)
     if challenger is not ground.chosen:
@@ -309,15 +310,19 @@ def _with_gain(
         others = [with_shares(shop, one, split) for one in others]
     yardstick, folds = strongest(shop, _guess(ground), others)
     told, base = told_by(scorer, model, X), told_of(shop, yardstick, split.test, dull)
-    gain = find_gain(scorer, rows, told, base, ground.plan.useful)
+    every = np.concatenate([split.train, split.test])
+    gain = find_gain(scorer, rows, told, base, ground.plan.useful, shop.y[every])
     if bold is not None:
-        other = find_gain(scorer, rows, told_by(scorer, bold, X), base, ground.plan.useful)
+        other = find_gain(
+            scorer, rows, told_by(scorer, bold, X), base, ground.plan.useful, shop.y[every]
+        )
         gain = gain._replace(high=max(gain.high, other.high), needed=other.needed)
     known = found.final.table[name]
     if challenger is not ground.chosen:
         known = metric_of(scorer, model, X, found.y, query)
     score = score_interval(scorer, rows, told, known, gain.baseline)
-    every = np.concatenate([split.train, split.test])
+    if gain.scarce is not None and not gain.scarce.test:  # of one class or number only
+        score = score._replace(low=math.nan, high=math.nan, method="one value")
     n = len(split.test) if units is None else len(np.unique(units))
     least = least_units(gain.useful, gain.baseline, errors=scorer.sign < 0)
     gain = gain._replace(
@@ -363,7 +368,8 @@ def _held(ground: Ground, challenger: Outcome, yardstick: Yardstick) -> float:
         return 1.0
     ordered = split.kind == "sequential"
     units = None if shop.groups is None or ordered else shop.groups[rows]
-    judged = Judged(shop.y[rows], make_blocks(len(rows), units, ordered=ordered))
+    blocks = make_blocks(len(rows), units, ordered=ordered)
+    judged = Judged(shop.y[rows], blocks, ordered=ordered)
     return held_p_value(
         shop.scorer,
         judged,

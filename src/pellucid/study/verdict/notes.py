@@ -12,6 +12,7 @@ from pellucid.study.records import Final, SplitRecord, Task
 from pellucid.study.verdict.verdict import figure, in_words
 
 TOLD = 0.8  # a trust above this is not worth a sentence
+NOTHING = 0.005  # below this it rounds to none
 
 
 class Facts(NamedTuple):
@@ -88,6 +89,11 @@ def _trust(facts: Facts) -> str:
     beta = getattr(trusted(facts.last), "beta", 1.0)
     if beta > TOLD:
         return ""
+    if beta < NOTHING:
+        return (
+            "Its probabilities are drawn all but wholly to the shares of the classes: the folds "
+            "bear out next to nothing of what they say."
+        )
     return (
         f"Its probabilities are drawn towards the shares of the classes, to {figure(beta)} of what "
         "they say: as far as the folds bear them out."

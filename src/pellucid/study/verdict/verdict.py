@@ -12,13 +12,14 @@ never seen, against what, why this kind of model, and the one thing to do next.
 
 import math
 import shlex
+from functools import partial
 from typing import Any, NamedTuple
 
-from pellucid.core.figures import figures
+from pellucid.core.figures import figures, told_apart
 from pellucid.evaluation.intervals.intervals import Interval
 from pellucid.study.judging.gain import DIFFERENT
 from pellucid.study.reading.number_forms import marks_of
-from pellucid.study.records import Finding, Gain, LeaderboardRow, Task, Verdict
+from pellucid.study.records import PERFECT, Finding, Gain, LeaderboardRow, Task, Verdict
 
 SHARES = ("accuracy", "subset_accuracy")
 JOINED = ("average", "stack")  # of several models
@@ -40,23 +41,33 @@ NAMED = {
 MISSES = ("rmse", "mae", "median_ae")
 CURRENCIES = "$€£¥₹"
 # statements about the choice, and what the study has seen to itself: nothing to mend
-DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 402, 403, 404, 405, 414, 415, 416, 417)
+DONE = (102, 103, 104, 105, 301, 302, 303, 308, 309, 310, 402, 403, 404, 405, 414, 415, 416, 417)
 LEAVES_NEXT = tuple(f"PEL{n}" for n in (*DONE, 501, 503))
 LATER = ("PEL108", "PEL208", "PEL306", "PEL504")  # true, but nothing that would change the verdict
 # of a model that is not shown to be one: which rows it gets wrong decides nothing
 OF_A_MODEL = ("PEL202", "PEL306", "PEL412", "PEL502", "PEL506")
 RAISED = ("PEL117",)  # of the target: the question itself is another one
-BEYOND = 10  # times the yardstick's score: a loss as large as that is no figure to print
+BEYOND = 10  # times the yardstick's error, or 1: a loss as large as that is no figure to print
 ALL = 0.95  # of the yardstick's error: a gain as large as that leaves none
 LEAKS = ("PEL301", "PEL302")
-REASONS = {
-    "suspect": "the score falls apart without the columns named",
-    "shown": "the interval of the gain over the yardstick lies above 0, and the folds agree",
-    "not_shown": "the interval of the gain holds both 0 and a useful gain",
+FALLS_APART = "the score falls apart without the columns named"
+GIVEN_AWAY = "columns that give the target away were kept, since no other is left"
+REASONS = {  # by ``Gain.reason``
+    "interval": "the interval of the gain over the yardstick lies above 0, and the folds agree",
+    "held": "the learning rows held out in the folds show a gain, and the test rows agree",
     "excluded": "the interval of the gain lies below a useful gain",
+    "scarce": "too few test rows differ in the target for a gain to be seen",
+    "undefined": "the gain has no interval on the test rows",
+    "folds": "the interval of the gain lies above 0, but the folds do not agree",
+    "dealt": "the interval of the gain lies above 0, but the same answers dealt out to the test "
+    "rows at random score as well too often",
+    "same": "the model scores on the test rows exactly as the yardstick does",
+    "few": "the interval of the gain lies below a useful gain, but the test rows are too few for "
+    "one to be seen",
+    "open": "the interval of the gain holds both 0 and a useful gain",
 }
-
-HELD = "the learning rows held out in the folds show a gain, and the test rows agree"
+ROUNDED = 1e-6  # hundredths: a sum of rows is rounded by less
+RARE = 0.1  # share of rows up to which those of a class are counted by themselves
 
 
 class Case(NamedTuple):
@@ -98,21 +109,19 @@ def between(low: float, high: float) -> str:
     >>> between(0.1, 0.34), between(0.41201, 0.41234), between(2.0, 2.0)
     ('0.1 to 0.34', '0.412 to 0.4123', '2 to 2')
     """
-    digits = 3
-    while digits < 9 and low < high and figure(low, digits) == figure(high, digits):
-        digits += 1
-    return f"{figure(low, digits)} to {figure(high, digits)}"
+    return " to ".join(told_apart(low, high, figure))
 
 
-def percent(x: float) -> str:
-    """A share in hundredths; one decimal near the ends.
+def percent(x: float, places: int = 0) -> str:
+    """A share in hundredths; one decimal near the ends, or more ``places``.
 
-    >>> percent(0.976), percent(0.9987), percent(1.0)
-    ('98', '99.9', '100')
+    >>> percent(0.976), percent(0.9987), percent(1.0), percent(0.9999), percent(0.7062, 1)
+    ('98', '99.9', '100', '99.99', '70.6')
     """
     hundred = 100 * x
-    near = 0 < hundred < 1 or 99 < hundred < 100
-    return f"{hundred:.1f}" if near else f"{hundred:.0f}"
+    gap = min(hundred, 100 - hundred)  # what is not all or nothing is not said to be
+    least = math.ceil(-math.log10(gap)) if ROUNDED < gap < 1 else 0
+    return f"{hundred:.{max(places, least)}f}"
 
 
 def kind_of(case: Case) -> str:
@@ -146,8 +155,15 @@ def reach_verdict(case: Case) -> Verdict:
         case.score,
         case.gain.baseline,
         chosen.name,
-        (HELD if kind == "shown" and case.gain.low <= 0 else REASONS[kind],),
+        (_reason(case, kind),),
     )
+
+
+def _reason(case: Case, kind: str) -> str:
+    """Why it is this verdict, in the words of the evidence."""
+    if kind != "suspect":
+        return REASONS[case.gain.reason()]
+    return FALLS_APART if case.suspicion is not None and case.suspicion.perfect else GIVEN_AWAY
 
 
 # --- what was achieved ---------------------------------------------------------------------------
@@ -185,9 +201,11 @@ def in_unit(text: str, unit: str) -> str:
 
     >>> in_unit("1,430", "$"), in_unit("4.7", "%"), in_unit("6.3", "kg"), in_unit("5", "")
     ('$1,430', '4.7%', '6.3 kg', '5')
+    >>> in_unit("-5", "$")
+    '-$5'
     """
-    if unit in CURRENCIES:
-        return f"{unit}{text}"
+    if unit and unit in CURRENCIES:
+        return f"-{unit}{text[1:]}" if text.startswith("-") else f"{unit}{text}"
     return text + unit if unit in ("", "%") else f"{text} {unit}"
 
 
@@ -221,10 +239,7 @@ def limits(case: Case, low: float, high: float) -> str:
     """The ends of an interval of the measure, finer where they would look equal."""
     if case.task.metric not in SHARES:
         return between(low, high)
-    ends = [percent(value) for value in (low, high)]
-    if ends[0] == ends[1] and low < high:
-        ends = [f"{100 * value:.1f}" for value in (low, high)]
-    return f"{ends[0]} to {ends[1]}"
+    return " to ".join(told_apart(low, high, percent, 0))
 
 
 def achievement(case: Case) -> str:
@@ -233,9 +248,8 @@ def achievement(case: Case) -> str:
     near = f"95 % interval {limits(case, s.low, s.high)}"
     beside = f"{yardstick_words(case)} {amount(case, case.gain.baseline, again=True)}"
     if metric in SHARES:
-        right = percent(s.estimate)
-        if percent(s.low) == percent(s.high) and s.low < s.high:  # many rows: finer than that
-            right = f"{100 * s.estimate:.1f}"
+        finer = percent(s.low) == percent(s.high) and s.low < s.high  # many rows
+        right = percent(s.estimate, 1 if finer else 0)
         what = "gets all labels of" if metric == "subset_accuracy" else "is right about"
         end = " right" if metric == "subset_accuracy" else ""
         return f"{name} {what} {case.target}{end} {right} times in 100 ({near}); {beside}."
@@ -274,15 +288,39 @@ def rows_words(case: Case) -> str:
 
 
 def points(case: Case, gain: float) -> str:
-    """A gain in units a reader knows.
+    """A gain in units a reader knows; shares are counted in points of a hundred."""
+    return with_points(case, gain_figure(case, gain))
 
-    Shares are counted in points of a hundred.
-    """
+
+def gain_figure(case: Case, gain: float, digits: int = 3) -> str:
+    """The bare figure of a gain."""
+    if case.task.metric not in SHARES:
+        return figure(gain, digits)
+    hundred = 100 * gain
+    text = f"{hundred:.{(0 if abs(gain) >= 0.1 else 1) + digits - 3}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return figure(hundred, 2) if text in ("0", "-0") else text  # what is not 0 is not said to be
+
+
+def with_points(case: Case, text: str) -> str:
+    """The figure of a gain with its unit."""
     if case.task.metric in SHARES:
-        return f"{100 * gain:.{0 if abs(gain) >= 0.1 else 1}f} points of accuracy".replace(
-            ".0 ", " "
-        )
-    return sized(case, gain)
+        return f"{text} point{'' if text == '1' else 's'} of accuracy"
+    return in_unit(text, case.unit if case.task.metric in MISSES else "")
+
+
+def gain_limits(case: Case) -> str:
+    """The ends of the interval of the gain, finer where they would look equal."""
+    low, high = told_apart(case.gain.low, case.gain.high, partial(gain_figure, case))
+    if case.task.metric in MISSES and case.unit in CURRENCIES:
+        low = in_unit(low, case.unit)
+    return f"{low} and {with_points(case, high)}"
+
+
+def below_useful(case: Case) -> list[str]:
+    """The upper end of the interval and the useful gain above it, told apart."""
+    ends = told_apart(case.gain.high, case.gain.useful, partial(gain_figure, case))
+    return [with_points(case, end) for end in ends]
 
 
 # --- the four kinds ------------------------------------------------------------------------------
@@ -291,52 +329,108 @@ def points(case: Case, gain: float) -> str:
 def _shown(case: Case) -> list[str]:
     small = ""
     if case.gain.high < case.gain.useful:
-        small = (
-            f" The gain is real but small: at most {points(case, case.gain.high)}, where "
-            f"{points(case, case.gain.useful)} would be useful."
-        )
+        high, useful = below_useful(case)
+        small = f" The gain is real but small: at most {high}, where {useful} would be useful."
     rows = f"Both on {rows_words(case)} set aside and used once.{small}"
-    if case.gain.low <= 0:
+    if case.gain.reason() == "held":
         rows = (
             f"The {rows_words(case)} set aside and used once agree, but are too few alone; the "
             "learning rows, each predicted without being learned from, show it "
-            f"(p = {max(case.gain.held, 1e-4):.1g})."
+            f"(p = {max(case.gain.held, 1e-4):.1g}).{small}"
         )
     return [f"Yes. {achievement(case)}", rows, why(case)]
 
 
 def _not_shown(case: Case) -> list[str]:
-    g = case.gain
-    luck = f"p = {max(g.p_value, 0.001):.2g}"
+    g, reason = case.gain, case.gain.reason()
     model, yardstick = apart(case, case.score.estimate, g.baseline, again=False)
     head = (
         f"Not shown. {which(case)} ({case.challenger}) {model} where {yardstick_words(case)} "
         f"{yardstick}"
     )
-    if g.estimate > 0 and g.low <= 0:
+    settle = needed_words(case) if math.isfinite(g.needed) and g.needed > 1 else ""
+    if reason == "scarce":
+        return [f"{head}.", *scarce_words(case)]
+    if reason == "undefined":
+        return [f"{head}.", "What the gain is these rows cannot say.", ""]
+    if reason == "same":
+        return [
+            f"{head}.",
+            f"It scores exactly as {_whom(case)} does, whichever of these rows are left out, so "
+            "they do not judge it.",
+            settle,
+        ]
+    if reason == "dealt":
+        return [
+            f"{head}, but its answers dealt out to these rows at random score as well "
+            f"{percent(g.dealt or 0.0)} times in 100.",
+            "Such a gain can come from the level of the answers, or be luck: it is not shown that "
+            "the columns tell one row from another.",
+            "",
+        ]
+    if reason == "folds":
+        head += ", but the folds of the learning rows do not agree with that"
+    elif g.estimate > 0:
+        luck = f"p = {max(g.p_value, 0.001):.2g}"
         head += (
             f", but with {rows_words(case)} set aside a gain like that can still be luck ({luck})"
         )
-    elif g.low > 0:
-        head += ", but the folds of the learning rows do not agree with that"
-    if not math.isfinite(g.low):
-        return [f"{head}.", "What the gain is these rows cannot say.", ""]
-    settle = ""
-    if math.isfinite(g.needed) and g.needed > 1:
-        settle = needed_words(case)
-    can = f"the gain lies between {points(case, g.low).split(' ')[0]} and {points(case, g.high)}"
-    if g.low == g.high:
-        return [f"{head}.", "It says the same as guessing, so these rows do not judge it.", settle]
-    if g.n < g.least and g.estimate < g.useful:
-        settle = (
-            f"{rows_words(case)} are too few to show a useful gain ({points(case, g.useful)}): a "
-            f"model that has one would not be told from {_whom(case)}. {settle}"
-        )
-    if -g.low > BEYOND * abs(g.baseline):  # of a handful of rows: a number nobody can use
-        can = f"the gain is at most {points(case, g.high)}"
-        if not case.task.greater_is_better and g.high > ALL * g.baseline:
-            return [f"{head}.", "These rows leave any gain possible (95 %).", settle]
-    return [f"{head}.", f"What these rows can say: {can} (95 %).", settle]
+    return [f"{head}.", _possible(case), f"{_too_few(case)} {settle}".strip()]
+
+
+def _possible(case: Case) -> str:
+    """The gain that the test rows leave possible."""
+    g, more = case.gain, case.task.greater_is_better
+    if not -g.low > BEYOND * (max(abs(g.baseline), 1.0) if more else abs(g.baseline)):
+        return f"What these rows can say: the gain lies between {gain_limits(case)} (95 %)."
+    if not more and g.high > ALL * g.baseline:
+        return "These rows leave any gain possible (95 %)."
+    # the lower end, of a handful of rows, is a number nobody can use
+    return f"What these rows can say: the gain is at most {points(case, g.high)} (95 %)."
+
+
+def _too_few(case: Case) -> str:
+    """Whether a useful gain would have been seen, where none is in sight."""
+    g = case.gain
+    if not (g.n < g.least and g.estimate < g.useful) or g.low > 0:
+        return ""
+    rows, useful = rows_words(case), f"a useful gain ({points(case, g.useful)})"
+    few = f"{rows} are too few to show {useful}"
+    if g.high < g.useful:
+        useful = f"a useful gain ({below_useful(case)[1]})"
+        few = f"That is less than {useful}, but {rows} are too few to show one"
+    return (
+        f"{few}: a model that has one would need about {two_digits(g.least)} set aside to be told "
+        f"from {_whom(case)}."
+    )
+
+
+def scarce_words(case: Case) -> list[str]:
+    """Of what there are too few test rows, and how many even a perfect model would need."""
+    s = case.gain.scarce
+    assert s is not None
+    few = (
+        f"Of the {s.rows:,} rows {s.table:,} {'has' if s.table == 1 else 'have'} {s.what}, of the "
+        f"{s.tested:,} set aside {s.test or 'none'}: too few to show that a model tells them apart."
+    )
+    if not 0 < s.table < RARE * s.rows:
+        return [few, ""]
+    times = s.times_needed()
+    return [
+        few,
+        f"Even a model that is always right would need about {PERFECT} of them set aside: about "
+        f"{two_digits(times * s.table)} in {two_digits(times * s.rows)} rows like these.",
+    ]
+
+
+def two_digits(n: float) -> str:
+    """A number of rows to two digits.
+
+    >>> two_digits(7432), two_digits(25), two_digits(74)
+    ('7,400', '25', '74')
+    """
+    digits = max(0, int(math.log10(max(n, 1))) - 1)
+    return f"{int(round(n / 10**digits) * 10**digits):,}"
 
 
 def needed_words(case: Case) -> str:
@@ -344,26 +438,27 @@ def needed_words(case: Case) -> str:
     total = case.gain.needed * case.gain.total
     if total >= 1e9:
         return "No number of rows that can be had would settle it."
-    digits = max(0, int(math.log10(max(total, 1))) - 1)
-    n = int(round(total / 10**digits) * 10**digits)
     what = case.gain.units
     if what not in ("rows", DIFFERENT):
         what = f"groups ({what})"
-    return f"About {n:,} {what} would settle it."
+    return f"About {two_digits(total)} {what} would settle it."
 
 
 def which(case: Case) -> str:
     """What to call the model whose gain was tested; the leaderboard has the best first."""
     models = [row.name for row in case.leaderboard if row.complexity > 0]
-    return "The best model" if models[:1] == [case.challenger] else "The model taken"
+    if models[:1] != [case.challenger]:
+        return "The model taken"
+    return "The best model" if case.leaderboard[0].complexity else "The best model after guessing"
 
 
 def _excluded(case: Case) -> list[str]:
     g = case.gain
     told = "you asked for" if case.asked else "a useful gain would be"
     tried = sum(row.complexity > 0 for row in case.leaderboard)
-    more = "" if g.high <= 0 else f" by more than {points(case, g.high)}"
-    beaten = f"{yardstick_words(case)}{more} (95 %), and {told} {points(case, g.useful)}"
+    high, useful = below_useful(case)
+    more = "" if g.high <= 0 else f" by more than {high}"
+    beaten = f"{yardstick_words(case)}{more} (95 %), and {told} {useful}"
     return [
         f"No. {which(case)} ({case.challenger}) does not beat {beaten}.",
         f"It {amount(case, case.score.estimate)} where {yardstick_words(case)} "
@@ -387,7 +482,10 @@ def _suspect(case: Case) -> list[str]:
         f"({limits(case, s.with_columns.low, s.with_columns.high)}) on the same folds; guessing "
         f"{amount(case, s.guessing, again=True)}."
     )
-    remedy = f"If you will not know {them} when you predict, use `--drop {drop}`."
+    remedy = (
+        f"If you will not know {them} when you predict, use `--drop {drop}`; if you will, "
+        f"`{_keep(list(s.columns))}` says so."
+    )
     if s.how == "groups":
         without = without.replace("Without it the model", f"Judged on {drop} it has not seen, it")
         without = without.replace("with it it", "judged on those it knows it")
@@ -458,7 +556,7 @@ def why(case: Case) -> str:
 
 def _beside(case: Case, chosen: LeaderboardRow) -> str:
     """What the best single model does beside the average or stack."""
-    single = next(row for row in case.leaderboard if row.key not in JOINED)
+    single = next(r for r in case.leaderboard if r.key not in JOINED and r.complexity > 0)
     both = apart(case, chosen.interval.estimate, single.interval.estimate)
     return f"On the folds it {both[0]}; the best single model ({single.name}) {both[1]}."
 
@@ -505,7 +603,8 @@ def _listed(names: list[str]) -> str:
 
 
 def leaked(case: Case) -> list[str]:
-    return [n for f in case.findings if f.code in LEAKS and f.severity != "error" for n in f.where]
+    found = [f for f in case.findings if f.code in LEAKS and not f.evidence.get("kept")]
+    return [name for f in found if f.severity != "error" for name in f.where]
 
 
 def kept_leaks(case: Case) -> list[str]:
@@ -583,7 +682,9 @@ def next_step(case: Case, kind: str) -> list[str]:
         ]
     aside = LEAVES_NEXT if kind == "shown" else (*LEAVES_NEXT, *OF_A_MODEL)
     open_ = [f for f in case.findings if f.code not in aside and rank[f.severity] < 2]
-    if not open_ or kind == "excluded":
+    if kind == "excluded":  # no model is better for a remedy, but for what makes learning idle
+        open_ = [f for f in open_ if f.code == "PEL311"]
+    if not open_:
         return []
     asked = {f.code for f in open_ if f.code in RAISED and set(f.where) & set(case.task.target)}
     first = min(
@@ -621,7 +722,7 @@ def _pointed(first: Finding) -> tuple[str, str]:
         shown = (
             f"{cells} {seen['examples'][name][0]!r}, {'' if n == 1 else 'the first '}in row {row}"
         )
-        remedy = "correct them (rows are counted from 1, without the header), or leave them empty"
+        remedy = "correct them (rows are counted from 0, without the header), or leave them empty"
     elif name in seen.get("form", {}) and first.code == "PEL116":
         marks = marks_of(seen["form"][name])
         role, other = "begins decimals", "parts thousands"
