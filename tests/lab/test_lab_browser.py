@@ -252,9 +252,16 @@ def test_symbols_have_the_colour_of_their_mark_and_light_it_up(browser, exported
         browser.run("document.querySelector('#formula math .symbol').style.color")
         == "var(--accent)"
     )
-    browser.run("document.querySelector('#formula .key').focus()")
+    key = (
+        "[...document.querySelectorAll('#formula .key')].find((k) => k.textContent === {0}).focus()"
+    )
     lit = "[...document.querySelectorAll('#panels .marks.lit')].map((g) => g.dataset.label)"
+    browser.run(key.format("'wstep line'"))
     assert browser.run(lit) == ["step line"]
+    browser.run(key.format("'step'"))  # the name of a node: a word of the formula
+    assert set(browser.run(lit)) == {"step"}
+    words = "[...document.querySelectorAll('#formula span.symbol')].map((s) => s.textContent)"
+    assert browser.run(words) == ["step"]
     browser.run("document.activeElement.blur()")
     assert browser.run(lit) == []
 

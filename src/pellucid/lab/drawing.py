@@ -68,18 +68,22 @@ def vector(values: ArrayLike, digits: int = 3, most: int = 4) -> str:
     return f"({', '.join(shown + ['…'] * (len(values) > most))})"
 
 
-def class_regions(model: BaseEstimator, box: Sequence[float], n: int = 48) -> Mark:
+def class_regions(
+    model: BaseEstimator, box: Sequence[float], n: int = 48, *, label: str = ""
+) -> Mark:
     """The class that a fitted classifier (codes 0, 1, ...) gives every cell of a box."""
     n = n // 2 if COARSE.get() else n
     _, _, cells = lattice(box, n)
-    return regions(np.asarray(model.predict(cells), int).reshape(n, n), box)
+    codes = np.asarray(model.predict(cells), int).reshape(n, n)
+    return regions(codes, box, label=label)
 
 
-def class_shades(values: ArrayLike, box: Sequence[float]) -> Mark:
+def class_shades(values: ArrayLike, box: Sequence[float], *, label: str = "") -> Mark:
     """Probabilities of the second class on n x n cells, pale in the middle."""
     values = np.asarray(values, float)
     n = round(len(values.ravel()) ** 0.5)
-    return heat(values.reshape(n, n), box, low=0.0, high=1.0, diverging=True)
+    look: dict[str, Any] = {"diverging": True, "label": label}
+    return heat(values.reshape(n, n), box, low=0.0, high=1.0, **look)
 
 
 def literal(values: ArrayLike) -> str:
@@ -116,7 +120,9 @@ def row_points(data: Any, **more: Any) -> Mark:
     """The rows of a table of two columns, coloured by class; held-out rows pale."""
     group = None if data.y is None else np.asarray(data.y, int)
     faint = None if data.held_out is None else np.asarray(data.held_out, bool)
-    return points(data.X[:, 0], data.X[:, 1], group=group, faint=faint, data=True, **more)
+    label = "rows" if faint is None else "rows (open: held out)"
+    look: dict[str, Any] = {"group": group, "faint": faint, "label": label, **more}
+    return points(data.X[:, 0], data.X[:, 1], data=True, **look)
 
 
 def told(data: Any, kind: str, panels: Sequence[Any]) -> dict[str, Any]:

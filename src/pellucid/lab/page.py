@@ -117,7 +117,7 @@ class Page(NamedTuple):
     chapter: str = ""
     story: tuple[Any, ...] = ()
     source: dict[str, Any] | None = None
-    symbols: dict[str, str] = {}  # noqa: RUF012
+    symbols: dict[str, str | list[str]] = {}  # noqa: RUF012
     handles: list[dict[str, Any]] = []  # noqa: RUF012
     related: tuple[str, ...] = ()
 

@@ -7,6 +7,10 @@ same panel name: they are drawn on top.
 
 Colours are numbers: 0, 1, 2, ... are groups (a colour and a point shape each), ``None`` is ink,
 "quiet" grey, "accent" and "warn" what the eye should go to.
+
+What has a name can be meant by a symbol of a formula: a mark by its ``label``, a node of a graph by
+its first line, an edge by ``name``, a column of a table by its heading. A symbol means what is
+named like it (but no column), or what ``[symbols]`` says in the method's story.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,7 +86,8 @@ def graph(
     A node: ``x``, ``y`` (any units, y upwards), ``label`` (may have several lines), optional
     ``colour``, ``lit``, ``round`` (a circle), ``shade`` (0 to 1). An edge: ``source``, ``target``
     (places in ``nodes``), optional ``label``, ``colour``, ``lit``, ``dashed``, ``arrow`` (True).
-    The labels of the nodes are added to ``alt``, for those who cannot see the boxes.
+    The labels of the nodes are added to ``alt``, for those who cannot see the boxes. The first line
+    of a label is the node's name; ``name`` is that of an edge, where a formula speaks of it.
     """
     labels = (" ".join(str(node.get("label", "")).split()) for node in nodes)
     alt = " ".join([alt or title, "; ".join(label for label in labels if label)]).strip()
@@ -175,14 +180,20 @@ def circles(
 
 
 def ellipse(
-    mean: Any, covariance: Any, *, scales: Sequence[float] = (1.0, 2.0), colour: Any = "accent"
+    mean: Any,
+    covariance: Any,
+    *,
+    scales: Sequence[float] = (1.0, 2.0),
+    colour: Any = "accent",
+    label: str = "",
 ) -> list[Mark]:
     """Outlines of a Gaussian at these many standard deviations."""
     turn = np.linspace(0.0, 2.0 * np.pi, 49)
     values, vectors = np.linalg.eigh(np.asarray(covariance, float))
     round_ = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * [np.cos(turn), np.sin(turn)])
     mean = np.asarray(mean, float)
-    return [line(*(mean[:, None] + s * round_), colour=colour, width=1.5) for s in scales]
+    look: dict[str, Any] = {"colour": colour, "width": 1.5, "label": label}
+    return [line(*(mean[:, None] + s * round_), **look) for s in scales]
 
 
 def bars(
@@ -218,9 +229,9 @@ def rule(
     return mark("rule", x=x, y=y, colour=colour, dashed=dashed, label=label)
 
 
-def regions(codes: np.ndarray, box: Sequence[float]) -> Mark:
+def regions(codes: np.ndarray, box: Sequence[float], *, label: str = "") -> Mark:
     """Cells coloured by group: ``codes[i, j]`` is row i from the bottom, column j from the left."""
-    return _grid("regions", np.asarray(codes, int), box, {})
+    return _grid("regions", np.asarray(codes, int), box, {"label": label})
 
 
 def heat(
@@ -230,6 +241,7 @@ def heat(
     low: float | None = None,
     high: float | None = None,
     diverging: bool = False,
+    label: str = "",
 ) -> Mark:
     """Cells from pale to strong (``diverging``: two colours around the middle)."""
     values = np.asarray(values, float)
@@ -237,7 +249,8 @@ def heat(
     most = float(np.nanmax(values)) if high is None else high
     share = (values - least) / (most - least) if most > least else np.zeros_like(values)
     levels = np.rint(np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(DIGITS) - 1)).astype(int)
-    return _grid("heat", levels, box, {"low": least, "high": most, "diverging": diverging})
+    more = {"low": least, "high": most, "diverging": diverging, "label": label}
+    return _grid("heat", levels, box, more)
 
 
 def contours(

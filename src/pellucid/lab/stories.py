@@ -2,8 +2,10 @@
 
 A file is TOML. ``summary`` and ``related`` (addresses) are words of the page; ``textbook`` names
 the file whose lines are shown, ``[lines]`` which of them run when a formula holds a text;
-``[symbols]`` says which label of a mark a symbol stands for; ``[[handles]]`` which two settings a
-place in a panel stands for. Each ``[[scene]]`` has
+``[symbols]`` says what a symbol or a word of a formula stands for: the name of a mark, a node, an
+edge or a column, or how it begins, or a list of such; ``unmarked`` which letters of the formulas
+stand for nothing that is drawn: constants, counts, indices, functions. ``[[handles]]`` says which
+two settings a place in a panel stands for. Each ``[[scene]]`` has
 
     kind      one word: Look, Predict, Break, Mend
     preset    the name of a preset

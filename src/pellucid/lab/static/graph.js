@@ -18,13 +18,17 @@ function drawGraph(root, panel, width, height) {
     pairs.has(`${edge.target}>${edge.source}`), taken));
   const focused = document.activeElement?.dataset?.node;
   root.replaceChildren(
-    svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.lines),
-      ...edges.flatMap((made) => made.words).map(paperUnder)),
-    ...nodes.map((node) => touched(svg("g", { class: "marks" }, {}, ...drawNode(node)), node)),
+    ...edges.map((made, i) => svg("g", { class: "marks", ...named(panel.edges[i].name) }, {},
+      ...made.lines)),
+    svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.words).map(paperUnder)),
+    ...nodes.map((node) => touched(svg("g", { class: "marks", ...named(nameOf(node)) }, {},
+      ...drawNode(node)), node)),
     svg("g", { class: "marks" }, {}, ...edges.flatMap((made) => made.words)));
   root.setAttribute("role", root.querySelector(".node") ? "group" : "img");  // buttons are inside
   if (focused) [...root.children].find((g) => g.dataset.node === focused)?.focus();
 }
+
+const named = (label) => (label ? { "data-label": label } : {});
 
 /** A line does not run through the words that stand on it. */
 function paperUnder(words) {
@@ -35,7 +39,7 @@ function paperUnder(words) {
 
 /** A node whose evidence can be set: by a click, by Enter or space. */
 function touched(group, node) {
-  const name = String(node.label ?? "").split("\n")[0];
+  const name = nameOf(node);
   const turn = typeof turnEvidence === "function" ? turnEvidence(name) : null;
   if (!turn) return group;
   group.classList.add("node");

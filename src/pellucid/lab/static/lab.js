@@ -215,62 +215,80 @@ function showFrame() {
 
 /** The formula, its letters in the colour of their marks, and a key of those marks. */
 function showFormula(frame, panels) {
-  const host = $("formula"), used = new Map(), marks = panels.flatMap((p) => p.marks ?? []);
+  const host = $("formula"), used = new Map(), things = panels.flatMap(thingsOf);
   host.dataset.text = frame.formula;
-  const dress = (node, symbol, sub) => {
-    const below = [...sub].map((c) => SUBS[PLAIN_SUBS.indexOf(c)] ?? "").join("");
-    const found = markOf(symbol, marks, `${symbol}${below}`);
-    if (!found) return node;
-    used.set(found.label === `${symbol}${below}` ? found.label : symbol, found);
-    const colour = colourOf(found, sub);
-    const dressed = made("mrow", node);
+  const dress = (node, symbol, sub, prime) => {
+    const { name, found } = meantBy(symbol, sub, prime, things);
+    if (!found.length) return node;
+    const labels = [...new Set(found.map(labelOf))], said = labels.join(", ");
+    if (!used.has(said)) used.set(said, { names: new Set(), labels, mark: found[0] });
+    used.get(said).names.add(name);
+    const colour = colourOf(found, sub, frame.formula.includes(`${symbol}₀`) ? 0 : 1);
+    const isWord = node.nodeType === Node.TEXT_NODE;
+    const dressed = isWord ? html("span", {}, node) : made("mrow", node);
     dressed.classList.add("symbol");
-    dressed.dataset.label = found.label;
-    if (colour !== undefined) dressed.style.color = paint(colour);
-    light(dressed, found.label);
+    dressed.dataset.label = labels.join("\n");
+    const where = isWord ? "textDecorationColor" : "color";  // coloured words would be pale
+    if (colour !== undefined) dressed.style[where] = paint(colour);
+    light(dressed, labels);
     return dressed;
   };
   const lines = setFormula(frame.formula, dress);
-  const key = [...used].map(([symbol, m]) => {
+  const key = [...used].map(([said, { names, labels, mark }]) => {
+    const others = [...names].filter((name) => name !== said);
     const item = html("button", { type: "button", className: "key" },
-      ...(m.label === symbol ? [] : [setRun(tokens(symbol))]), swatch(m), m.label);
-    light(item, m.label);
+      ...others.flatMap((name, i) => [i ? ", " : "", setRun(tokens(name))]), swatch(mark), said);
+    light(item, labels);
     return item;
   });
   host.replaceChildren(...lines, html("div", { className: "keys", hidden: !key.length }, ...key));
   fitted(host);
 }
 
-/** On a phone a formula has a largest height: letters shrink a little before a part is hidden. */
+/** On a phone a formula has a largest height: letters shrink a little, then the key of its symbols
+ * goes, before a part is hidden. */
 function fitted(host) {
   for (const size of ["", "14px", "13px", "12px"]) {
     host.style.fontSize = size;
     if (host.scrollHeight <= host.clientHeight + 1) return;
   }
+  host.lastChild.hidden = true;
 }
 
-/** The mark that a symbol stands for: one that is labelled so, or the one that the page names. */
-function markOf(symbol, marks, whole) {
-  const label = lab.page?.symbols?.[symbol];
-  const named = marks.filter((m) => labelOf(m) && m.mark !== "text");
-  return named.find((m) => m.label === whole) ?? named.find((m) => m.label === symbol)
-    ?? (label === undefined ? null : named.find((m) => m.label.startsWith(label))) ?? null;
+/** What a symbol or a word stands for, and its name: what is labelled so (a column of a table never
+ * is, of words only a node of a graph), else what the page says: a label, or how labels begin. */
+function meantBy(symbol, sub, prime, things) {
+  const below = [...sub].map((c) => SUBS[PLAIN_SUBS.indexOf(c)] ?? "").join("");
+  const names = [`${symbol}${prime}`, `${symbol}${below}`, `${symbol}${sub}`, symbol];
+  const isWord = /^[A-Za-z]{2}/.test(symbol);
+  const free = things.filter((m) => m.mark === "node" || !(isWord || m.mark === "column"));
+  for (const name of names) {
+    const found = free.filter((m) => m.label === name);
+    if (found.length) return { name, found };
+  }
+  const told = lab.page?.symbols ?? {}, key = names.find((one) => told[one]);
+  const found = [told[key] ?? []].flat().flatMap((label) => {
+    const same = things.filter((m) => m.label === label);
+    return same.length ? same : things.filter((m) => m.label.startsWith(label));
+  });
+  return { name: key === `${symbol}${sub}` ? `${symbol}${below}` : key, found };
 }
 
-/** The colour of a mark; of one with several groups that of the number below the symbol. */
-function colourOf(m, sub) {
-  const colours = m.mark === "points" ? m.group : m.colour;
-  if (!Array.isArray(colours)) return colours;
-  if (/^\d+$/.test(sub) && Number(sub) >= 1) return colours[Number(sub) - 1];
-  return colours.every((c) => c === colours[0]) ? colours[0] : undefined;
+/** The colour of what is meant; where there are several, that of the number below the symbol, which
+ * counts from `first`. */
+function colourOf(found, sub, first) {
+  const colours = found.flatMap((m) => (m.mark === "points" ? m.group : m.colour));
+  if (colours.every((c) => c === colours[0])) return colours[0];
+  return /^\d+$/.test(sub) ? colours[Number(sub) - first] : undefined;
 }
 
-/** Who points at an element lights up the marks of that label, and the symbols that mean them. */
-function light(element, label) {
+/** Who points at an element lights up what has these labels, and the symbols that mean it. */
+function light(element, labels) {
   const on = (lit) => () => {
     document.body.classList.toggle("lighting", lit);
-    for (const mark of document.querySelectorAll("[data-label]")) {
-      mark.classList.toggle("lit", lit && mark.dataset.label === label);
+    for (const thing of document.querySelectorAll("[data-label]")) {
+      const its = thing.dataset.label.split("\n");
+      thing.classList.toggle("lit", lit && its.some((label) => labels.includes(label)));
     }
   };
   for (const name of ["pointerenter", "focus"]) element.addEventListener(name, on(true));
@@ -393,7 +411,7 @@ function fillPanel(figure, panel, i, n) {
   figure.panel = panel;
   figure.shown = box;
   const legend = legendOf(marks);
-  for (const item of legend.querySelectorAll("[data-label]")) light(item, item.dataset.label);
+  for (const item of legend.querySelectorAll("[data-label]")) light(item, [item.dataset.label]);
   figure.querySelector(".legend").replaceWith(legend);
   markTool(root, panel);
 }

@@ -132,7 +132,7 @@ function prose(list, i) {
 
 // ---------------------------------------------------------------- runs
 
-/** MathML of a run; `mark(symbol, sub)` may dress a letter. */
+/** MathML of a run; `mark(node, symbol, sub, prime)` may dress a letter or a word. */
 function setRun(run, mark) {
   const reader = { run, at: 0, mark };
   const math = made("math");
@@ -163,7 +163,7 @@ function sequence(reader, closing) {
 function item(reader) {
   const token = peek(reader), { kind, text } = token;
   reader.at += 1;
-  if (kind === "number") return scripted(reader, numberOf(text), text);
+  if (kind === "number") return scripted(reader, numberOf(text), "");
   if (kind === "letter" || kind === "word") {
     const node = kind === "word" ? made("mi", text) : letterOf(text);
     if (kind === "letter" && peek(reader)?.kind === "word" && !NAMES.has(peek(reader).text)
@@ -185,7 +185,7 @@ function item(reader) {
     return { node: made("msqrt", ...bare(node)), atom: true };
   }
   if (text === "Σ" || text === "∫" || text === "∏") {
-    return { ...scripted(reader, made("mo", text), ""), atom: true };
+    return { ...scripted(reader, made("mo", text), text), atom: true };
   }
   const node = made("mo", text);
   if (token.infix) node.setAttribute("form", "infix");
@@ -252,7 +252,7 @@ function matrixAt(reader) {
 
 /** A base with what stands below and above it. */
 function scripted(reader, base, symbol) {
-  let low = null, high = null, sub = "";
+  let low = null, high = null, sub = "", prime = "";
   for (;;) {
     const token = peek(reader);
     if (!token) break;
@@ -268,7 +268,8 @@ function scripted(reader, base, symbol) {
       high = made("mn", [...token.text].map((c) => PLAIN_SUPS[SUPS.indexOf(c)]).join(""));
       reader.at += 1;
     } else if (token.kind === "prime" && !high) {
-      high = made("mo", token.text.replaceAll("'", "′"));
+      prime = token.text.replaceAll("'", "′");
+      high = made("mo", prime);
       reader.at += 1;
     } else if ((token.text === "_" && !low) || (token.text === "^" && !high)) {
       reader.at += 1;
@@ -278,7 +279,7 @@ function scripted(reader, base, symbol) {
       if (token.text === "_") { low = node; sub = next.text; } else high = node;
     } else break;
   }
-  const dressed = symbol && reader.mark ? reader.mark(base, symbol, sub) : base;
+  const dressed = symbol && reader.mark ? reader.mark(base, symbol, sub, prime) : base;
   let node = dressed;
   if (low && high) node = made("msubsup", dressed, low, high);
   else if (low) node = made("msub", dressed, low);
@@ -331,6 +332,9 @@ function fractions(items) {
 
 /** A formula as lines of words and mathematics. */
 function setFormula(text, mark) {
+  const words = (said) => (mark ? said.split(/([A-Za-z][A-Za-z’]+(?:-[A-Za-z]+)*)/).map((word) =>
+    mark(document.createTextNode(word), word, "", "")) : [said]);
   return linesOf(text).map((line) => html("div", { className: "eq" },
-    ...line.map((part) => (typeof part === "string" ? part : setRun(part.run, mark)))));
+    ...line.flatMap((part) => (typeof part === "string" ? words(part)
+      : [setRun(part.run, mark)]))));
 }

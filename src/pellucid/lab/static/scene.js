@@ -203,6 +203,25 @@ function wholeX(marks) {
 
 const labelOf = (m) => (typeof m.label === "string" ? m.label : "");
 
+/** What a panel draws and a formula may name: marks, nodes and edges of a graph, columns. */
+function thingsOf(panel) {
+  if (panel.kind === "table") return panel.columns.map((label) => ({ mark: "column", label }));
+  if (panel.kind === "plane") {
+    return panel.marks.filter((m) => labelOf(m) && m.mark !== "text" && isThere(m));
+  }
+  const nodes = panel.nodes.map((node) => ({ ...node, mark: "node", label: nameOf(node),
+    colour: node.lit ? "accent" : node.colour ?? undefined }));
+  const edges = panel.edges.map((edge) => ({ ...edge, mark: "edge", label: edge.name ?? "",
+    colour: edge.lit ? "accent" : edge.colour ?? "quiet" }));
+  return [...nodes, ...edges].filter((thing) => thing.label);
+}
+
+/** Whether a mark has a place to be drawn at. */
+const isThere = (m) => [m.x ?? m.x0 ?? m.y ?? m.box].flat().some(numeric);
+
+/** The name of a node: the first line of what stands in it. */
+const nameOf = (node) => String(node.label ?? "").split("\n")[0];
+
 let planes = 0;  // each has a name for its clipping
 
 /** Draw a plane into `root` (an svg element); returns the scales for the mouse. */
@@ -529,7 +548,11 @@ function legendOf(marks) {
       const ends = m.diverging ? ["var(--g0)", "transparent", "var(--g1)"]
         : ["transparent", "var(--accent)"];
       ramp.style.background = `linear-gradient(90deg, ${ends.join(", ")})`;
-      list.append(html("li", {}, show(m.low, 3), ramp, show(m.high, 3)));
+      const item = html("li", {}, ...(labelOf(m) ? [html("span", {}, m.label)] : []),
+        show(m.low, 3), ramp, show(m.high, 3));
+      if (labelOf(m)) item.dataset.label = m.label;
+      list.append(item);
+      continue;
     }
     if (!m.label || m.mark === "text" || seen.has(m.label)) continue;
     if (m.mark === "points" && [m.x].flat().length === 0) continue;  // nothing of it is there yet
@@ -553,6 +576,15 @@ function swatch(m) {
     root.setAttribute("width", 9 + gap * groups.length);
     root.append(...drawPoints({ x: groups.map((_, k) => 11 + gap * k), y: groups.map(() => 7),
       group: groups, faint, ring, size: ring ? 0.6 : 1 }, at));
+  } else if (m.mark === "node" || m.mark === "column") {
+    const colour = paint(m.colour ?? "quiet"), wide = m.mark === "node" ? 18 : 9;
+    root.append(svg("rect", { x: 11 - wide / 2, y: 1.5, width: wide, height: 11,
+      rx: m.mark === "node" ? 3 + 3 * Boolean(m.round) : 0 },
+    { fill: m.mark === "node" ? "var(--card)" : "var(--accent-soft)", stroke: colour }));
+  } else if (m.mark === "heat" || m.mark === "regions") {
+    const pair = m.mark === "heat" && !m.diverging ? ["accent", "accent"] : [0, 1];
+    root.append(...pair.map((colour, i) => svg("rect", { x: 3 + 8 * i, y: 2, width: 8, height: 10 },
+      { fill: paint(colour), opacity: pair[0] === pair[1] ? 0.2 + 0.4 * i : 0.35 })));
   } else if (m.mark === "area" || m.mark === "bars") {
     root.append(svg("rect", { x: 3, y: 2, width: 16, height: 10, rx: 2 },
       { fill: paint(colour), opacity: m.opacity ? Math.max(m.opacity, 0.25) : 0.85 }));
@@ -580,5 +612,7 @@ function drawTable(panel) {
     line.classList.toggle("lit", litRows.has(i));
     return line;
   });
-  return html("table", {}, html("thead", {}, head), html("tbody", {}, ...body));
+  const columns = panel.columns.map((name) => html("col", { "data-label": name }));
+  return html("table", {}, html("colgroup", {}, ...columns), html("thead", {}, head),
+    html("tbody", {}, ...body));
 }
