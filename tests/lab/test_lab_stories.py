@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from story_facts import holds, trace_of, unbound_numbers, unknown_numbers
+from symbol_links import OPERATORS, links, names_of, panels_of, symbols_of
 
 from pellucid.lab.pages import ENTRIES, PAGES, SHOWN, page_of
 from pellucid.lab.stories import source_of, story_file
@@ -27,7 +28,7 @@ def test_a_story(name):
     assert page.related
     assert set(page.related) <= set(PAGES) - {name}
     assert len({preset.id for preset in page.presets}) == len(page.presets)
-    known = {"summary", "related", "textbook", "symbols", "lines", "handles", "scene"}
+    known = {"summary", "related", "textbook", "unmarked", "symbols", "lines", "handles", "scene"}
     assert set(story_file(name)) <= known
 
 
@@ -81,19 +82,59 @@ def test_the_lines_that_run(name):
         assert all(part in source["text"] for part in parts), parts
 
 
+UNLINKED: dict[str, str] = {}  # page -> why nothing in its first formula can stand for a mark
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_symbols_and_handles_are_of_this_page(name):
+def test_the_first_formula_is_linked_to_the_picture(name):
+    """Where a page opens some symbol stands for what is drawn beside it."""
     page = page_of(name)
-    labels, panels = set(), set()
+    trace = trace_of(page, page.presets[0].name)
+    meant = set().union(*links(trace, trace.frames[0], page.symbols).values())
+    assert bool(meant) != (name in UNLINKED), trace.frames[0].formula
+    drawn = {label for panel in panels_of(trace, trace.frames[0]) for _, label in names_of(panel)}
+    assert meant <= drawn
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_letter_stands_for_a_mark_or_is_said_not_to(name):
+    """Of all presets; what the story says of symbols is used, and true of them."""
+    page, linked, used, met, every = page_of(name), set(), set(), set(), set()
     for preset in page.presets:
         trace = trace_of(page, preset.name)
-        for part in (trace.data, *(frame.state for frame in trace.frames)):
-            for panel in part.get("panels", []):
-                panels.add(panel["name"])
-                labels |= {m.get("label") for m in panel.get("marks", []) if m["mark"] != "text"}
-    texts = [label for label in labels if isinstance(label, str) and label]
-    for symbol, label in page.symbols.items():
-        assert any(text.startswith(label) for text in texts), (symbol, label)
+        for frame in trace.frames:
+            found = links(trace, frame, page.symbols)
+            every |= {label for panel in panels_of(trace, frame) for _, label in names_of(panel)}
+            met |= {symbol for symbol, *_ in found}
+            linked |= {symbol for (symbol, *_), names in found.items() if names}
+            used |= {symbol + sub for (symbol, sub, _), names in found.items() if names}
+            used |= {symbol + prime for symbol, _, prime in found}
+    letters = {symbol for symbol in met if not re.match("[A-Za-z]{2}", symbol)}
+    unmarked = story_file(name).get("unmarked", [])
+    assert letters - linked - OPERATORS == set(unmarked)
+    assert sorted(set(unmarked)) == sorted(unmarked)
+    assert set(page.symbols) <= linked | used
+    for said in page.symbols.values():
+        for label in [said] if isinstance(said, str) else said:
+            assert any(one.startswith(label) for one in every), label
+
+
+def test_symbols_are_read_as_the_browser_reads_them():
+    """Letters, accents, indices of three kinds, primes, words; no numbers, no index as a letter."""
+    assert symbols_of("x̂ = w₁ x2 + c_k' ȳ, 1.5e−3") == [
+        ("x̂", "", ""), ("w", "1", ""), ("x", "2", ""), ("c", "k", "′"), ("ȳ", "", ""),
+    ]  # fmt: skip
+    assert symbols_of("a row is called class 1")[0] == ("row", "", "")  # without the article
+    found = [symbol for symbol, *_ in symbols_of("Σ_(i ∈ N₃) wᵢ")]
+    assert found == ["Σ", "i", "N", "w"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_handles_are_of_this_page(name):
+    page = page_of(name)
+    presets = [trace_of(page, preset.name) for preset in page.presets]
+    panels = {panel["name"] for trace in presets for frame in trace.frames
+              for panel in panels_of(trace, frame)}  # fmt: skip
     controls = {control.name for control in page.controls}
     for handle in page.handles:
         assert handle["panel"] in panels

@@ -14,6 +14,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from story_facts import trace_of
+from symbol_links import links
 from test_lab_browser import Browser
 
 from pellucid.lab import exporting
@@ -138,6 +140,33 @@ def test_long_formulas_may_break_where_nothing_is_torn(browser, gallery):
     assert made.count("<mfrac") == 1
     line = browser.run("setFormula('error 0.1 = bias² 0.02 + variance', null)[0].textContent")
     assert "bias² " in line
+
+
+LINKED = """(({ symbols, data, frame }) => {
+  lab.page.symbols = symbols;
+  const things = panelsOf({ data }, frame).flatMap(thingsOf), linked = {};
+  setFormula(frame.formula, (node, symbol, sub, prime) => {
+    const { found } = meantBy(symbol, sub, prime, things);
+    if (found.length) linked[`${symbol} ${sub} ${prime}`] = [...new Set(found.map(labelOf))].sort();
+    return node;
+  });
+  return linked;
+})"""
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_symbols_stand_for_what_the_tests_take_them_for(browser, gallery, name):
+    """The rule in Python, which asks every frame of every page, is that of the browser."""
+    if not browser.run("typeof meantBy === 'function'"):
+        browser.open((gallery / "ridge.html").as_uri())
+    page = page_of(name)
+    trace = trace_of(page, page.presets[0].name)
+    told = trace.to_dict()
+    for frame, plain in zip(trace.frames[:2], told["frames"][:2], strict=True):
+        asked = {"symbols": page.symbols, "data": told["data"], "frame": plain}
+        found = {" ".join(symbol): sorted(names) for symbol, names
+                 in links(trace, frame, page.symbols).items() if names}  # fmt: skip
+        assert browser.run(f"{LINKED}({json.dumps(asked)})") == found
 
 
 # ------------------------------------------------------------------- stories

@@ -135,7 +135,7 @@ def parts_panel(H: Array) -> Panel:
         [j * (SIDE + 1) + SIDE / 2 for j in range(k)], [SIDE + 0.5] * k,
         [f"part {j + 1}" for j in range(k)], colour="quiet",
     )  # fmt: skip
-    marks = [heat(tiles, box, low=0.0, high=1.0), names]
+    marks = [heat(tiles, box, low=0.0, high=1.0, label="H"), names]
     look: dict[str, Any] = {"equal": True, "bare": True}
     whole = (-0.3, box[1] + 0.3, -0.3, SIDE + 1.0)
     alt = f"{k} parts as small pictures, the strongest cell {number(top)}."
@@ -150,7 +150,8 @@ def picture_panel(x: Array, again: Array) -> Panel:
     box = (0.0, float(tiles.shape[1]), 0.0, float(SIDE))
     names = text([SIDE / 2, 1.5 * SIDE + 1], [SIDE + 0.5] * 2, ["picture", "sum of parts"],
                  colour="quiet")  # fmt: skip
-    marks = [heat(tiles, box, low=0.0, high=max(float(x.max()), 1e-12)), names]
+    top = max(float(x.max()), 1e-12)
+    marks = [heat(tiles, box, low=0.0, high=top, label="X and W H"), names]
     whole = (-0.3, box[1] + 0.3, -0.3, SIDE + 1.0)
     alt = "One picture, and the sum of the parts that stands for it."
     return plane("picture", marks, title="One picture", box=whole, equal=True, bare=True, alt=alt)

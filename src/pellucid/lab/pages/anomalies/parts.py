@@ -182,7 +182,7 @@ def forest(wood: Wood, trees: int, step: int) -> Frame:
     near = ((wood.X - wood.X[wood.row["A"]]) ** 2).sum(axis=1).argsort(kind="stable")[:m]
     odd = np.argsort(-mine, kind="stable")[:m]
     numbers[f"round A, among the {m} oddest"] = int(np.isin(near, odd).sum())
-    marks = [heat(s, wood.box, low=0.3, high=0.8)]
+    marks = [heat(s, wood.box, low=0.3, high=0.8, label="s")]
     if s.min() < 0.6 < s.max():
         marks.append(contours(x, y, s, [0.6], colour="warn", width=1.6))
     order = np.sort(mine)

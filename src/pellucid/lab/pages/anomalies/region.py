@@ -130,7 +130,7 @@ def frame(region: Region, model: Any, i: int, k: int, before: Any, top: float) -
     cells = CELLS // 2 if COARSE.get() else CELLS
     x, y, places = lattice(region.box, cells)
     z = model.decision_function(places).reshape(cells, cells)
-    marks = [heat(z, region.box, low=-top / 2, high=top / 2, diverging=True)]
+    marks = [heat(z, region.box, low=-top / 2, high=top / 2, diverging=True, label="f")]
     if z.min() < 0 < z.max():
         marks.append(contours(x, y, z, [0.0], colour=None, width=2.0) | {"label": "f = 0"})
     ring = np.ones(int(support.sum()), bool)

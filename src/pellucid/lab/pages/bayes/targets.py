@@ -153,7 +153,7 @@ def landscape(target: Target) -> tuple[list[Mark], Any, Any]:
     values = np.array([target.log_density(cell) for cell in cells]).reshape(CELLS, CELLS)
     rise = values - values.max()
     marks = [
-        heat(np.exp(rise), target.box, low=0.0, high=1.0),
+        heat(np.exp(rise), target.box, low=0.0, high=1.0, label="g, as a share of its peak"),
         contours(x, y, rise, [-4.5, -2.0, -0.5], colour="quiet"),
     ]
     return marks, x, rise

@@ -30,9 +30,9 @@ def parameter_plane(target: Target, marks: list[Any], alt: str) -> Any:
     return plane("parameters", marks, title=title, x=target.names[0], y=y, box=target.box, alt=alt)
 
 
-def now_at(place: Any, label: str = "") -> Any:
+def now_at(place: Any) -> Any:
     """The present parameters."""
-    return points(place[:1], place[1:], group="accent", size=1.7, label=label)
+    return points(place[:1], place[1:], group="accent", size=1.7, label="now")
 
 
 # Laplace ----------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def climb_frame(
     top = float(truth.max())
     if peaked:
         cov = np.linalg.inv(A)
-        marks += ellipse(at, cov, colour="warn") if normal else []
+        marks += ellipse(at, cov, colour="warn", label="A⁻¹") if normal else []
         curve = bell(x, at[0], cov[0, 0])
         curves.append(line(x, curve, colour="warn" if normal else "accent", label="normal"))
         top = max(top, float(curve.max()))
@@ -200,8 +200,8 @@ def walk_frame(rows: Rows, target: Target, chains: Any, t: int, step: int) -> Fr
         line(*draws[-ONE_BY_ONE:].T, colour="quiet", width=0.8),
         points(*recent.T, group=0, size=0.6, label="accepted"),
         points(*refused.T, group="warn", size=0.6, label="rejected"),
-        segments(*ends, arrow=True, width=1.6, colour=colour, dashed=not yes[-1]),
-        now_at(draws[-1], label="now"),
+        segments(*ends, arrow=True, width=1.6, colour=colour, dashed=not yes[-1], label="tried"),
+        now_at(draws[-1]),
     ]
     means = {f"mean {name}": float(draws[:, j].mean()) for j, name in enumerate(target.names)}
     numbers = {"moves": t, "accepted": f"{int(yes.sum())} of {t}"}

@@ -205,12 +205,20 @@ def _em_code(case: Case, params: dict[str, Any], seed: int, prior: Any) -> str:
     )
 
 
+def known_in(rows: Any, name: str) -> int:
+    """In how many rows a variable is known."""
+    return 0 if name not in rows.columns else rows.height - rows[name].null_count()
+
+
 def _em_start(case: Case, values: np.ndarray, rows: Any, params: dict[str, Any]) -> Frame:
     cells = rows.height * rows.width
     missing = int(sum(rows[name].null_count() for name in rows.columns))
+    focus = case.query
+    seen = known_in(rows, focus)
+    what = "posterior" if params["alpha"] > 0 else "likelihood"
     formula = (
-        f"tables drawn at random; {missing} of {cells} cells are missing: "
-        f"log-{'posterior' if params['alpha'] > 0 else 'likelihood'} per row {number(values[0])}"
+        f"tables drawn at random; {missing} of {cells} cells are missing, {focus} is known in "
+        f"{seen} of {rows.height} rows: log-{what} per row {number(values[0])}"
     )
     before = net_panel(case, None, {}, title="Before the first round")
     panels = [before, cpt_panel(case, case.query, {})]
@@ -226,7 +234,7 @@ def _em_round(
     N = np.asarray(model.counts_[focus], float).reshape(-1, 2)
     j = int(N.sum(axis=1).argmax())
     theta = number(np.asarray(model.cpds_[focus].values).reshape(-1, 2)[j, 0])
-    seen = 0 if focus not in rows.columns else rows.height - rows[focus].null_count()
+    seen = known_in(rows, focus)
     yes, which = case.yes(focus), f", parents {j + 1}" if len(N) > 1 else ""
     made = theta
     if i:

@@ -101,7 +101,7 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
         frames.append(_placed(data, model, edges, {"labels": model.labels_}, len(frames)))
     said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     seen = "Rows, edges between near neighbours, colours of the clusters."
-    marks = [points(*_two(H), group="quiet", size=0.8)]
+    marks = [points(*_two(H), group="quiet", size=0.8, label="rows of U")]
     title, y = "Embedding: rows of the first eigenvectors", "u2" if H.shape[1] > 1 else ""
     panels = [
         rows_panel(data, "Rows and graph", held=False, alt=seen),
@@ -129,7 +129,7 @@ def spectral_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
 
 def _spectrum(values: Any, k: int) -> Any:
     marks = [
-        points(np.arange(1, len(values) + 1), values, group=0),
+        points(np.arange(1, len(values) + 1), values, group=0, label="λ"),
         rule(x=k + 0.5, colour="accent", label=f"k = {k}"),
     ]
     title = "Smallest eigenvalues of the Laplacian"
@@ -188,7 +188,8 @@ def _placed(data: LabData, model: BaseEstimator, edges: Mark, row: Any, step: in
     cost = _cost(H, labels)
     C = np.array([H[labels == j].mean(axis=0) for j in np.unique(labels)])
     size = np.bincount(labels)
-    centres = points(*_two(C), group=np.unique(labels), size=1.8, ring=np.ones(len(C), bool))
+    look: dict[str, Any] = {"size": 1.8, "ring": np.ones(len(C), bool), "label": "centres"}
+    centres = points(*_two(C), group=np.unique(labels), **look)
     panels = [
         plane("rows", [edges, points(*X.T, group=labels)]),
         plane("embedding", [points(*_two(H), group=labels, size=0.8), centres]),

@@ -84,7 +84,8 @@ def _round(data: LabData, models: Any, values: np.ndarray, bound: Any, i: int) -
     for j, mean in enumerate(model.means_):
         marks += ellipse(mean, _covariance(model, j), colour=j)
     k = R.shape[1]
-    marks.append(points(*model.means_.T, group=np.arange(k), size=1.8, ring=np.ones(k, bool)))
+    look: dict[str, Any] = {"size": 1.8, "ring": np.ones(k, bool), "label": "means"}
+    marks.append(points(*model.means_.T, group=np.arange(k), **look))
     N = R.sum(axis=0)
     rows = [
         [j + 1, number(model.weights_[j]), number(N[j]), vector(model.means_[j])]

@@ -131,7 +131,7 @@ def _half(
     X, _ = data.train
     test, box = data.test[0], around(data.X, 0.15)
     value = row["after_update"] if step and step % 2 == 0 else row["after_assignment"]
-    marks: list[Mark] = [class_regions(_Nearest(C), box, 40)]
+    marks: list[Mark] = [class_regions(_Nearest(C), box, 40, label="nearest centre")]
     if labels is not None:
         marks.append(segments(*X.T, *C[labels].T, width=0.7))
         marks.append(points(*X.T, group=labels))

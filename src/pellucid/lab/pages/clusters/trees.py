@@ -109,7 +109,8 @@ def _frame(data: LabData, params: dict[str, Any], fit: tuple[Any, ...], m: int, 
         ends = [[v] for v in (*one, *other)]
         marks.append(segments(*ends, colour="accent", width=3.0, label="this step"))
     below = _brackets(picture, done)
-    tree = plane("tree", [line(*below, colour=None, width=1.5), rule(y=at, colour="accent")])
+    height = rule(y=at, colour="accent", label="d" if merging else "widest now")
+    tree = plane("tree", [line(*below, colour=None, width=1.5), height])
     sizes = {"largest": int(size.max()), "rows alone": int((size == 1).sum())}
     numbers = {"clusters": m, "height": short(at), **sizes, **numbers}
     return Frame(i, at, None, formula, numbers, {"panels": [plane("rows", marks), tree]})

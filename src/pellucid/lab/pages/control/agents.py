@@ -195,9 +195,12 @@ def _panels(
     else:
         cells = [[world.name(t), number(tables[t]), number(run.truth[t])] for t in rows]
         lit = [(rows.index(s), 1)] if s >= 0 else []
+    labels = {1: "U(s)", 2: "max Q(s, a)"}
     title, alt = "What the agent knows", "The agent's table for states on the way of this episode."
     return [
-        parts.values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
+        parts.values_panel(
+            world, U, limit, policy=policy, walk=path or None, focus=s, label=labels[tables.ndim]
+        ),
         truth_marks(run.truth[open_], U[open_], seen[open_]),
         table("table", ["state", *_columns(run)], cells, title=title, lit=lit, alt=alt),
     ]

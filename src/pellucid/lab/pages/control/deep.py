@@ -158,7 +158,9 @@ def panels_of(world: World, run: Run, k: int, limit: float, path: Any, s: int) -
     )
     box = (0, len(run.walks) + 1, 0, 1.1 * max(one.loss for one in run.stages))
     return [
-        values_panel(world, U, limit, policy=policy, walk=path or None, focus=s),
+        values_panel(
+            world, U, limit, policy=policy, walk=path or None, focus=s, label="max Q(s, a)"
+        ),
         truth_marks(run.truth[open_], U[open_], seen[open_]),
         plane("loss", [*marks, rule(y=0.0)], box=box),
     ]

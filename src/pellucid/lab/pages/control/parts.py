@@ -73,14 +73,22 @@ def walls(world: World) -> list[Mark]:
 
 
 def values_panel(
-    world: World, U: Any, limit: float, *, policy: Any = None, walk: Any = None, focus: int = -1
+    world: World,
+    U: Any,
+    limit: float,
+    *,
+    policy: Any = None,
+    walk: Any = None,
+    focus: int = -1,
+    label: str = "U(s)",
 ) -> Panel:
     """Shades and numbers of the values, arrows of the policy, the way of an episode."""
     mdp, x, y = world.mdp, world.x, world.y
     cells = np.zeros((len(world.layout), len(world.layout[0])))
     shown = np.asarray(U)
     cells[(y - 1).astype(int), (x - 1).astype(int)] = shown
-    marks = [heat(cells, world.box, low=-limit, high=limit, diverging=True), *walls(world)]
+    shades = heat(cells, world.box, low=-limit, high=limit, diverging=True, label=label)
+    marks = [shades, *walls(world)]
     if walk is not None and len(walk) > 1:
         marks.append(line(x[walk], y[walk], colour="accent", width=2.0, label="this episode"))
         marks.append(points(x[walk[-1:]], y[walk[-1:]], group="accent", size=1.3))
@@ -101,7 +109,8 @@ def values_panel(
     low = 0.05 if wide else 0.3
     marks.append(text(x[start] - 0.32, y[start] + low, ["S"] * len(start), colour="quiet"))
     if focus >= 0:
-        marks.append(points(x[[focus]], y[[focus]] + 0.14, group="warn", ring=[True], size=0.7))
+        look: dict[str, Any] = {"group": "warn", "ring": [True], "size": 0.7, "label": "this state"}
+        marks.append(points(x[[focus]], y[[focus]] + 0.14, **look))
     return plane("world", marks, alt=values_in_words(world, shown, policy))
 
 
@@ -144,7 +153,7 @@ def truth_marks(truth: Any, learned: Any, seen: Any) -> Panel:
     ends = [low, high] if high > low else [low - 1, high + 1]
     label = "a state (open: not yet visited)"
     marks = [
-        line(ends, ends, colour="quiet", dashed=True, width=1.0, label="right"),
+        line(ends, ends, colour="quiet", dashed=True, width=1.0, label="as in truth"),
         points(truth, learned, group=0, faint=~seen, label=label),
     ]
     return plane("truth", marks)

@@ -50,7 +50,9 @@ def data_panel(grown: Grown, state: State, node: int) -> Any:
     ring = np.ones(len(here), bool)
     marks = [
         regions(codes, box),
-        points(*grown.data.X[here].T, group=grown.data.y[here], ring=ring),
+        points(
+            *grown.data.X[here].T, group=grown.data.y[here], ring=ring, label="rows S of this node"
+        ),
     ]
     if grown.erased.any():
         lost = grown.data.X[grown.erased]

@@ -58,7 +58,7 @@ def frame_of(problem: Problem, params: dict[str, Any], rows: list[Any], i: int, 
     space = data_marks(problem, theta, used_rows(problem, params, i))
     if i:
         step = segments(*path[-2:-1].T, *path[-1:].T, colour="warn", width=2.0, arrow=True)
-        drawn.append(step)
+        drawn.append(step | {"label": "step"})
     numbers = {"b": float(theta[0]), "w": float(theta[1]), "|gradient|": norm}
     if params["scaled"]:
         numbers["slope in x"] = float(theta[1] / problem.width)

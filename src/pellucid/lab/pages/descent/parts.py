@@ -173,7 +173,7 @@ def level_panel(problem: Problem, box: Sequence[float]) -> Any:
     cost = 0.5 * np.einsum("ijk,kl,ijl->ij", spread, problem.hessian, spread)
     levels = cost.max() * np.geomspace(0.002, 0.8, 9)
     marks = [
-        contours(b, w, cost, levels),
+        contours(b, w, cost, levels) | {"label": "level lines of F"},
         points([problem.best[0]], [problem.best[1]], group="quiet", size=1.4, label="minimum"),
     ]
     title = "Parameters and level lines of the cost"

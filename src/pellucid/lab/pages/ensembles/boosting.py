@@ -42,9 +42,10 @@ def adaptive(where: Plane, model: BaseEstimator) -> list[Frame]:
         numbers["largest weight of a row"] = float(weight.max() * n)
         numbers |= {"training error": row["train_error"], "held-out error": test}
         codes = np.asarray(said["cells"], int).reshape(CELLS, CELLS)
-        marks = [regions(codes, where.box), *parts.weighed_rows(where, before * n)]
+        sized = parts.weighed_rows(where, before * n, "rows by D")
+        marks = [regions(codes, where.box, label="newest member"), *sized]
         alt = "Regions of the newest member; rows that weigh more are larger."
-        alphas = bars(np.arange(1, m + 2), model.alphas_[: m + 1])
+        alphas = bars(np.arange(1, m + 2), model.alphas_[: m + 1], label="α")
         box, title = (0, len(model.estimators_) + 1, 0, top), "Weight α of every member"
         words = "Weights of the members so far."
         scene = [
@@ -106,9 +107,10 @@ def tree_frame(
     mean = float(residual.mean())
     values = tree.predict(where.cells)
     far = max(float(np.abs(values).max()), LEAST)
+    look: dict[str, Any] = {"low": -far, "high": far, "diverging": True, "label": "newest tree h"}
     marks = [
-        heat(values.reshape(CELLS, CELLS), where.box, low=-far, high=far, diverging=True),
-        *parts.weighed_rows(where, residual / max(mean, LEAST)),
+        heat(values.reshape(CELLS, CELLS), where.box, **look),
+        *parts.weighed_rows(where, residual / max(mean, LEAST), "rows by |r|"),
     ]
     numbers = {"trees": m + 1, "mean |y − p|": mean, "log loss": loss}
     numbers["training error"] = wrong(stage[1].argmax(axis=1), where.y)

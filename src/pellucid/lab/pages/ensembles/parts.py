@@ -102,17 +102,17 @@ def still(where: Plane) -> Any:
 
 
 def vote_panel(where: Plane, codes: np.ndarray, m: int) -> Any:
-    marks = [regions(np.asarray(codes, int).reshape(CELLS, CELLS), where.box)]
+    marks = [regions(np.asarray(codes, int).reshape(CELLS, CELLS), where.box, label="vote")]
     return plane("data", marks, box=where.box, alt=f"Regions of the vote of {m} members.")
 
 
-def weighed_rows(where: Plane, w: np.ndarray) -> list[Any]:
+def weighed_rows(where: Plane, w: np.ndarray, label: str) -> list[Any]:
     """Rows whose size shows their weight, 1 being the average; weight 0 is left out."""
     marks, level = [], np.searchsorted((0.4, 0.9, 1.6, 3.0), w)
     for k, size in enumerate(SIZES):
         here = (level == k) & (w > 0)
         if here.any():
-            marks.append(points(*where.X[here].T, group=where.y[here], size=size))
+            marks.append(points(*where.X[here].T, group=where.y[here], size=size, label=label))
     return marks
 
 
@@ -195,8 +195,8 @@ def parallel(where: Plane, model: BaseEstimator) -> list[Frame]:
             f"rows ({number((drawn > 0).mean())}), alone it is wrong on {number(alone)} of the "
             f"others, all together out of bag on {number(out)}"
         )
-        cells = regions(codes.reshape(CELLS, CELLS), where.box)
-        marks = [cells, *weighed_rows(where, drawn.astype(float))]
+        cells = regions(codes.reshape(CELLS, CELLS), where.box, label="newest member")
+        marks = [cells, *weighed_rows(where, drawn.astype(float), "rows it drew")]
         alt = "Regions of the newest member; rows drawn twice are larger."
         scene = [
             vote_panel(where, votes.cells.argmax(axis=1), m),

@@ -80,7 +80,8 @@ def left_panel(known: Tests, model: Any) -> Panel:
     size = np.sqrt(np.diag(known.S))
     off = left / np.outer(size, size)
     box = (0.5, COLUMNS + 0.5, 0.5, COLUMNS + 0.5)
-    marks = [heat(off, box, low=-1.0, high=1.0, diverging=True)]
+    name = "S" if model is None else "what is left"
+    marks = [heat(off, box, low=-1.0, high=1.0, diverging=True, label=name)]
     title = "Correlations S" if model is None else "What is left of them, S − C"
     alt = "Correlations of all pairs of tests that the model does not explain."
     return plane("left", marks, title=title, x="test", y="test", box=box, equal=True, alt=alt)

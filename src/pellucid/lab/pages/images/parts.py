@@ -71,10 +71,11 @@ def boxed(values: Array) -> tuple[float, float, float, float]:
     return 0.5, values.shape[1] + 0.5, 0.5, values.shape[0] + 0.5
 
 
-def cells_of(values: Array, top: float, diverging: bool = False) -> Any:
+def cells_of(values: Array, top: float, diverging: bool = False, label: str = "") -> Any:
     """Rows from the top, as a picture is read."""
     low = -top if diverging else 0.0
-    return heat(values[::-1], boxed(values), low=low, high=max(top, 1e-12), diverging=diverging)
+    look: dict[str, Any] = {"diverging": diverging, "label": label}
+    return heat(values[::-1], boxed(values), low=low, high=max(top, 1e-12), **look)
 
 
 def grid(values: Array) -> Any:
@@ -106,7 +107,7 @@ def slide(sight: Sight) -> tuple[list[Frame], str]:
     f, k, z = sight.f, sight.k, sight.z
     known, top = np.zeros(z.shape, bool), max(float(np.abs(z).max()), 1.0)
     scale = float(np.abs(k).max())
-    weights = plane("kernel", [cells_of(k, scale, True), figures(k)])
+    weights = plane("kernel", [cells_of(k, scale, True, "k"), figures(k)])
     frames: list[Frame] = []
     for i in range(z.shape[0]):
         for j in range(z.shape[1]):
@@ -203,8 +204,8 @@ def lesson_frame(
     numbers["sum of its first column"] = short(float(k[:, 0].sum()))
     numbers["hidden sum"] = float(sight.k[:, 0].sum())
     top, scale = max(float(np.abs(target).max()), 1.0), float(np.abs(sight.k).max())
-    weights = [cells_of(k, scale, True), figures(k)]
-    maps = [cells_of(z, top, True), figures(z)]
+    weights = [cells_of(k, scale, True, "k"), figures(k)]
+    maps = [cells_of(z, top, True, "z"), figures(z)]
     left = [cells_of(z - target, top, True), figures(z - target)]
     panels = [plane("world", []), plane("kernel", weights), plane("map", maps), plane("left", left)]
     return Frame(step, J, float(np.abs(slope).max()), formula, numbers, {"panels": panels})

@@ -43,7 +43,7 @@ def steps(rows: Rows, params: dict[str, Any], seed: int) -> Judged:
         if growth is not None:
             label = "training error + VC, lines"
             marks.append(line(sizes, np.minimum(growth[: i + 1], 1.5), colour=1, label=label))
-        marks.append(points([n], [min(bound[i], 1.5)], group=0, size=1.2))
+        marks.append(points([n], [min(bound[i], 1.5)], group=0, size=1.2, label="this n"))
         panels = [plane("data", data), plane("bound", marks)]
         formula = (
             f"error ≤ {number(test)} + √(ln(N/δ) / (2 n)) = {number(test)} + √(ln({count}/{DELTA}) "

@@ -85,9 +85,9 @@ def wheel(k: int, now: int | None, scores: list[float]) -> list[Mark]:
     for i in range(k):
         x, y = sector(k, i)
         strong = i == now
-        marks.append(
-            area(x, y, colour="warn" if strong else "accent", opacity=0.75 if strong else 0.16)
-        )
+        look: dict[str, Any] = {"colour": "accent", "opacity": 0.16, "label": "folds"}
+        look = {"colour": "warn", "opacity": 0.75, "label": "this fold"} if strong else look
+        marks.append(area(x, y, **look))
         middle = 2 * np.pi * (i + 0.5) / k
         words = number(scores[i], 2) if i < len(scores) else str(i + 1)
         marks.append(text(0.68 * np.sin(middle), 0.68 * np.cos(middle), words))

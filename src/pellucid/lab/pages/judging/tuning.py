@@ -106,7 +106,7 @@ def frame_of(rows: Rows, tries: Tries, i: int) -> Frame:
     tally = np.bincount((found[:m] * size).round().astype(int), minlength=size + 1)
     colours = ["warn" if j == round(found[w] * size) else "accent" for j in range(size + 1)]
     data = [
-        regions(grid[w].reshape(CELLS, CELLS), rows.box),
+        regions(grid[w].reshape(CELLS, CELLS), rows.box, label="chosen rule"),
         points(*rows.X[chooser].T, group=rows.y[chooser], size=1.3, label="rows that choose"),
     ]
     tallied = [

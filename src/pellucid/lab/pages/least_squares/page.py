@@ -80,7 +80,8 @@ def frame_of(problem: Problem, method: str, path: Any, i: int, boxes: Any) -> Fr
         line(*inside.T, colour="warn", width=1.5),
         points(*inside[-1:].T, group=1, size=1.3, label="now"),
     ]
-    now = [rule(x=float(at[i]), colour="warn"), points([at[i]] * 2, theta, group=[0, 1], size=1.2)]
+    where = rule(x=float(at[i]), colour="warn", label="" if rows else "α")
+    now = [where, points([at[i]] * 2, theta, group=[0, 1], size=1.2)]
     names = problem.names
     numbers: dict[str, Any] = {"rows seen" if rows else "penalty α": m if rows else float(at[i])}
     numbers |= {names[0]: float(theta[0]), names[1]: float(theta[1])}

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.discriminant import RegularizedDiscriminantAnalysis
-from pellucid.lab.drawing import class_regions, heard, hushed, literals, number, vector
+from pellucid.lab.drawing import class_regions, heard, hushed, literals, number, sub, vector
 from pellucid.lab.pages.linear_classifiers.parts import Rows, Steps, sigmoid_panel, sigmoid_rows
 from pellucid.lab.scene import ellipse, plane, points, table
 from pellucid.lab.trace import Frame
@@ -59,7 +59,8 @@ def frame_of(rows: Rows, model: BaseEstimator, i: int, two: bool) -> Frame:
     means, covariances = np.asarray(model.means_), np.asarray(model.covariance_)
     marks = [class_regions(model, rows.box, CELLS)]
     for k, mean in enumerate(means):
-        marks += ellipse(mean, covariances[k], colour=k)
+        name = f"Σ{sub(k)}" if model.alpha > 0 else "Σ"
+        marks += ellipse(mean, covariances[k], colour=k, label=name)
     group, ring = np.arange(len(means)), np.ones(len(means), bool)
     marks.append(points(*means.T, group=group, size=1.8, ring=ring, label="means"))
     panels = [plane("data", marks)]

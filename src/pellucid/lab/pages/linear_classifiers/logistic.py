@@ -69,7 +69,8 @@ def frame_of(rows: Rows, run: Any, i: int) -> Frame:
     theta, row = path[i], history[i]
     b, w = float(theta[0]), theta[1:]
     _, _, cells = lattice(rows.box, CELLS)
-    shade = class_shades(1 / (1 + np.exp(-np.clip(b + cells @ w, -60, 60))), rows.box)
+    p = 1 / (1 + np.exp(-np.clip(b + cells @ w, -60, 60)))
+    shade = class_shades(p, rows.box, label="P(class 1 | x)")
     score = b + rows.X @ w
     way = path[: i + 1, 1:]
     drawn = [

@@ -59,13 +59,13 @@ def cells_of() -> int:
     return CELLS // 2 if COARSE.get() else CELLS
 
 
-def gram_panel(space: Space, K: Any, title: str) -> Any:
+def gram_panel(space: Space, K: Any, title: str, label: str = "K") -> Any:
     n = len(K)
     box = (0.5, n + 0.5, 0.5, n + 0.5)
     top = max(float(np.abs(K).max()), 1e-12)
-    marks = [
-        heat(K, box, low=-top if K.min() < -1e-9 else 0.0, high=top, diverging=K.min() < -1e-9)
-    ]
+    signed = K.min() < -1e-9
+    look: dict[str, Any] = {"low": -top if signed else 0.0, "high": top, "diverging": signed}
+    marks = [heat(K, box, **look, label=label)]
     alt, words = "The Gram matrix: likeness of every two rows.", "row, class by class"
     return plane("gram", marks, title=title, x=words, y="row", box=box, equal=True, alt=alt)
 
@@ -73,7 +73,7 @@ def gram_panel(space: Space, K: Any, title: str) -> Any:
 def score_panel(space: Space) -> Any:
     """The rows by their first two scores."""
     Z = space.model.transform(space.X)
-    marks = [points(Z[:, 0], Z[:, 1], group=np.asarray(space.y, int), label="")]
+    marks = [points(Z[:, 0], Z[:, 1], group=np.asarray(space.y, int), label="z")]
     alt = "The training rows by their first two scores."
     return plane("scores", marks, title="Rows by z₁ and z₂", x="z₁", y="z₂", alt=alt)
 
@@ -81,7 +81,8 @@ def score_panel(space: Space) -> Any:
 def value_panel(space: Space, d: int) -> Any:
     values = space.model.eigenvalues_ / space.total
     colours = [0 if j < d else "quiet" for j in range(len(values))]
-    marks = [bars(np.arange(1, len(values) + 1), values, colour=colours, width=0.6)]
+    at = np.arange(1, len(values) + 1)
+    marks = [bars(at, values, colour=colours, width=0.6, label="λ, as a share")]
     alt = "Shares of the variance of the components; those found so far are coloured."
     title, box = "Share of each direction", (0.3, MOST + 0.7, 0.0, 1.15 * float(values[0]))
     return plane("scree", marks, title=title, x="component", y="share", box=box, alt=alt)
@@ -101,7 +102,7 @@ def hill(space: Space) -> Frame:
     numbers = {"σ": space.kernel.sigma, "k with the nearest row": short(float(K.max()))}
     numbers |= {"k with the farthest row": short(float(K.min())), "rows": len(space.X)}
     n = cells_of()
-    shade = heat(seen.reshape(n, n), space.box, low=0.0, high=1.0)
+    shade = heat(seen.reshape(n, n), space.box, low=0.0, high=1.0, label="k")
     panels = [plane("data", [shade, ring]), gram_panel(space, space.K, "All likenesses K")]
     return Frame(0, 1.0, None, formula, numbers, {"panels": panels})
 
@@ -135,7 +136,7 @@ def centred(space: Space) -> Frame:
         formula = formula.split(": n −")[0] + f", {number(space.total)}"
     numbers = {"variance in all": short(space.total), "largest of K_c": short(float(Kc.max()))}
     numbers["least of K_c"] = short(float(Kc.min()))
-    panels = [plane("data", []), gram_panel(space, Kc, "Centred Gram matrix")]
+    panels = [plane("data", []), gram_panel(space, Kc, "Centred Gram matrix", "K_c")]
     return Frame(2, 1.0, None, formula, numbers, {"panels": panels})
 
 

@@ -73,10 +73,13 @@ def data_panel(table: Table, model: BaseEstimator) -> Any:
     """f as colour, its levels -1, 0, 1, and rings around the support vectors by kind."""
     x, y, cells = table.grid
     f = model.decision_function(cells).reshape(CELLS, CELLS)
-    marks = [heat(f, table.box, low=-2.0, high=2.0, diverging=True)]
+    marks = [heat(f, table.box, low=-2.0, high=2.0, diverging=True, label="f")]
     if np.ptp(f) > 1e-9:
         edge = contours(x, y, f, [-1.0, 1.0], colour=None, width=1.2)
-        marks += [{**edge, "dashed": True}, contours(x, y, f, [0.0], colour=None, width=2.4)]
+        marks += [
+            {**edge, "dashed": True, "label": "f = ±1"},
+            contours(x, y, f, [0.0], colour=None, width=2.4),
+        ]
     support = model.multipliers_ > 0
     n = int(support.sum())
     marks.append(points(*table.X[support].T, group=table.y[support], ring=np.ones(n, bool)))
@@ -91,7 +94,8 @@ def data_panel(table: Table, model: BaseEstimator) -> Any:
 def multiplier_panel(table: Table, model: BaseEstimator, top: float, price: float | None) -> Any:
     order = np.argsort(table.y, kind="stable")
     colours = [KINDS[kind] for kind in model.categories_[order].tolist()]
-    marks = [bars(np.arange(1, len(order) + 1), model.multipliers_[order], colour=colours)]
+    at = np.arange(1, len(order) + 1)
+    marks = [bars(at, model.multipliers_[order], colour=colours, label="a")]
     if price is not None and price <= 1.2 * top:
         marks.append(rule(y=price, colour="warn", label=f"C = {number(price)}"))
     change = float((table.y == 0).sum()) + 0.5
@@ -107,7 +111,7 @@ def hinge_panel(table: Table, model: BaseEstimator) -> Any:
     shown = np.clip(m, -2.5, 3.5)
     slack = np.maximum(0.0, 1.0 - shown)
     marks = [
-        line([-2.5, 1.0, 3.5], [3.5, 0.0, 0.0], colour="quiet"),
+        line([-2.5, 1.0, 3.5], [3.5, 0.0, 0.0], colour="quiet", label="ξ"),
         rule(x=1.0, label="margin"),
         points(shown, slack, group=table.y, size=0.8),
     ]

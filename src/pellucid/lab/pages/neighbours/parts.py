@@ -116,7 +116,7 @@ def painted(model: BaseEstimator, space: Space) -> Any:
     """The regions in the plane; columns of noise are held at 0."""
     n = CELLS if space.drop is not None else 2 * CELLS // 3  # many columns take longer
     codes = model.predict(space.lift(lattice(space.box, n)[2])).astype(int)
-    return regions(codes.reshape(n, n), space.box)
+    return regions(codes.reshape(n, n), space.box, label="ŷ")
 
 
 def data_panel(space: Space, marks: list[Any], alt: str) -> Any:
@@ -143,7 +143,7 @@ def circle(space: Space, radius: float, metric: str) -> Any:
         return line([], [])
     centre = space.lift(space.query[None])
     path = space.drop(centre + radius * round_ / size[:, None])
-    return line(path[:, 0], path[:, 1], colour="accent", width=2.0)
+    return line(path[:, 0], path[:, 1], colour="accent", width=2.0, label="edge of N")
 
 
 def asked(space: Space) -> Any:
@@ -154,7 +154,8 @@ def voters(space: Space, vote: Any) -> Any:
     train = np.flatnonzero(~held_rows(space.data))
     rows = space.data.X[train[vote.indices]]
     ring = np.ones(len(rows), bool)
-    return points(rows[:, 0], rows[:, 1], group=space.y[vote.indices].astype(int), ring=ring)
+    group = space.y[vote.indices].astype(int)
+    return points(rows[:, 0], rows[:, 1], group=group, ring=ring, label="voters")
 
 
 def vote_words(vote: Any, k: int) -> str:
@@ -167,7 +168,7 @@ def distance_panel(all_distances: Any, k: int) -> Any:
     high = 1.05 * max(float(all_distances[-1]), 1e-12)
     marks = [
         line(rank, all_distances, colour="quiet"),
-        points([k], [all_distances[k - 1]], group="accent", size=1.6),
+        points([k], [all_distances[k - 1]], group="accent", size=1.6, label="d"),
         rule(x=k, colour="accent", label=f"k = {k}"),
     ]
     title, x, box = "Distance from the query", "rows, nearest first", (0, len(rank) + 1, 0, high)
@@ -280,11 +281,12 @@ def by_row(space: Space, params: dict[str, Any]) -> Made:
 def cell_lines(space: Space, m: int, params: dict[str, Any]) -> list[Any]:
     """The edges of the exact cells, where the distance has straight ones."""
     rows = space.data.X[~held_rows(space.data)][:m]
-    seen = points(*rows.T, group=space.y[:m].astype(int), ring=np.ones(m, bool))
+    group = space.y[:m].astype(int)
+    seen = points(*rows.T, group=group, ring=np.ones(m, bool), label="rows so far")
     if space.drop is None or params["metric"] != "euclidean":
         return [seen]
     corners = space.lift(np.array([[space.box[0], space.box[2]], [space.box[1], space.box[3]]]))
     gap, path = np.full((1, 2), np.nan), []
     for cell in voronoi_cells(space.Z[:m], bounds=spanned(*corners)).polygons:
         path += [space.drop(np.vstack([cell, cell[:1]])), gap] if len(cell) else []
-    return [line(*np.vstack(path).T, colour="quiet", width=1.0), seen]
+    return [line(*np.vstack(path).T, colour="quiet", width=1.0, label="cells"), seen]

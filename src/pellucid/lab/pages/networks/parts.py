@@ -113,8 +113,11 @@ def network_panel(
     for _, layer, i, j, w in sorted(kept, key=lambda e: e[1:4]):
         strong = (layer, i, j) in lit_edges
         ends = {"source": number_of[layer, i], "target": number_of[layer + 1, j], "arrow": False}
+        spoken = {"name": "w"} if strong or not lit_edges else {}
         look = {"colour": 0 if w >= 0 else 1, "dashed": w < 0, "lit": strong}
-        edges.append({**ends, **look, **({"label": number(w, 2)} if few or strong else {})})
+        edges.append(
+            {**ends, **spoken, **look, **({"label": number(w, 2)} if few or strong else {})}
+        )
     alt = "The units of the network and the weights between them."
     return graph("network", nodes, edges, title=title, alt=alt)
 

@@ -32,7 +32,8 @@ def columns_trace(data: LabData, params: dict[str, Any], seed: int) -> Trace:
     share = np.cumsum(whole.eigenvalues_) / whole.eigenvalues_.sum()
     enough = int(np.searchsorted(share, 0.9) + 1)
     d = len(whole.eigenvalues_)
-    marks = [bars(np.arange(1, d + 1), whole.eigenvalues_, colour=["quiet"] * d, width=0.6)]
+    look: dict[str, Any] = {"colour": ["quiet"] * d, "width": 0.6, "label": "λ"}
+    marks = [bars(np.arange(1, d + 1), whole.eigenvalues_, **look)]
     scree = "Scree: eigenvalues of six columns"
     bars_alt = "The eigenvalues of six columns as bars; those in use are coloured."
     title = "The ringed row, column by column"

@@ -30,7 +30,8 @@ def rows_panel(data: LabData, title: str) -> Panel:
 
 def scree(values: np.ndarray, noise: float | None = None) -> list[Mark]:
     """Eigenvalues as bars; the noise level of probabilistic PCA as a line."""
-    marks = [bars(np.arange(1, len(values) + 1), values, colour=[0] * len(values), width=0.5)]
+    n = len(values)
+    marks = [bars(np.arange(1, n + 1), values, colour=[0] * n, width=0.5, label="λ")]
     return marks + ([] if noise is None else [rule(y=noise, colour="warn", label="noise σ²")])
 
 
