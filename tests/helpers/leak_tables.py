@@ -6,7 +6,7 @@ from sklearn import datasets
 
 from pellucid.data import load_table
 
-LEAKS = ("PEL301", "PEL302", "PEL303", "PEL307", "PEL308")
+LEAKS = ("PEL301", "PEL302", "PEL303", "PEL307", "PEL308", "PEL311")
 
 
 def inputs(rng, n=240):

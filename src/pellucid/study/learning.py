@@ -489,7 +489,7 @@ class Study:
         outcomes, choice = self._done["train"].outcomes, self._done["choice"]
         rows, late = self.split().train, self._deadline()
         found = find_suspicion(self._workshop, outcomes, choice, self.frame, rows, self.plan, late)
-        if found is not None and not found.perfect and "PEL309" in self.ignore:
+        if found is not None and suspicion_finding(found).code in self.ignore:
             found = None
         self._done["hurried"] = found is None and late is not None and time.monotonic() > late
         return found

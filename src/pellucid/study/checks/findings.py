@@ -307,6 +307,14 @@ FINDINGS: dict[str, Rule] = {
         "If they are not known when predictions are made, the model is worth what is left.",
         "Check when they become known. Drop them if late, or name them under keep.",
     ),
+    "PEL311": Rule(
+        "error",
+        "Target is the difference of two dates",
+        "In 99 of 100 rows the target is the time between two dates, in some unit and up to a "
+        "constant and rounding; a count from 1970, or a whole year, may stand for a date.",
+        "The answer is arithmetic, not learning, whether a model finds it or not.",
+        "Drop the later date, or both. Name them under keep if they will be known beforehand.",
+    ),
     "PEL401": Rule(
         "warning",
         "Underfit",

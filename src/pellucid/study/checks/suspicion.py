@@ -13,6 +13,8 @@ from many columns. So a reason must be short, and two things must hold of it:
                     and no more than a third of the columns
     combinations    a number that is the sum, difference, mean, product or ratio of a few columns,
                     or follows from them up to its own rounding (R^2 >= 0.999)
+    times           a number that is the difference of two dates (``time_differences``): suspect
+                    whatever the score, since a model may or may not find it
     groups          a column whose levels hold one target each, which is asked by folds of whole
                     levels
 
@@ -41,6 +43,7 @@ from pellucid.study.candidates.training import Outcome, Workshop, run_candidate
 from pellucid.study.checks.data import spaced
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of, is_tight
+from pellucid.study.checks.time_differences import DAY, step_of, time_difference
 from pellucid.study.judging.measure import DEVIANCES, fold_interval
 from pellucid.study.reading.profiles import NUMBERS, Column, read_columns
 from pellucid.study.records import Finding, Plan, Suspicion
@@ -55,8 +58,11 @@ SCREEN = 0.9  # out-of-fold R^2 or AUC from which a single column is asked
 MOST_SINGLES = 4
 SURE = 0.9  # of the rows with, and of those without, some content that are of one class
 SAMPLE = 20_000  # rows looked at
+FEWER = 2_000  # of them for differences of times: these hold row by row
 SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
 ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
+ALONE = 0.5  # of what the best single column leaves: with more it needs no others
+TIMES = "times"  # the target is the difference of two dates
 SQUARED = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "r2", *DEVIANCES)
 
 
@@ -142,6 +148,10 @@ def find_suspicion(
     chosen, best = outcomes[choice.chosen], outcomes[choice.best]
     guess = next(one for one in outcomes if one.complexity == 0)
     task = shop.scorer.task
+    if task.kind == "regression" and (deadline is None or time.monotonic() < deadline):
+        between = _between(Bench(shop, chosen, guess), rows, plan)
+        if between is not None:
+            return between
     if chosen.complexity == 0 or task.kind not in ("binary", "multiclass", "regression"):
         return None
     bench = Bench(shop, chosen, guess)
@@ -160,9 +170,11 @@ def find_suspicion(
 
 
 def suspicion_finding(found: Suspicion) -> Finding:
-    """PEL307, or PEL309 where the score is strong only, with both scores."""
+    """PEL307, PEL309 where the score is strong only, PEL311 of dates; with both scores."""
     evidence = found.to_dict()
     del evidence["columns"], evidence["perfect"]
+    if found.how == TIMES:
+        return finding("PEL311", found.columns, **evidence)
     return finding("PEL307" if found.perfect else "PEL309", found.columns, **evidence)
 
 
@@ -291,14 +303,34 @@ def _switch(column: Column, y: Any) -> str:
 # --- combinations
 
 
+def _between(bench: Bench, rows: IntArray, plan: Plan) -> Suspicion | None:
+    """The target is the difference of two dates, with what is left without them."""
+    shop = bench.shop
+    pick = spaced(len(rows), FEWER)
+    at = rows if pick is None else rows[pick]
+    kinds = {n: k for n, k in shop.own_kinds().items() if n not in plan.keep}
+    names = [n for n, kind in kinds.items() if kind in ("date", *NUMBERS)]
+    columns = list(read_columns(shop.frame[at].select(names)).values())
+    told = time_difference(columns, np.asarray(shop.y)[at], shop.scorer.task.target[0])
+    if told is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rest = bench.refit([n for n in shop.kinds if n not in told.names])
+    if rest is None:
+        return None
+    whole = bench.interval(bench.chosen.scores)
+    return Suspicion(told.names, TIMES, told.clause, whole, rest, bench.guess, bench.metric)
+
+
 def _combination(columns: list[Column], y: Array) -> Reason | None:
-    """A few numeric columns whose sum, mean, difference, product or ratio is the target."""
+    """A few columns whose sum, mean, difference, product or ratio is the target; dates in days."""
     usable, cells = [], []
     for c in columns:
-        filled = c.kind in NUMBERS and c.distinct > 2 and c.numbers is not None
+        filled = c.kind in (*NUMBERS, "date") and c.distinct > 2 and c.numbers is not None
         if filled and np.isfinite(c.numbers).mean() > 0.9:  # type: ignore[arg-type]
             usable.append(c)
-            cells.append(c.numbers)
+            cells.append(c.numbers / DAY if c.kind == "date" else c.numbers)  # type: ignore[operator]
     if len(usable) < 2:
         return None
     X = np.column_stack(cells)  # type: ignore[arg-type]
@@ -308,7 +340,8 @@ def _combination(columns: list[Column], y: Array) -> Reason | None:
         return None
     clause, chosen = _sum_clause(X, y)
     if not clause and (y != 0).all():
-        some = np.flatnonzero((X != 0).all(axis=0))
+        numbers = np.array([c.kind != "date" for c in usable])
+        some = np.flatnonzero((X != 0).all(axis=0) & numbers)
         clause, own = _product_clause(np.log(np.abs(X[:, some])), np.log(np.abs(y)))
         chosen = [int(some[j]) for j in own]
         if clause and not _same_signs(X[:, chosen], y):
@@ -349,17 +382,44 @@ def _forward(X: Array, y: Array) -> tuple[list[int], Array, Array]:
 
 def _sum_clause(X: Array, y: Array) -> tuple[str, list[int]]:
     chosen, c, e = _forward(X, y)
-    if len(chosen) < 2 or e @ e > (1 - SIMPLE) * float(((y - y.mean()) ** 2).sum()):
+    if len(chosen) < 2 or e.std() > ALONE * _left_by_one(X[:, chosen], y):
         return "", []
-    size, k = np.abs(c), len(c)
-    if np.ptp(size) <= EQUAL * size.max():
-        if abs(size.mean() * k - 1) <= EQUAL and (c > 0).all():
-            return "whose mean it is", chosen
-        if abs(size.mean() - 1) <= EQUAL:
-            return f"whose {'sum' if (c > 0).all() else 'difference'} it is", chosen
-    unit = _unit(y)
-    if unit and e.std() <= ROUNDING * unit and y.std() >= FINE * unit:
-        return "from which it follows up to rounding", chosen
+    if e @ e <= (1 - SIMPLE) * float(((y - y.mean()) ** 2).sum()):
+        size, k = np.abs(c), len(c)
+        if np.ptp(size) <= EQUAL * size.max():
+            if abs(size.mean() * k - 1) <= EQUAL and (c > 0).all():
+                return "whose mean it is", chosen
+            if abs(size.mean() - 1) <= EQUAL:
+                return f"whose {'sum' if (c > 0).all() else 'difference'} it is", chosen
+        unit = _unit(y)
+        if unit and e.std() <= ROUNDING * unit and y.std() >= FINE * unit:
+            return "from which it follows up to rounding", chosen
+    return _coarse_clause(X, y, chosen)
+
+
+def _left_by_one(X: Array, y: Array) -> float:
+    """The spread of y that the best single column leaves."""
+    r = (X - X.mean(axis=0)).T @ (y - y.mean()) / (len(y) * X.std(axis=0) * y.std())
+    return float(y.std() * np.sqrt(max(1 - (r**2).max(), 0.0)))
+
+
+def _coarse_clause(X: Array, y: Array, chosen: list[int]) -> tuple[str, list[int]]:
+    """The first columns from which y follows up to its own steps, in every row."""
+    step = step_of(y)
+    for k in range(2, len(chosen) + 1):
+        own = chosen[:k]
+        scale = X[:, own].std(axis=0)
+        Z = (X[:, own] - X[:, own].mean(axis=0)) / scale
+        c = np.linalg.lstsq(Z, y - y.mean(), rcond=None)[0]
+        # the residuals fill a step, sd 1/12^(1/2); a fitted value errs by that times (k+1)/n)^(1/2)
+        room = step * (1 + 4 * np.sqrt((k + 1) / len(y) / 12))
+        if np.ptp(y - Z @ c) <= room:
+            size = np.abs(c / scale)
+            if k == 2 and np.ptp(size) <= EQUAL * size.max():
+                what = "sum" if c.prod() > 0 else "difference"
+                times = "" if abs(size.mean() - 1) <= EQUAL else f", times {size.mean():.3g},"
+                return f"whose {what}{times} it is up to rounding", own
+            return "from which it follows up to rounding", own
     return "", []
 
 

@@ -51,6 +51,7 @@ BEYOND = 10  # times the yardstick's error, or 1: a loss as large as that is no 
 ALL = 0.95  # of the yardstick's error: a gain as large as that leaves none
 LEAKS = ("PEL301", "PEL302")
 FALLS_APART = "the score falls apart without the columns named"
+RECKONED = "the target is the difference of two dates in the table"
 GIVEN_AWAY = "columns that give the target away were kept, since no other is left"
 REASONS = {  # by ``Gain.reason``
     "interval": "the interval of the gain over the yardstick lies above 0, and the folds agree",
@@ -163,7 +164,9 @@ def _reason(case: Case, kind: str) -> str:
     """Why it is this verdict, in the words of the evidence."""
     if kind != "suspect":
         return REASONS[case.gain.reason()]
-    return FALLS_APART if case.suspicion is not None and case.suspicion.perfect else GIVEN_AWAY
+    if case.suspicion is None or not case.suspicion.perfect:
+        return GIVEN_AWAY
+    return RECKONED if case.suspicion.how == "times" else FALLS_APART
 
 
 # --- what was achieved ---------------------------------------------------------------------------
