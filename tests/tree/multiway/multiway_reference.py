@@ -99,7 +99,7 @@ def ask_categories(codes: Any, Q: Array, w: Array, j: int, rules: Rules) -> Ques
 def ask_number(
     x: Array, label: Any, Q: Array, w: Array, j: int, rules: Rules, column: Array
 ) -> Question | None:
-    """The best threshold between neighbouring values where the label changes."""
+    """The best threshold between neighbouring values, but for C4.5 where the label changes."""
     c45 = rules.criterion == "gain_ratio"
     known = np.flatnonzero(~np.isnan(x))
     known = known[np.argsort(x[known], kind="stable")]
@@ -110,7 +110,7 @@ def ask_number(
     begin = np.concatenate([[0], last + 1])
     low = np.minimum.reduceat(label[known], begin)
     high = np.maximum.reduceat(label[known], begin)
-    change = np.minimum(low[:-1], low[1:]) != np.maximum(high[:-1], high[1:])
+    change = c45 | (np.minimum(low[:-1], low[1:]) != np.maximum(high[:-1], high[1:]))
     size = np.minimum(last + 1, len(known) - last - 1)
     ahead = np.cumsum(w[known])[last]
     least = np.clip(0.1 * w[known].sum() / Q.shape[1], 2, 25) if c45 else 0.0

@@ -113,6 +113,14 @@ def test_two_branches_of_two_cases():
     assert more.node_count_ == 4  # a third branch may be smaller
 
 
+def test_a_number_is_cut_among_rows_of_one_class_where_the_sides_ask_for_it():
+    """Two cases on either side: the cut where the label changes is not to be had."""
+    X, y = np.arange(4.0)[:, None], [0, 1, 1, 1]
+    model = MultiwayTreeClassifier(pruning=None).fit(X, y)
+    assert_array_equal(model.tree_.value[1:, 0], [[0.5, 0.5], [0.0, 1.0]])
+    assert MultiwayTreeClassifier("entropy", max_depth=1).fit(X, y).tree_.threshold[0] == 0.5
+
+
 def test_pruning_follows_the_criterion():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)

@@ -1,8 +1,8 @@
 r"""ID3 and C4.5: one branch for every category.
 
 Splitting    a categorical attribute makes one child for every value present at the node and is
-             used once on a path; a numeric one is cut at a threshold where the label changes and
-             may recur
+             used once on a path; a numeric one is cut at a threshold where the label changes
+             (C4.5: at any) and may recur
 Criterion    entropy (ID3): information gain; gain_ratio (C4.5): gain / H_A; gini, squared_error:
              decrease of impurity
 C4.5         gain_ratio asks only questions of at least average gain with two branches of two

@@ -237,7 +237,11 @@ def least_side(known_weight, n_classes):
 
 @jit
 def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
-    """(merit, gain, rank below, rank above, side) of the best cut where the label changes."""
+    """(merit, gain, rank below, rank above, side) of the best cut.
+
+    Without a least weight of the sides some best cut lies where the label changes: others are left
+    out but for C4.5, which weighs them all.
+    """
     rank, label = cells.rank[j], room.label
     m, now = sort_places(rank, rows, cells.size[j], room)
     order = room.order[now]
@@ -266,7 +270,7 @@ def score_numbers(cells, j, rows, w, criterion, min_leaf, fractions, room):
             if label[order[end]] != own:
                 own = -1
             end += 1
-        changes = i > 0 and (own < 0 or single < 0 or own != single)
+        changes = ratio or own < 0 or single < 0 or own != single
         wide = (
             i > 0 and min(i, m - i) >= min_leaf and min(ahead, known_weight - ahead) >= side_weight
         )

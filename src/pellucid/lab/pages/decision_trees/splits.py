@@ -34,12 +34,12 @@ def worth(sums: Any, lost: float, criterion: str, threshold: Any) -> Worth:
     return Worth(threshold, gain * total / (total + lost), class_impurity(size, "entropy"))
 
 
-def c45_cut(found: Worth, sums: Any, tries: int, weight: float, known: Any) -> Worth | None:
-    """C4.5's cut of a number: the greatest gain, less the price of choosing among ``tries``.
+def c45_cut(found: Worth, weight: float, known: Any) -> Worth | None:
+    """C4.5's cut of a number: the greatest gain, less the price of choosing among the cuts.
 
     The threshold is the largest of the ``known`` values up to the midpoint.
     """
-    paid = found.gain - np.log2(max(tries, 1)) / weight
+    paid = found.gain - np.log2(max(len(found.gain), 1)) / weight
     best = int(np.argmax(paid)) if len(paid) else 0
     if not len(paid) or not paid[best] > 0:
         return None
@@ -85,7 +85,7 @@ def divisions(grown: Grown, node: int, j: int) -> Worth | None:
         if ratio and (sums.sum(axis=2) >= 2 - 1e-9).sum() < 2:
             return None
         return worth(sums, lost, criterion, np.array([np.nan]))
-    cuts = candidate_thresholds(x, y, rule="midpoint" if cart else "label_change")
+    cuts = candidate_thresholds(x, y, rule="midpoint" if cart or ratio else "label_change")
     low = (x[None, :] <= cuts[:, None]) @ np.where(missing[:, None], 0.0, cells)
     sums = np.stack([low, cells[~missing].sum(axis=0) - low], axis=1)
     if not cart:
@@ -96,13 +96,10 @@ def divisions(grown: Grown, node: int, j: int) -> Worth | None:
             return worth(sums, lost, criterion, cuts) if len(cuts) else None
         column = grown.table[:, j]
         least = np.clip(0.1 * w[~missing].sum() / cells.shape[1], 2, 25) - 1e-9
-        every = candidate_thresholds(x, y, rule="midpoint")
-        below = ((x[None, :] <= every[:, None]) & ~missing) @ w
-        tries = int((np.minimum(below, w[~missing].sum() - below) >= least).sum())
         side = ((x[None, :] <= cuts[:, None]) & ~missing) @ w
         wide = np.minimum(side, w[~missing].sum() - side) >= least
         found = worth(sums[wide], lost, criterion, cuts[wide])
-        return c45_cut(found, sums, tries, float(w.sum()), column[~np.isnan(column)])
+        return c45_cut(found, float(w.sum()), column[~np.isnan(column)])
     if missing.any():  # a missing cell goes where it helps more; known or not is a question too
         sides = [sums + none * np.eye(2)[s][:, None] for s in (0, 1)]
         gains = [worth(side, 0.0, criterion, cuts).gain for side in sides]
