@@ -101,6 +101,17 @@ def test_each_tree_is_the_exact_tree_of_its_bag():
         assert_same_tree(forest.forest_.tree(b), tree)
 
 
+def test_each_regression_tree_is_the_exact_tree_of_its_bag():
+    """Columns that divide a small bag alike tie, whichever side of the cut holds which rows."""
+    for seed in range(20):
+        draws = np.random.default_rng(seed)
+        A, a = draws.normal(size=(60, 3)), draws.normal(size=60)
+        forest = RandomForestRegressor(5, random_state=seed).fit(A, a)
+        for b, rows in enumerate(forest.estimators_samples_):
+            tree = DecisionTreeRegressor().fit(A, a, sample_weight=np.bincount(rows, minlength=60))
+            assert_same_tree(forest.forest_.tree(b), tree.tree_)
+
+
 def test_a_large_table_is_as_good_as_scikit_learn():
     A, a = make_classification(9000, 10, n_informative=6, random_state=0)
     ours = RandomForestClassifier(30, random_state=0).fit(A[:6000], a[:6000])

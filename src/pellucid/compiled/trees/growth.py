@@ -26,9 +26,9 @@ from pellucid.compiled.trees.search import (
     ABSOLUTE,
     GINI,
     NOTHING,
-    TIE,
     Limits,
     Problem,
+    above,
     all_same,
     known_end,
     mix,
@@ -186,7 +186,7 @@ def search(P, lim, s, e, w, lower, upper, key, state, first, last, room):
                 P, lim, f, s, e, T, w, room.left, lower, upper, key, room.scores
             )
         varied = varied or at >= NOTHING
-        if at >= 0 and (column < 0 or found > best + TIE * abs(best)):
+        if at >= 0 and (column < 0 or found > above(best)):
             best, column, place, side, threshold = found, f, at, to, t
             room.levels.kept[:] = room.levels.side
             if best >= perfect:
@@ -436,7 +436,7 @@ class Driver:
     def _best(found: Any) -> Any:
         best = (-np.inf, NOTHING, NOTHING, 0, 0.0)
         for one in found:  # in the order of the columns: ties go to the lowest
-            if one[1] >= 0 and (best[1] < 0 or one[0] > best[0] + TIE * abs(best[0])):
+            if one[1] >= 0 and (best[1] < 0 or one[0] > above(best[0])):
                 best = one
         return best
 

@@ -91,6 +91,12 @@ def row_of(P, key):
 
 
 @jit
+def above(best):
+    """What a later question must exceed to be better than ``best`` by more than rounding."""
+    return best + TIE * abs(best) if best > -np.inf else best
+
+
+@jit
 def add_row(classes, row, stat, weight, L):
     """Add one row to the sums L; returns its weight."""
     w = np.int64(1) if len(weight) == 0 else weight[row]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.trees.growth import draw_column
-from pellucid.compiled.trees.search import mix, random_threshold
+from pellucid.compiled.trees.search import above, mix, random_threshold
 from pellucid.core.runtime.jit import jit
 from pellucid.ensemble.forest.kernels.growth import LEAF, Bag, class_score, pair_score
 
@@ -211,7 +211,7 @@ def best_cut(
                 found = pair_score(task, wl, side[k, 2], w, t, shift)
             else:
                 found = class_score(task, left, total, wl, w - wl)
-            if found > best:
+            if found > above(best):
                 best, best_column, best_at = found, side[k, 0], span[k, 2]
         j += some
     whole = pair_score(task, w, t, w, t, shift) if two else class_score(task, total, total, w, zero)

@@ -10,7 +10,8 @@ rows costs 20 steps whatever the number of bins.
     more classes by gini           sum_k L_k^2 / W_L + sum_k R_k^2 / W_R
 
 All sums are whole numbers, so that the same division of the rows scores the same bits in every
-column and does not depend on the order of the rows: weight 2 equals a row written twice.
+column and does not depend on the order of the rows: weight 2 equals a row written twice. Scores
+that differ by rounding are ties, and the first question wins, as in the tree of one bag.
 The nodes come in preorder: the left child of node i is i + 1.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.compiled.trees.growth import draw_column
-from pellucid.compiled.trees.search import ALMOST, mix, random_threshold, x_log_x
+from pellucid.compiled.trees.search import ALMOST, above, mix, random_threshold, x_log_x
 from pellucid.core.runtime import simd
 from pellucid.core.runtime.jit import jit
 
@@ -236,7 +237,7 @@ def scan_pairs(task, room, missing, side, w, best, only):
         wl, tl, nl = hist[missing, 0], hist[missing, 1], hist[missing, 2]
     place, after, waiting = np.int64(-1), np.int64(-1), False
     simple = task.criterion != ENTROPY and task.min_leaf <= 1 and task.min_weight <= 1
-    rest, all_w = float(t - shift * w), float(w)
+    rest, all_w, hurdle = float(t - shift * w), float(w), above(best)
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
@@ -261,8 +262,9 @@ def scan_pairs(task, room, missing, side, w, best, only):
                 continue
             else:
                 score = pair_score(task, wl, tl, w, t, shift)
-            if score > best:
+            if score > hurdle:
                 best, place, after, waiting = score, c, np.int64(-1), True
+                hurdle = above(best)
     return best, place, after
 
 
@@ -275,7 +277,7 @@ def scan_classes(task, room, missing, side, w, best, only):
     for k in range(K + 1):
         left[k] = hist[missing, k] if side == 1 else 0
         wl += left[k] if k < K else 0
-    place, after, waiting = np.int64(-1), np.int64(-1), False
+    place, after, waiting, hurdle = np.int64(-1), np.int64(-1), False, above(best)
     for word in range(len(marks)):
         bits = marks[word]
         while bits != np.uint64(0):
@@ -297,8 +299,9 @@ def scan_classes(task, room, missing, side, w, best, only):
             if min(nl, n - nl) < task.min_leaf or min(wl, w - wl) < task.min_weight:
                 continue
             score = class_score(task, left, total, wl, w - wl)
-            if score > best:
+            if score > hurdle:
                 best, place, after, waiting = score, c, np.int64(-1), True
+                hurdle = above(best)
     return best, place, after
 
 
