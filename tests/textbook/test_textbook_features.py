@@ -42,7 +42,7 @@ def test_power_transform():
         power = power_transform(x)
         same(log_likelihood(x, power), log_likelihood(x, model.lambdas_[0]))
         # looser: values alone find the place of a flat top to the root of their rounding
-        assert_allclose(power, model.lambdas_[0], rtol=1e-7)
+        assert_allclose(power, model.lambdas_[0], atol=1e-6)
         same(bend(x, model.lambdas_[0]), model.transform(x[:, None])[:, 0], atol=1e-9)
 
 

@@ -11,6 +11,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from agreement import LOOSEST
 from sklearn.base import BaseEstimator
 
 import pellucid
@@ -20,6 +21,9 @@ BOOK = Path(textbook.__file__).parent
 FILES = sorted(p for p in BOOK.rglob("*.py") if p.name != "__init__.py")
 PARAMETERS = [pytest.param(p, id=str(p.relative_to(BOOK))) for p in FILES]
 ROOT = BOOK.parents[2]
+TESTS = [
+    pytest.param(p, id=p.stem) for p in sorted(Path(__file__).parent.rglob("test_textbook_*.py"))
+]
 ALLOWED = {"numpy", "scipy", *sys.stdlib_module_names}
 
 
@@ -97,6 +101,81 @@ def test_every_file_is_tested_against_its_fast_twin():
     tests = "\n".join(p.read_text() for p in Path(__file__).parent.rglob("test_textbook_*.py"))
     names = {".".join(p.relative_to(BOOK).with_suffix("").parts) for p in FILES}
     assert not {name for name in names if f"pellucid.textbook.{name} import" not in tests}
+
+
+COMPARISONS = {"assert_allclose", "assert_almost_equal", "assert_array_almost_equal"}
+COMPARISONS |= {"assert_approx_equal", "allclose", "approx", "isclose"}
+TOLERANCES = {"rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "decimal", "significant"}
+
+
+def called(node):
+    """The names of the functions that an expression calls."""
+    functions = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in functions}
+
+
+def is_tight(node):
+    return isinstance(node, ast.Constant) and abs(node.value) <= LOOSEST
+
+
+def is_loose(node):
+    """Whether more than ``LOOSEST`` may pass: a tolerance, ``abs(..) < ..``, rounded numbers."""
+    if isinstance(node, ast.Call):
+        stated = [is_tight(word.value) for word in node.keywords if word.arg in TOLERANCES]
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return not all(stated) or (name in COMPARISONS and not stated)
+    if isinstance(node, ast.Compare):
+        less, more = node.left, node.comparators[-1]
+        if isinstance(node.ops[0], ast.Gt | ast.GtE):
+            less, more = more, less
+        if isinstance(node.ops[0], ast.Eq):
+            return bool(called(node) & {"round", "around"})
+        return bool(called(less) & {"abs", "norm"}) and not is_tight(more)
+    return False
+
+
+def unreasoned(text):
+    """Lines with a loose comparison that has no reason, and reasons of nothing loose."""
+    tree, tokens = ast.parse(text), tokenize.generate_tokens(io.StringIO(text).readline)
+    asserted = [p for n in ast.walk(tree) if isinstance(n, ast.Assert) for p in ast.walk(n.test)]
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    loose = {n: range(n.lineno - 1, n.end_lineno + 1) for n in {*asserted, *calls} if is_loose(n)}
+    reasons = {t.start[0] for t in tokens if re.match(r"# looser: \w", t.string)}
+    bare = {n.lineno for n, near in loose.items() if not reasons & set(near)}
+    return sorted(bare | reasons - {i for near in loose.values() for i in near})
+
+
+@pytest.mark.parametrize("path", TESTS)
+def test_agreement_is_to_1e_8_or_says_why_not(path):
+    """``same`` of ``agreement.py``, or ``# looser: why`` on the line or the one above."""
+    found = unreasoned(path.read_text(encoding="utf-8"))
+    assert not found, f"{path.name}: lines {found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("same(a, b)", []),
+        ("same(a, b, atol=1e-9)", []),
+        ("same(a, b, atol=1e-7)", [1]),
+        ("same(a, b, rtol=loose)", [1]),
+        ("assert_allclose(a, b)", [1]),
+        ("np.testing.assert_allclose(a, b, rtol=1e-10)", []),
+        ("# looser: float32\nassert_allclose(a, b, atol=1e-6)", []),
+        ("assert_allclose(\n    a, b, atol=1e-6\n)  # looser: float32", []),
+        ("assert a == pytest.approx(b)", [1]),
+        ("assert a == pytest.approx(b, rel=1e-9)", []),
+        ("assert np.abs(a - b).max() < 0.1", [1]),
+        ("assert abs(a - b) <= 1e-9", []),
+        ("assert 0.1 > abs(a - b)", [1]),
+        ("assert abs(a - b) > 0.1", []),
+        ("assert a.round(3) == b", [1]),
+        ("# looser: nothing is\nsame(a, b)", [1]),
+        ("# looser:\nassert_allclose(a, b)", [2]),
+    ],
+)
+def test_a_loose_comparison_is_seen(text, found):
+    assert unreasoned(text) == found
 
 
 def test_the_table_of_methods_is_true():

@@ -105,7 +105,7 @@ def test_batch_normalisation():
 
 
 def test_autoencoder():
-    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4)) + 0.3 * rng.normal(size=(60, 4))
+    X = rng.normal(size=(60, 4)) * [1.5, 1.2, 0.7, 0.6]
     book = autoencoder(X, 2, rng)
     best = PCA(2).fit(X).reconstruction_error_ / (2 * len(X))
     same(book.loss, best)

@@ -62,9 +62,11 @@ def test_bagging():
     same_mean(drawn, unique_share(60))
 
 
-def test_random_forest():
-    X, y = problem(1)
-    fast = pellucid.RandomForestRegressor(5, max_features=None, random_state=0).fit(X, y)
+@pytest.mark.parametrize("seed", [1, 1001, 2001, 5001])
+def test_random_forest(seed):
+    """Small bags hold divisions that several columns make: the first of them asks."""
+    X, y = problem(seed)
+    fast = pellucid.RandomForestRegressor(5, max_features=None, random_state=seed).fit(X, y)
     forest = random_forest(X, y, 3, fast.estimators_samples_, np.random.default_rng(0))
     same(forest(X + 0.1), fast.predict(X + 0.1), atol=1e-10)
 

@@ -156,8 +156,10 @@ def test_natural_spline():
     same(basis(X[:, 0], t) @ natural_spline(X[:, 0], y, t), fast, atol=1e-8)
 
 
-def test_smoothing_spline():
-    rng = np.random.default_rng(10)
+@pytest.mark.parametrize("seed", [10, 5010])
+def test_smoothing_spline(seed):
+    """In the second table two knots are 1e-4 apart."""
+    rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(0, 5, 30))
     y = np.sin(x) + 0.2 * rng.normal(size=30)
     fit = smoothing_spline(x, y, 0.3)

@@ -104,7 +104,7 @@ def test_id3():
     same([id3_tree.shares(ours, x) for x in new], expected)
 
 
-@pytest.mark.parametrize("seed", [8, 9, 10, 11])
+@pytest.mark.parametrize("seed", range(8, 24))
 def test_c45(seed):
     X, y = problem(seed, K=2)
     c, _ = codes(seed, n=len(y))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
 
 class State(NamedTuple):
@@ -25,7 +26,8 @@ def rounds(X: np.ndarray, w: np.ndarray, t: np.ndarray, tol: float = 1e-10) -> I
     """The start, then the parameters after each round."""
     before = -np.inf
     while True:
-        joint = np.log(w) + X @ np.log(t).T + (1 - X) @ np.log(1 - t).T  # (n, k)
+        cells = xlogy(X[:, None], t) + xlogy(1 - X[:, None], 1 - t)  # (n, k, p), 0 log 0 is 0
+        joint = np.log(w) + cells.sum(axis=2)
         log_p = np.logaddexp.reduce(joint, axis=1)
         q = np.exp(joint - log_p[:, None])
         total = log_p.sum()

@@ -3,7 +3,8 @@ r"""Smoothing spline: the curve that trades closeness against bending.
 Minimise    sum_i (y_i - f(x_i))^2 + alpha int f''(x)^2 dx over all smooth f
 Step        the minimiser is a natural cubic spline with a knot at every x. For such f with values f
             and second derivatives g at the knots, smooth joins mean Q'f = R g (tridiagonal R),
-            and the integral is g'R g = f'K f, K = Q R^-1 Q'. So (I + alpha K) f = y.
+            and the integral is g'R g = f'Q R^-1 Q'f. Derivative 0: f = y - alpha Q g. Put into
+            Q'f = R g: (R + alpha Q'Q) g = Q'y, which close knots hurt least.
 Cost        n^3 as written; n with banded matrices.
 The fast version runs two filters along the knots in time n, and searches alpha by leave-one-out.
 """
@@ -28,9 +29,9 @@ def smoothing_spline(x: np.ndarray, y: np.ndarray, alpha: float) -> Fit:
         R[j, j] = (h[j] + h[j + 1]) / 3
         if j:
             R[j, j - 1] = R[j - 1, j] = h[j] / 6
-    S = np.linalg.inv(np.eye(n) + alpha * Q @ np.linalg.solve(R, Q.T))
-    f = S @ y
-    return Fit(f, np.concatenate([[0], np.linalg.solve(R, Q.T @ f), [0]]), np.trace(S))
+    G = np.linalg.solve(R + alpha * Q.T @ Q, Q.T)  # from y to g
+    g = G @ y
+    return Fit(y - alpha * Q @ g, np.concatenate([[0], g, [0]]), n - alpha * np.trace(Q @ G))
 
 
 def curve(x: np.ndarray, knots: np.ndarray, fit: Fit) -> np.ndarray:
