@@ -19,6 +19,8 @@ from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.checks.leaks import (
     Sum,
     exact_sum,
+    kept_finding,
+    measured_columns,
     single_columns,
     single_finding,
     sum_finding,
@@ -32,6 +34,7 @@ from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
 from pellucid.study.splits.owners import named_groups
 
+JUDGED = ("binary", "multiclass", "regression")  # of these the folds ask where a score comes from
 MOST_SUMS = 5  # relations of the target that are looked for one after the other
 
 
@@ -209,7 +212,7 @@ def target_findings(
     usable = [n for n in sheet.inputs if n not in aside]
     asked = [columns[n] for n in usable if columns[n].distinct > 0]
     with single_threaded_blas():
-        leaks = _leaks(asked, targets, left)
+        leaks = _leaks(asked, targets, left, folds=not left.bare and task.kind in JUDGED)
     if usable and all(n in left.why for n in usable) and not left.bare:
         for name in usable:  # without them nothing is left: kept, and doubted (``suspicion``)
             del left.why[name]
@@ -224,17 +227,23 @@ def target_findings(
     return found
 
 
-def _leaks(asked: list[Column], targets: list[Target], left: Left) -> list[Finding]:
+def _leaks(asked: list[Column], targets: list[Target], left: Left, *, folds: bool) -> list[Finding]:
     """PEL301 and PEL302, for every target; a column of the first is not asked again.
 
-    A time may rise with the target; what gives that away is only whether it is filled.
+    A time may rise with the target; what gives that away is only whether it is filled. ``folds``
+    says that the folds of a study will ask about a measurement that tells the target.
     """
     found: list[Finding] = []
     for target in targets:
         valued = [column for column in asked if not time_form(column)]
         scores = {name: ("copy", s) for name, s in single_columns(valued, target).items()}
         scores = telling_columns(asked, target) | scores
+        copies = [c for c in asked if folds and scores.get(c.name, ("",))[0] == "copy"]
+        kept = measured_columns(copies, target) - {*left.plan.keep}
         for name, (how, score) in scores.items():
+            if name in kept:
+                found.append(kept_finding({name: score}, target))
+                continue
             gone = left.add([name], "PEL301", "gives the target away")
             found.append(single_finding({name: score}, target, left_out=gone, how=how))
         asked = [column for column in asked if column.name not in scores]

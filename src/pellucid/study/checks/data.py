@@ -129,11 +129,13 @@ def repeated(sheet: Sheet) -> list[Finding]:
 
 
 def identifiers(sheet: Sheet) -> list[str]:
-    """PEL105: columns that name their rows; copies of rows count once."""
+    """PEL105: columns that name their rows; copies of rows count once.
+
+    Rows that chance makes equal are no copies: the age in a table of ages and a class comes back.
+    """
     if sheet.n_rows < LEAST:
         return []
-    own = sheet.copies.first == np.arange(sheet.n_rows)
-    rows = None if own.all() else own
+    rows = sheet.copies.first == np.arange(sheet.n_rows) if sheet.copies.real else None
     return [name for name in sheet.inputs if is_identifier(sheet.columns[name], rows)]
 
 

@@ -240,7 +240,9 @@ FINDINGS: dict[str, Rule] = {
         "over the classes; levels coded out of fold) or |Spearman| >= 0.999. Or it is filled in "
         "rows of one class only, cuts a numeric target into intervals, or is a text that names it.",
         "Such a column is usually a copy of the target, or was filled in after it was known.",
-        "It is left out. Name it under keep if it will be known when predictions are made.",
+        "It is left out. Name it under keep if it will be known when predictions are made. One "
+        "measurement that may be honest (a class begins at a threshold of it, a number lies on a "
+        "line with some noise) is kept, and the folds judge it.",
     ),
     "PEL302": Rule(
         "error",
@@ -283,9 +285,11 @@ FINDINGS: dict[str, Rule] = {
     "PEL307": Rule(
         "error",
         "Too good to be true",
-        "The score in the folds is near perfect (a tenth of guessing's errors, R^2 >= 0.98), "
-        "a few columns, or rows that should stay together, explain nearly all of it, and without "
-        "them it falls apart.",
+        "The score in the folds is near perfect (a tenth of guessing's errors, R^2 >= 0.98; or one "
+        "column ranks the classes with AUC >= 0.995), a few columns, or rows that should stay "
+        "together, explain nearly all of it, and without them it falls apart. One measurement "
+        "that is no copy by its looks counts only where the other columns predict too, usefully "
+        "and beyond luck.",
         "What explains the score may not be known when predictions are made.",
         "Drop the columns, or name the groups. Name the columns under keep if they will be known.",
     ),
@@ -303,7 +307,8 @@ FINDINGS: dict[str, Rule] = {
         "warning",
         "A column carries the score",
         "The score in the folds is strong (a quarter of guessing's errors, R^2 >= 0.94, AUC >= "
-        "0.95), a few columns say nearly all of it by themselves, and without them it falls apart.",
+        "0.95), a few columns say nearly all of it by themselves, and without them it falls apart; "
+        "or it is near perfect by one measurement beside columns that say nothing.",
         "If they are not known when predictions are made, the model is worth what is left.",
         "Check when they become known. Drop them if late, or name them under keep.",
     ),

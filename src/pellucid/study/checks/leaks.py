@@ -8,9 +8,13 @@ the table N[fold, cell, class] of counts everything else is small:
     score = (N[other folds, c, k] + p_k) / (N[other folds, c, .] + 1),   AUC_k from (score, N)
 
 The mean of AUC_k over the classes counts; for numbers and two classes also the AUC of the number
-itself, either way up. That a cell is missing is a value like any other. Where a second measurement
-reaches 0.95, both with some spread within the classes, the classes are only easy. For a numeric
+itself, either way up. That a cell is missing is a value like any other. For a numeric
 target the rank correlation of Spearman takes the place of the AUC.
+
+One measurement may determine the target honestly: a class begins where it passes a threshold, a
+number follows it on a line with a little noise. Before training it cannot be told from a copy, so
+that a study keeps it, says so, and lets the folds judge (``suspicion``). Where several of them tell
+the same classes, the classes are only easy.
 
 Three more ways to know the answer (301), each far beyond chance:
 
@@ -48,6 +52,10 @@ from pellucid.study.records import Finding
 
 AUC, SPEARMAN = 0.995, 0.999
 SECOND, TIGHT = 0.95, 0.03  # AUC of a second column; spread within classes of a copy
+FEW_VALUES = 10  # of a measurement there are more
+ORDERED = 0.25  # changes of class along a column, as a share of those by chance
+LINE = 0.02  # of the variance of the target: a line that leaves less is seen by every model
+SURE = 0.9  # of the rows with, and of those without, some content that are of one class
 EXACT = 1e-8  # of the variance of the target may be left over
 INTERVALS, FOLDS = 64, 5
 LEAST = 20  # rows
@@ -58,6 +66,10 @@ PURE, COVERED, COMMON = 0.99, 0.1, 0.9  # shares: of one class, of that class, o
 LUCK = 1e-6  # chance of a pattern that counts
 ROUNDED = 0.03  # standard deviations by which a number told in a text may differ
 STEPS = 0.999  # of the squares between levels
+
+ALONE = "One measurement says nearly all about the target"
+HONEST = "One measurement may determine the target; so does a copy of it."
+CHECK = "It is kept. Drop it if it is not known before the target is."
 
 Telling = tuple[str, float]  # how a column gives the target away, and how well
 
@@ -105,8 +117,55 @@ def _for_classes(columns: Sequence[Column], rows: IntArray, y: IntArray) -> dict
             loose[column.name] = score
         if score >= AUC:
             found[column.name] = score
-    # measurements that tell the classes each by itself: the folds decide (``suspicion``)
+    # several measurements that tell the classes each by itself: the classes are easy
     return {n: s for n, s in found.items() if n not in loose or len(loose) == 1}
+
+
+def is_measured(column: Column, y: Any, *, classes: bool) -> bool:
+    """May an honest column with so strong a tie to the target look like this?
+
+    A class begins at a threshold of it; or a number lies on a line, with some noise.
+    """
+    if classes:
+        return is_threshold(column, y)
+    if column.kind not in NUMBERS or column.numbers is None or column.distinct <= FEW_VALUES:
+        return False
+    seen = np.isfinite(column.numbers)
+    return EXACT < 1 - _correlation(column.numbers[seen], y[seen]) ** 2 <= LINE
+
+
+def is_threshold(column: Column, y: IntArray) -> bool:
+    """Do the classes cut a measurement, in its order and not where its humps end?
+
+    In the order of codes classes change as often as by chance; at a cut, once. A label with noise
+    has a hump for every class: of the rows between the middles of two classes about half are in the
+    middle half if a cut parts them; in a valley less than half of that, by three standard errors.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> rng = np.random.default_rng(0)
+    >>> x, y, code = rng.normal(size=200), rng.integers(0, 2, 200), rng.integers(0, 30, 200)
+    >>> [is_threshold(read_column(pl.Series(x)), k) for k in (1 * (x > 0.5), y)]
+    [True, False]
+    >>> is_threshold(read_column(pl.Series(y + 0.15 * x)), y)
+    False
+    >>> is_threshold(read_column(pl.Series(code)), code * 7 % 30 % 2)
+    False
+    """
+    if column.kind not in NUMBERS or column.numbers is None or column.distinct <= FEW_VALUES:
+        return False
+    seen = np.isfinite(column.numbers)
+    x, k = column.numbers[seen], y[seen]
+    first = np.unique(x, return_index=True)[1]  # a class of every value, in their order
+    steps = float((np.diff(k[first]) != 0).mean()) if len(first) > 1 else 1.0
+    if steps > ORDERED * (1 - float(((np.bincount(k) / len(k)) ** 2).sum())):
+        return False
+    middle = np.sort([np.median(x[k == one]) for one in np.unique(k)])
+    place = [(x[(low < x) & (x < high)] - low) / (high - low) for low, high in pairwise(middle)]
+    between = np.concatenate([np.empty(0), *place])
+    if not len(between):
+        return False
+    inside = float((np.abs(between - 0.5) <= 0.25).mean())
+    return inside >= min(0.25, 0.5 - 1.5 / np.sqrt(len(between))) and not switch_of(column, y)
 
 
 def is_tight(column: Column, y: IntArray) -> bool:
@@ -118,6 +177,26 @@ def is_tight(column: Column, y: IntArray) -> bool:
     x, k = x[seen] - x[seen].mean(), y[seen]
     mean = np.bincount(k, x) / np.maximum(np.bincount(k), 1)
     return bool(((x - mean[k]) ** 2).sum() <= TIGHT * (x @ x))
+
+
+def switch_of(column: Column, y: Any) -> str:
+    """The one content ("empty", or a value) that a class has and the others do not; '' for none.
+
+    >>> from pellucid.study.reading.profiles import read_column
+    >>> paid = read_column(pl.Series([0, 0, 0, 17, 250, 31] * 9))
+    >>> switch_of(paid, np.array(["no", "no", "no", "yes", "yes", "yes"] * 9))
+    '0'
+    """
+    gaps = {"empty": column.cells.is_null().to_numpy()}
+    if column.numbers is not None and len(seen := column.numbers[np.isfinite(column.numbers)]):
+        values, counts = np.unique(seen, return_counts=True)
+        gaps[f"{values[counts.argmax()]:g}"] = column.numbers == values[counts.argmax()]
+    for content, gap in gaps.items():
+        if 0 < gap.mean() < 1:
+            agree = [max((y[gap] == k).mean(), (y[~gap] == k).mean()) for k in np.unique(y)]
+            if sorted(agree)[-2] > SURE:
+                return content
+    return ""
 
 
 def folds_of(columns: Sequence[Column], rows: IntArray, y: Any) -> IntArray:
@@ -270,6 +349,20 @@ def _correlation(a: Array, b: Array) -> float:
     a, b = a - a.mean(), b - b.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / size if size > 0 else 0.0
+
+
+def measured_columns(columns: Sequence[Column], target: Target) -> set[str]:
+    """Those of the columns that may determine the target honestly."""
+    y: Any = target.values if target.codes is None else target.codes
+    seen = columns_at(columns, target.rows)
+    return {c.name for c in seen if is_measured(c, y, classes=target.codes is not None)}
+
+
+def kept_finding(score: dict[str, float], target: Target) -> Finding:
+    """PEL301 of a measurement that a study keeps, since it may be honest."""
+    found = single_finding(score, target, left_out=True)
+    evidence = found.evidence | {"kept": True}
+    return found._replace(severity="info", title=ALONE, why=HONEST, fix=CHECK, evidence=evidence)
 
 
 def single_finding(

@@ -21,6 +21,13 @@ from many columns. So a reason must be short, and two things must hold of it:
 A strong score that is not near perfect (e <= 0.25, 0.1 for an AUC) is asked the same about columns;
 there the answer is a remark beside the verdict, since one honest column may say so much.
 
+So may one measurement be all that a near-perfect score needs: a class that begins at a threshold of
+it, a number on a line with little noise. What tells it from a copy is the rest of the table. Where
+the other columns do predict, usefully and beyond luck, the score is better than the table makes
+plausible. Where they say nothing, the score had to fall apart, and that is no evidence: a remark.
+A column that repeats the target's own values up to noise, a code, bins of the target, or a value
+that one class alone has, is no such measurement.
+
 A table whose columns each predict well (iris, digits) loses little by any of them. Rows that
 repeat others, exactly or nearly, are kept on one side by the split itself.
 """
@@ -42,8 +49,21 @@ from pellucid.study.candidates.leaderboard import usual_parameters
 from pellucid.study.candidates.training import Outcome, Workshop, run_candidate
 from pellucid.study.checks.data import spaced
 from pellucid.study.checks.findings import finding
-from pellucid.study.checks.leaks import cells_of, coded_auc, coded_means, folds_of, is_tight
+from pellucid.study.checks.leaks import (
+    AUC,
+    FEW_VALUES,
+    cells_of,
+    coded_auc,
+    coded_means,
+    folds_of,
+    is_measured,
+    is_threshold,
+    is_tight,
+    plain_auc,
+    switch_of,
+)
 from pellucid.study.checks.time_differences import DAY, step_of, time_difference
+from pellucid.study.judging.gain import useful_gain
 from pellucid.study.judging.measure import DEVIANCES, fold_interval
 from pellucid.study.reading.profiles import NUMBERS, Column, read_columns
 from pellucid.study.records import Finding, Plan, Suspicion
@@ -56,11 +76,12 @@ SLACK = 1.25  # times these for a reason by itself
 APART, GAP = 3.0, 0.2  # times the error, and shares of guessing's error
 SCREEN = 0.9  # out-of-fold R^2 or AUC from which a single column is asked
 MOST_SINGLES = 4
-SURE = 0.9  # of the rows with, and of those without, some content that are of one class
 SAMPLE = 20_000  # rows looked at
 FEWER = 2_000  # of them for differences of times: these hold row by row
 SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
 ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
+MEASURE, RULE = "measure", "rule"  # one column that is no copy by its looks; and orders classes
+HONEST = (MEASURE, RULE)
 ALONE = 0.5  # of what the best single column leaves: with more it needs no others
 TIMES = "times"  # the target is the difference of two dates
 SQUARED = ("rmse", "mse", "mae", "nrmse", "median_ae", "max_error", "r2", *DEVIANCES)
@@ -123,6 +144,13 @@ class Bench:
         n = sum(len(judge) for _, judge in shop.folds)
         return fold_interval(scores, shop.ratio(), self.metric, n)
 
+    def predicts(self, rest: Interval, useful: float | None) -> bool:
+        """Do the other columns predict, by a useful gain over guessing and beyond luck?"""
+        gain = self.shop.scorer.sign * (rest.estimate - self.guess)
+        t = student_critical(0.05, len(self.chosen.scores) - 1, "two-sided")
+        least = useful_gain(self.shop.scorer, self.guess, useful)
+        return bool(gain >= least and gain > t * rest.standard_error)
+
     def falls_apart(self, whole: Interval, rest: Interval) -> bool:
         """Is the rest so much worse that the score was the reason's?"""
         e, f = self.left(whole.estimate), self.left(rest.estimate)
@@ -159,14 +187,25 @@ def find_suspicion(
     if least > bench.strong:
         return None
     whole, perfect = bench.interval(chosen.scores), least <= bench.limit
+    # a tree may miss what a line sees in the other columns
+    linear = [one for one in outcomes if one.complexity == 1 and one is not chosen][:1]
+    remark = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for reason, rest in _reasons(bench, table, rows, plan, perfect=perfect):
             if deadline is not None and time.monotonic() > deadline:
-                return None
-            if rest is not None and bench.falls_apart(whole, rest):
-                return Suspicion(*reason, whole, rest, bench.guess, bench.metric, perfect)
-    return None
+                return remark
+            if rest is None or not bench.falls_apart(whole, rest):
+                continue
+            names = [name for name in shop.kinds if name not in reason.columns]
+            rests = [Bench(shop, one, guess).refit(names) for one in linear if reason.how in HONEST]
+            told = any(bench.predicts(one, plan.useful) for one in (rest, *rests) if one)
+            grave = (perfect or reason.how == RULE) and (reason.how not in HONEST or told)
+            found = Suspicion(*reason, whole, rest, bench.guess, bench.metric, grave)
+            if grave or not perfect:
+                return found
+            remark = found  # unless another reason is graver
+    return remark
 
 
 def suspicion_finding(found: Suspicion) -> Finding:
@@ -199,7 +238,10 @@ def _reasons(
     if perfect and shop.kind in ("random", "stratified") and not apart:
         aside = {*task.target, *plan.drop, *plan.keep}
         others = read_columns(table[at].select(n for n in table.columns if n not in aside))
-        if owner := one_target_each(others, y, task):
+        classes = task.kind != "regression"
+        goal = _codes(y) if classes else y
+        codes = {n: c for n, c in others.items() if not is_measured(c, goal, classes=classes)}
+        if owner := one_target_each(codes, y, task):
             yield _by_owner(bench, table, owner)
 
 
@@ -226,14 +268,14 @@ def _singles(bench: Bench, columns: list[Column], y: Any, p: int) -> Reason | No
         classes
         and more
         and not any(is_tight(c, _codes(y)) for c in (one, *more))
-        and not any(_switch(c, y) for c in (one, *more))
+        and not any(switch_of(c, y) for c in (one, *more))
     ):
         return None  # several measurements that tell easy classes, none of them a copy
     target = bench.shop.scorer.task.target[0]
-    how, clause = _how(one, y, target, classes=classes)
+    how, clause = _how(one, y, target, scores[one.name], classes=classes)
     if len(found) > 1:
         clause = f"each of which gives {target} away by itself"
-    clause = f", {clause}" if enough <= bench.limit else ""
+    clause = f", {clause}" if enough <= bench.limit or how == RULE else ""
     return Reason(tuple(found), how, f"nearly all of it comes from {listed(found)}{clause}")
 
 
@@ -251,7 +293,10 @@ def _screened(column: Column, folds: IntArray, y: Any, bench: Bench) -> float:
     if cell is None:
         return 0.0
     if bench.shop.scorer.task.kind != "regression":
-        return coded_auc(cell, folds, y)
+        score = coded_auc(cell, folds, y)
+        if column.numbers is None or y.max() != 1:
+            return score
+        return max(score, plain_auc(column.numbers, y == 1))
     said = coded_means(cell, folds, y)
     scores = [np.corrcoef(said, y)[0, 1] ** 2 if np.ptp(said) > 0 else 0.0]
     if column.numbers is not None and column.distinct > 1:
@@ -265,39 +310,41 @@ def _codes(y: Any) -> IntArray:
     return np.unique(y, return_inverse=True)[1]
 
 
-def _how(column: Column, y: Any, target: str, *, classes: bool) -> tuple[str, str]:
+def _how(column: Column, y: Any, target: str, score: float, *, classes: bool) -> tuple[str, str]:
     """The kind of a column that explains the score by itself, and a clause about it."""
     if column.kind in ("text", "list"):
         return "text", f"whose words give {target} away"
-    switch = _switch(column, y) if classes else ""
-    if switch:
-        is_ = "filled or empty" if switch == "empty" else f"{switch} or not"
-        return "missing", f"which is {is_} as {target} is"
     if classes:
-        return "noisy", f"which tells {target} almost by itself"
+        switch = switch_of(column, y)
+        if switch:
+            is_ = "filled or empty" if switch == "empty" else f"{switch} or not"
+            return "missing", f"which is {is_} as {target} is"
+        if not is_threshold(column, _codes(y)):
+            return "noisy", f"which tells {target} almost by itself"
+        return RULE if score >= AUC else MEASURE, f"which tells {target} almost by itself"
     if column.distinct <= min(64, len(y) / 5):
         return "bins", f"which sorts {target} into {column.distinct} steps"
-    return "noisy", f"which follows {target} almost exactly"
+    number = column.kind in NUMBERS and column.distinct > FEW_VALUES
+    how = MEASURE if number and not _repeats(column, y) else "noisy"
+    return how, f"which follows {target} almost exactly"
 
 
-def _switch(column: Column, y: Any) -> str:
-    """The one content ("empty", or a value) that a class has and the others do not; '' for none.
+def _repeats(column: Column, y: Array) -> bool:
+    """Does a column hold the target's own values, as nearly as the line through it does?
 
     >>> from pellucid.study.reading.profiles import read_column
-    >>> paid = read_column(pl.Series([0, 0, 0, 17, 250, 31] * 9))
-    >>> _switch(paid, np.array(["no", "no", "no", "yes", "yes", "yes"] * 9))
-    '0'
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=60)
+    >>> copy = y + 0.1 * rng.normal(size=60)
+    >>> [_repeats(read_column(pl.Series(x)), y) for x in (copy, 3 * copy, copy + 1)]
+    [True, False, False]
     """
-    gaps = {"empty": column.cells.is_null().to_numpy()}
-    if column.numbers is not None and len(seen := column.numbers[np.isfinite(column.numbers)]):
-        values, counts = np.unique(seen, return_counts=True)
-        gaps[f"{values[counts.argmax()]:g}"] = column.numbers == values[counts.argmax()]
-    for content, gap in gaps.items():
-        if 0 < gap.mean() < 1:
-            agree = [max((y[gap] == k).mean(), (y[~gap] == k).mean()) for k in np.unique(y)]
-            if sorted(agree)[-2] > SURE:
-                return content
-    return ""
+    x: Any = column.numbers
+    seen = np.isfinite(x)
+    x, y = x[seen], y[seen]
+    slope, level = np.polyfit(x, y, 1)
+    own, line = ((y - x) ** 2).mean(), ((y - level - slope * x) ** 2).mean()
+    return bool(own <= SLACK**2 * line)
 
 
 # --- combinations

@@ -144,7 +144,7 @@ def reach_verdict(case: Case) -> Verdict:
         "excluded": _excluded,
     }[kind](case)
     sentences += leaks(case, kind) or names_of_rows(case) if kind != "suspect" else []
-    sentences += [remark(case)] if kind == "shown" and case.suspicion is not None else []
+    sentences += [remark(case)] if kind == "shown" else []
     sentences += case.notes
     sentences += [f"The study is not whole: {case.partial}."] if case.partial else []
     if kind != "suspect":
@@ -501,14 +501,29 @@ def _suspect(case: Case) -> list[str]:
 
 
 def remark(case: Case) -> str:
-    """A few columns carry a strong score: what is left without them, and what to check."""
+    """Columns that carry the score, what is left without them if that is known, what to check."""
     s = case.suspicion
+    if s is None:
+        return _alone(case)
     them, are = ("it", "it is") if len(s.columns) == 1 else ("them", "they are")
     drop = ",".join(shlex.quote(name) for name in s.columns)
     return (
         f"{s.sentence[0].upper()}{s.sentence[1:]}: without {them} the model "
         f"{amount(case, s.without.estimate, again=True)} on the folds. Check that {are} known "
         f"before {case.target} is; if not, use `--drop {drop}`."
+    )
+
+
+def _alone(case: Case) -> str:
+    """Measurements that order the learning rows as the target does, and were kept."""
+    names = [name for f in case.findings if f.evidence.get("kept") for name in f.where]
+    if not names:
+        return ""
+    drop = ",".join(shlex.quote(name) for name in names)
+    says, are = ("says", "it is") if len(names) == 1 else ("each say", "they are")
+    return (
+        f"On the learning rows {_listed(names)} {says} nearly all about {case.target}. Check that "
+        f"{are} known before {case.target} is; if not, use `--drop {drop}`."
     )
 
 
