@@ -97,7 +97,7 @@ def cells(low: float | None, high: float | None) -> tuple[float | str | None, fl
     ((0.4, 0.5), ('0.412', '0.4123'), (None, None))
     """
     equal = low is not None and high is not None and number(low) == number(high)
-    return told_apart(low, high, number) if equal and low != high else (low, high)  # type: ignore[arg-type]
+    return told_apart(low, high, number) if equal and low != high else (low, high)
 
 
 def p_value(value: float | None) -> str:

@@ -713,7 +713,7 @@ def advice(n: int, p: int, rank: int | None) -> str:
     """One sentence on the number of features.
 
     >>> advice(275, 12, 12)
-    '12 features for 275 rows: enough rows.'
+    '12 features for 275 rows: 22 rows for each.'
     """
     text = f"{p:,} feature{'s' if p != 1 else ''} for {n:,} rows"
     if p >= n:
@@ -722,7 +722,7 @@ def advice(n: int, p: int, rank: int | None) -> str:
         return f"{text}: few rows for each; penalties help, selection or PCA may help."
     if rank is not None and rank < p:
         text = f"{p:,} features, {rank:,} of them independent, for {n:,} rows"
-    return f"{text}: enough rows."
+    return f"{text}: {n // (rank or p):,} rows for each."
 
 
 def learn(

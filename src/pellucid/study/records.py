@@ -243,7 +243,7 @@ class FeatureRecord(NamedTuple):
     n_rows: int  # learning rows
     n_features: int  # numbers per row
     rank: int | None  # of the training matrix; None where it was not computed
-    advice: str  # "12 features for 275 rows: enough rows" or an offer of selection or PCA
+    advice: str  # "12 features for 275 rows: 22 rows for each" or an offer of selection or PCA
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

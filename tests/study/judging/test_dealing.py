@@ -126,6 +126,23 @@ def test_a_better_level_is_no_gain():
     assert find_gain(rmse, flat, Told(np.zeros(60)), mean).reason() == "scarce"
 
 
+def test_few_rows_can_show_what_is_plain():
+    """Of four rows 24 deals are all there are: the best of them is all that they can say."""
+    rng = np.random.default_rng(6)
+    y = np.array([-1.0, 0.4, 1.1, 2.5])
+    rmse = scorer_of("rmse", np.linspace(0, 1, 50))
+    rows, mean = Judged(y, make_blocks(4)), Told(np.zeros(4))
+    gain = find_gain(rmse, rows, Told(y + 0.05 * rng.normal(size=4)), mean)
+    assert (gain.dealt, gain.verdict()) == (0.0, "shown")
+    labels = Judged(np.repeat(LABELS, 3), make_blocks(6))
+    p = np.array([0.1, 0.12, 0.15, 0.9, 0.85, 0.8])
+    half = constant("log_loss", 0.5, 6)
+    seen = find_gain(scorer_of("log_loss"), labels, says("log_loss", p), half)
+    assert seen.verdict() == "shown"
+    p[[2, 3]] = p[[3, 2]]
+    assert find_gain(scorer_of("log_loss"), labels, says("log_loss", p), half).verdict() != "shown"
+
+
 def test_guessing_says_the_best_single_thing_under_the_measure():
     task = detect_task(["no"] * 60 + ["yes"] * 40, metric="f1")
     assert guess_for(task).fit(np.zeros((3, 1)), ["no", "no", "yes"]).predict([[0]]) == "yes"

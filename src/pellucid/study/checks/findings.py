@@ -109,7 +109,8 @@ FINDINGS: dict[str, Rule] = {
         "As many columns as rows",
         "There are at least as many input columns as rows.",
         "An unpenalised linear model fits every row exactly, whatever the target.",
-        "Use penalised models or select columns inside the folds; collect more rows.",
+        "Collect more rows, or leave out columns that cannot matter. Use penalised models, or "
+        "select columns inside the folds.",
     ),
     "PEL111": Rule(
         "info",

@@ -5,7 +5,9 @@ r"""What looks like a gain over the yardstick and tells no row from another.
                 rows at random: p is the share of deals that score as well, its own among them,
                 and a gain counts where p is below 2.5 %. Where the columns say nothing of a row
                 every deal is as likely as the model's own, so p holds for any measure and for two
-                rows of a class, where an interval from leaving rows out does not.
+                rows of a class, where an interval from leaving rows out does not. Four rows have
+                24 deals at most: where there are so few, all are looked at, and the best of them
+                counts, since these rows could say no more.
     one value   Where a single class, or a single number, has nearly all test rows, whoever says
                 it more surely gains on every row alike, and leaving rows out shows no spread. A
                 class is judged by two rows of it or more.
@@ -17,10 +19,13 @@ names the commonest class, and no other answer to all rows is right more often b
 References: Phipson & Smyth (2010), for the share that counts its own.
 """
 
+import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.core.arrays.typing import IntArray
 from pellucid.core.figures import figures
 from pellucid.study.judging.jackknife import MANY_ROWS
 from pellucid.study.reading.target_arrays import CLASSES
@@ -32,12 +37,15 @@ if TYPE_CHECKING:
 
 PAIRED = ("accuracy", "subset_accuracy", "error")  # right or wrong, row by row
 DEALS, FEW_DEALS = 199, 49  # of very many rows
+FEW_ROWS = 20  # of which all deals may be looked at
 LEAST_OF_A_CLASS = 2
 ROUNDING = 1e-9  # sums of the same losses in another order are equal
 
 
 def dealt_share(scorer: "Scorer", rows: "Judged", told: "Told") -> float | None:
     """The share of deals of these answers to the rows that score as well; None: not asked.
+
+    It is 0 where all deals are few enough to be looked at and none scores as well.
 
     >>> from pellucid.study import detect_task
     >>> from pellucid.study.judging.gain import Judged, Told
@@ -46,18 +54,57 @@ def dealt_share(scorer: "Scorer", rows: "Judged", told: "Told") -> float | None:
     >>> rows, scorer = Judged(y, np.arange(50)), make_scorer(detect_task(y, metric="mae"), None)
     >>> dealt_share(scorer, rows, Told(y**2)), dealt_share(scorer, rows, Told(np.full(50, 0.5)))
     (0.005, 1.0)
+    >>> few = Judged(y[:4], np.arange(4))
+    >>> dealt_share(scorer, few, Told(y[:4])), dealt_share(scorer, few, Told(y[[1, 0, 2, 3]]))
+    (0.0, 0.16666666666666666)
     """
     labels = scorer.task.kind in CLASSES and scorer.metric.needs == "labels"
     if scorer.metric.name in PAIRED or rows.query is not None or (rows.ordered and not labels):
         return None
     rng, n = np.random.default_rng(0), len(rows.blocks)
-    every, said = np.arange(n), np.asarray(told.said)
+    every, said, y = np.arange(n), np.asarray(told.said), np.asarray(rows.y)
     own = scorer.sign * rows.value(scorer, told, every)
     least = own - ROUNDING * abs(own)
     draws = DEALS if n <= MANY_ROWS else FEW_DEALS
+    _, first, sizes = np.unique(y, axis=0, return_index=True, return_counts=True)
+    ways = number_of_ways(sizes)
+    if ways <= draws:  # deal the targets out to the answers, which is the same, in every way
+        whole = (rows._replace(y=y[first[list(way)]]) for way in all_ways(tuple(sizes.tolist())))
+        as_well = sum(not scorer.sign * one.value(scorer, told, every) < least for one in whole)
+        return 0.0 if as_well == 1 < ways else as_well / ways
     dealt = (told._replace(said=said[rng.permutation(n)]) for _ in range(draws))
     as_well = sum(not scorer.sign * rows.value(scorer, one, every) < least for one in dealt)
     return (1 + as_well) / (1 + draws)
+
+
+def number_of_ways(sizes: IntArray) -> float:
+    """In how many ways so many things of each kind stand in a row.
+
+    >>> number_of_ways(np.array([2, 2])), number_of_ways(np.array([1, 1, 1, 1]))
+    (6, 24)
+    """
+    if len(sizes) == 1:
+        return 1
+    if sizes.sum() > FEW_ROWS:
+        return math.inf
+    ways = math.factorial(int(sizes.sum()))
+    for size in sizes.tolist():
+        ways //= math.factorial(size)
+    return ways
+
+
+def all_ways(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every order of the kinds, each as often as its size.
+
+    >>> list(all_ways((2, 1)))
+    [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    """
+    if not sum(sizes):
+        yield ()
+    for kind, size in enumerate(sizes):
+        if size:
+            for rest in all_ways((*sizes[:kind], size - 1, *sizes[kind + 1 :])):
+                yield (kind, *rest)
 
 
 def find_scarce(task: Task, metric: str, judged: Any, every: Any) -> Scarce | None:

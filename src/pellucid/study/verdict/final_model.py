@@ -87,6 +87,7 @@ from pellucid.study.splits.split import group_codes
 from pellucid.study.verdict.insights import explain
 
 NOT_REFITTED = "the refit on all rows (model.pellucid is the model that met the test rows)"
+KEPT_GUESSING = "no model was better than guessing on average and in most of the folds"
 LEFT_TO_DO = {  # by what is wrong: settings are tuned, averages and boosting were tried
     "uninformative": ("look for other inputs",),
     "overfit": ("use fewer columns", "collect more rows"),
@@ -464,6 +465,9 @@ def _of_rows(ground: Ground, rows: IntArray) -> dict[str, Any]:
 def _diagnosis(ground: Ground) -> Diagnosis:
     """Too simple, too rich, or neither."""
     chosen, sign, task = ground.chosen, ground.shop.scorer.sign, ground.shop.scorer.task
+    if chosen.complexity == 0:
+        gap = sign * float(chosen.train_scores.mean() - chosen.scores.mean())
+        return Diagnosis("uninformative", gap, KEPT_GUESSING, LEFT_TO_DO["uninformative"])
     richer = [o for o in ground.trained.outcomes if o.complexity > chosen.complexity]
     rich = max(richer, key=lambda o: sign * o.scores.mean()) if richer else None
     found = diagnose_fit(
