@@ -56,6 +56,10 @@ CASES = [
          ("means_", "covariances_"), ("predict", "predict_proba", "score_samples")),
     Case("GaussianMixture", {"n_components": 2, "random_state": 0, "covariance_type": "diag"}, None,
          ("means_",), (), True),
+    Case("GraphicalLassoCV", {"cv": 3}, None, ("precision_", "alpha_"), ("score_samples",)),
+    Case("FastICA", {"random_state": 0}, None, ("components_", "mean_"), ("transform",), True),
+    Case("FastICA", {"random_state": 0, "n_components": 2, "fun": "exp", "algorithm": "deflation"},
+         None, ("components_",), ("transform",)),
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ SETTINGS = {
     "KMeans": {"n_clusters": 5, "random_state": 0, "max_iter": 4},
     "GaussianMixture": {"n_components": 4, "random_state": 0, "max_iter": 3, "tol": 0.0},
     "PCA": {"n_components": 2},
+    "FastICA": {"random_state": 0, "max_iter": 4},
 }
 COSTS = [
     (name, passes, numbers)

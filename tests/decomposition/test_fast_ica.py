@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import FastICA as Theirs
 
+import pellucid
 from pellucid import FastICA
 
 rng = np.random.default_rng(0)
@@ -65,3 +66,52 @@ def test_no_whitening_and_refusals():
         FastICA(fun_args={"alpha": 3}).fit(X)
     with pytest.raises(ValueError, match="w_init has invalid shape"):
         FastICA(w_init=np.eye(2)).fit(X)
+
+
+@pytest.mark.parametrize("whiten", ["unit-variance", False])
+@pytest.mark.parametrize("solver", ["svd", "eigh"])
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_blocks_and_weights(algorithm, solver, whiten):
+    """Blocks of any size, and rows written as often as their weight, give the same sources."""
+    _, X = table(6000)
+    X = X if whiten else FastICA(random_state=0).fit_transform(X)
+    w = np.random.default_rng(1).integers(0, 3, len(X))
+    options = {
+        "algorithm": algorithm,
+        "whiten_solver": solver,
+        "whiten": whiten,
+        "w_init": np.eye(3),
+    }
+    again = FastICA(**options).fit(np.repeat(X, w, axis=0))
+    weighted = FastICA(**options).fit(X, sample_weight=w)
+    source = pellucid.data.blocks(X, weight=w.astype(float), block_rows=500)
+    for model in (weighted, FastICA(**options).fit_blocks(source)):
+        np.testing.assert_allclose(model.components_, again.components_, rtol=1e-6, atol=1e-9)
+        assert model.n_iter_ == again.n_iter_
+
+
+def test_weights_need_the_slopes_themselves():
+    _, X = table(200)
+
+    def means(y):
+        return y**3, (3 * y**2).mean(axis=-1)
+
+    def slopes(y):
+        return y**3, 3 * y**2
+
+    w = np.arange(200.0)
+    with pytest.raises(ValueError, match="gives means of g' over the rows"):
+        FastICA(fun=means, random_state=0).fit(X, sample_weight=w)
+    own = FastICA(fun=slopes, random_state=0).fit(X, sample_weight=w)
+    cube = FastICA(fun="cube", random_state=0).fit(X, sample_weight=w)
+    np.testing.assert_allclose(own.components_, cube.components_)
+
+
+@pytest.mark.parametrize("solver", ["svd", "eigh"])
+def test_the_unit_of_the_columns_does_not_matter(solver):
+    """Squares of 1e-200 vanish: such rows go by the triangle, which squares nothing."""
+    _, X = table(500)
+    usual = FastICA(whiten_solver=solver, random_state=0).fit_transform(X)
+    for unit in (1e-200, 1e100):
+        other = FastICA(whiten_solver=solver, random_state=0).fit_transform(X * unit)
+        np.testing.assert_allclose(other, usual, rtol=1e-6, atol=1e-9)

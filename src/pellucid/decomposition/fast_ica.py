@@ -5,7 +5,9 @@ Objective    directions w of the whitened rows z for which E[G(w'z)] is stationa
              independent sources look more normal than the sources themselves
 Step         w <- E[z g(w'z)] - E[g'(w'z)] w (Newton's method on the sphere), then all W together
              made orthogonal, W <- (W W')^-1/2 W, or one direction after the other ("deflation")
-Cost         4 n k^2 flops and n k values of g a step; rows are read once, in blocks
+Cost         4 n k^2 flops and n k values of g a step
+
+Whitening and every step are sums over the rows: blocks of a file are read once for each of them.
 
 Reference: Hyvarinen (1999), Fast and robust fixed-point algorithms for ICA.
 """
@@ -18,37 +20,94 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.base import Transformer, with_callbacks
-from pellucid.core.algebra.linalg import triangle
+from pellucid.base import Transformer, fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.scale import scaled, unit_exponent
-from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray, Seed
+from pellucid.core.arrays.tensors import like, namespace
+from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray, Seed
+from pellucid.core.loops.device import DeviceRows, on_device
 from pellucid.core.loops.iterate import FitContext, History, iterate, strictly_below
+from pellucid.core.loops.statistics import (
+    Rows,
+    Source,
+    Statistic,
+    add_records,
+    is_unit,
+    reduce_rows,
+)
 from pellucid.core.records import Card
 from pellucid.core.runtime.random import generator
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.core.runtime.warn import warn
 from pellucid.decomposition import row_sums
+from pellucid.decomposition.whitening import Whitening, whitening
 
-BLOCK = 8192  # rows at a time, whatever the number of threads
-Contrast = Callable[[Array], tuple[Array, Array]]  # g and g' of every entry
-
-
-def log_cosh(alpha: float) -> Contrast:
-    def g(y: Array) -> tuple[Array, Array]:
-        t = np.tanh(alpha * y)
-        return t, alpha * (1.0 - t * t)
-
-    return g
+Contrast = Callable[..., tuple[Any, Any]]  # (y, xp) -> g and g' of every entry
 
 
-def gaussian(y: Array) -> tuple[Array, Array]:
-    e = np.exp(-0.5 * y * y)
+def log_cosh(alpha: float, y: Any, xp: Any = np) -> tuple[Any, Any]:
+    t = xp.tanh(alpha * y)
+    return t, alpha * (1.0 - t * t)
+
+
+def gaussian(y: Any, xp: Any = np) -> tuple[Any, Any]:
+    e = xp.exp(-0.5 * y * y)
     return y * e, (1.0 - y * y) * e
 
 
-def cube(y: Array) -> tuple[Array, Array]:
+def cube(y: Any, xp: Any = np) -> tuple[Any, Any]:
     return y**3, 3.0 * y * y
+
+
+def own_contrast(fun: Callable[..., Any], given: dict[str, Any], y: Array, xp: Any = np) -> Any:
+    """A caller's g and the means of its g', spread over the rows."""
+    value, slope = fun(np.ascontiguousarray(y.T), **given)
+    slope = np.asarray(slope)
+    whole = slope.T if slope.ndim == 2 else np.broadcast_to(slope, y.shape)
+    return np.asarray(value).T, whole
+
+
+class Pull(NamedTuple):
+    """Sums of g(W z) z' and of g'(W z) over some rows, and their weight."""
+
+    products: Array  # (k, k)
+    slopes: Array  # (k,)
+    weight: float
+
+
+def leaf_pull(white: Whitening | None, g: Contrast, W: Array, rows: Rows) -> Pull:
+    """The sums of one leaf, whose rows are white already where no whitening is given."""
+    Z = rows.X if white is None else white.of(rows.X)
+    value, slope = g(Z @ W.T)
+    if is_unit(rows.w):
+        return Pull(value.T @ Z, slope.sum(axis=0), float(len(Z)))
+    if len(Z) > 1 and slope.strides[0] == 0:  # means of a caller's g', spread over the rows
+        raise ValueError("fun gives means of g' over the rows: with weights it must give g' itself")
+    return Pull((value * rows.w[:, None]).T @ Z, rows.w @ slope, float(rows.w.sum()))
+
+
+@on_device(leaf_pull)
+def device_pull(white: Whitening | None, g: Contrast, W: Array, rows: DeviceRows) -> Pull:
+    """The same of tensors."""
+    Z, xp, w = rows.X, namespace(rows.X), rows.weights()
+    if white is not None:
+        K = like(np.sqrt(white.n) * white.matrix.T, Z)
+        Z = (Z - like(white.mean, Z)) @ K
+    value, slope = g(Z @ like(W.T, Z), xp)
+    return Pull(xp.matrix_transpose(value * w[:, None]) @ Z, w @ slope, float(xp.sum(w)))
+
+
+Look = Callable[[Array], Pull]  # W -> E[g(W z) z'], E[g'(W z)] and the weight of the rows
+
+
+def looking(rows: Source, map_: Map, white: Whitening | None, g: Contrast) -> Look:
+    """One pass over the rows for every W."""
+
+    def look(W: Array) -> Pull:
+        total = reduce_rows(Statistic(partial(leaf_pull, white, g, W), add_records), rows, map_)
+        n = total.weight
+        return Pull(total.products / n, total.slopes / n, n)
+
+    return look
 
 
 class Turn(NamedTuple):
@@ -56,6 +115,7 @@ class Turn(NamedTuple):
 
     W: Array  # (k, k)
     contrast: float
+    weight: float = 0.0  # of the rows
 
 
 def orthogonal(W: Array) -> Array:
@@ -65,65 +125,22 @@ def orthogonal(W: Array) -> Array:
     return (U / np.sqrt(s)) @ U.T @ W
 
 
-def expectations(Z: Array, W: Array, g: Contrast) -> tuple[Array, Array]:
-    """E[g(W z) z'] and E[g'(W z)]."""
-
-    def one(start: int) -> tuple[Array, Array]:
-        part = Z[start : start + BLOCK]
-        value, slope = g(part @ W.T)
-        return value.T @ part, slope.sum(axis=0)
-
-    found = list(map_threads(one, range(0, len(Z), BLOCK)))
-    return sum(f[0] for f in found) / len(Z), sum(f[1] for f in found) / len(Z)
-
-
-def turn_all(Z: Array, g: Contrast, at: Turn) -> tuple[Turn, float]:
+def turn_all(look: Look, at: Turn) -> tuple[Turn, float]:
     """One step of all directions; the gap is the largest 1 - |cos| of a direction's move."""
-    M, slope = expectations(Z, at.W, g)
+    M, slope, n = look(at.W)
     new = orthogonal(M - slope[:, None] * at.W)
     gap = float(np.abs(np.abs(np.einsum("ij,ij->i", new, at.W)) - 1.0).max())
-    return Turn(new, float(np.vdot(M, at.W))), gap
+    return Turn(new, float(np.vdot(M, at.W)), n), gap
 
 
-class Whitened(NamedTuple):
-    """Rows of unit covariance: Z = (X - mean) K'."""
-
-    Z: Array  # (n, k)
-    K: Array  # (k, p)
-    mean: Array  # (p,)
-
-
-def whitened(X: Array, k: int, solver: str) -> Whitened:
-    """By the SVD of the triangle of X, or by the eigenvectors of X'X."""
-    n, mean = len(X), X.mean(axis=0)
-    C = X - mean
-    if not C.any():
-        raise ValueError("no column varies, so there is nothing to unmix")
-    shift = unit_exponent(C)  # LAPACK loses its way among denormal numbers
-    C = scaled(C, shift)
-    if solver == "svd":
-        tall = n > X.shape[1]
-        _, d, V = np.linalg.svd(triangle(C) if tall else C, full_matrices=False)
-    else:
-        squares, U = np.linalg.eigh(C.T @ C)
-        floor = 10 * np.finfo(np.float64).eps * max(float(squares[-1]), np.finfo(np.float64).tiny)
-        if (squares < floor).any():
-            warn(
-                "There are some small singular values, using whiten_solver = 'svd' might lead to "
-                "more accurate results."
-            )
-        d, V = np.sqrt(np.maximum(squares, floor))[::-1], U.T[::-1]
-    tiny = np.finfo(np.float64).eps * max(float(d[0]), np.finfo(np.float64).tiny)
-    signs = np.where(V[:, :1] < 0, -1.0, 1.0)
-    K = (signs * V)[:k] / np.maximum(d[:k], tiny)[:, None]
-    Z = np.ascontiguousarray(C @ K.T * np.sqrt(n))
-    K = scaled(K, shift)
-    if not np.isfinite(K).all():
-        raise ValueError(
-            f"the columns vary by {np.ldexp(1.0, shift):.3g} at most, too little to be scaled to "
-            "unit variance: multiply X by a large number"
-        )
-    return Whitened(Z, K, mean)
+def turn_one(look: Look, done: Array, at: Turn) -> tuple[Turn, float]:
+    """One step of one direction, kept orthogonal to those found before."""
+    M, slope, n = look(at.W)
+    w = M[0] - slope[0] * at.W[0]
+    w = w - done.T @ (done @ w)
+    w = w / max(float(np.linalg.norm(w)), np.finfo(np.float64).tiny)
+    gap = float(abs(abs(w @ at.W[0]) - 1.0))
+    return Turn(w[None], float(np.vdot(M, at.W)), n), gap
 
 
 class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
@@ -171,6 +188,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
     array([1., 1.])
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -197,28 +216,37 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: MaybeArray = None) -> Self:
+    def fit(self, X: ArrayLike, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Whiten the rows and turn them until the sources stand still."""
         g = self._check_parameters()
-        rows = self._check_training(X).X
-        if len(rows) < 2:
-            raise ValueError(f"FastICA needs at least 2 rows, got n_samples={len(rows)}")
-        with np.errstate(over="ignore"):
-            row_sums.refuse_overflow(np.square(rows).sum())
-        k = self._count(*rows.shape)
+        rows = self._check_training(X, None, sample_weight)
+        k = self._count(rows)
         with single_threaded_blas():
-            white = self._white(rows, k)
+            white = whitening(rows, map_threads, k, self.whiten_solver) if self.whiten else None
+        Z = rows.X if white is None else white.of(rows.X)
+        look = looking(Rows(Z, None, rows.w), map_threads, None, g)
+        self._unmix(look, white, k, X=X, sample_weight=sample_weight)
+        return self
+
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        g = self._check_parameters()
+        k = self._count(rows)
+        white = whitening(rows, map_, k, self.whiten_solver) if self.whiten else None
+        self._unmix(looking(rows, map_, white, g), white, k)
+
+    def _unmix(self, look: Look, white: Whitening | None, k: int, **given: Any) -> None:
+        """Turn the white rows until the sources stand still; set the attributes."""
         start = self._start(k)
         context = FitContext(
             self,
-            X=X,
             max_steps=self.max_iter,
-            attributes=lambda state: self._found(white, state.W),
+            attributes=lambda state: self._found(white, state),
+            **given,
         )
-        state = self._turn(white.Z, start, g, context)
-        for name, value in self._found(white, state.W).items():
+        state = self._turn(look, start, context)
+        for name, value in self._found(white, state).items():
             setattr(self, name, value)
-        return self
 
     def _check_parameters(self) -> Contrast:
         check.whole(max_iter=self.max_iter, **check.given(n_components=self.n_components))
@@ -232,13 +260,17 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if not 1 <= alpha <= 2:
             raise ValueError(f"alpha must be in [1,2], got {alpha!r}")
         if callable(self.fun):
-            own = self.fun
-            return lambda y: own_contrast(own, given, y)
+            return partial(own_contrast, self.fun, given)
         check.one_of(("logcosh", "exp", "cube"), fun=self.fun)
-        return {"logcosh": log_cosh(float(alpha)), "exp": gaussian, "cube": cube}[self.fun]
+        if self.fun == "logcosh":
+            return partial(log_cosh, float(alpha))
+        return gaussian if self.fun == "exp" else cube
 
-    def _count(self, n: int, p: int) -> int:
-        k = self.n_components
+    def _count(self, rows: Source) -> int:
+        """How many sources; a row of weight 3 is three rows."""
+        n, p, k = row_sums.count_rows(rows), self.n_features_in_, self.n_components
+        if n < 2:
+            raise ValueError(f"FastICA needs at least 2 rows, got n_samples={n}")
         if not self.whiten and k is not None:
             warn("Ignoring n_components with whiten=False.")
             k = None
@@ -246,11 +278,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if k is not None and k > most:
             warn(f"n_components is too large: it will be set to {most}")
         return most if k is None else min(int(k), most)
-
-    def _white(self, X: Array, k: int) -> Whitened:
-        if self.whiten:
-            return whitened(X, k, self.whiten_solver)
-        return Whitened(X, np.eye(X.shape[1]), np.zeros(X.shape[1]))
 
     def _start(self, k: int) -> Array:
         if self.w_init is None:
@@ -260,11 +287,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
             raise ValueError(f"w_init has invalid shape -- should be {(k, k)}, got {W.shape}")
         return W
 
-    def _turn(self, Z: Array, start: Array, g: Contrast, context: FitContext) -> Turn:
+    def _turn(self, look: Look, start: Array, context: FitContext) -> Turn:
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": strictly_below(self.tol)}
         record = lambda at: {"objective": at.contrast}  # noqa: E731
         if self.algorithm == "parallel":
-            step: Callable[[Turn], tuple[Turn, float]] = partial(turn_all, Z, g)
+            step: Callable[[Turn], tuple[Turn, float]] = partial(turn_all, look)
             first = Turn(orthogonal(start), 0.0)
             run = self._iterate(
                 step, first, record=record, context=context, start_row=False, **limits
@@ -275,28 +302,30 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         for j, w in enumerate(start):
             done = W[:j]
             first = Turn((w / np.linalg.norm(w))[None], 0.0)
-            step = partial(turn_one, Z, g, done)
+            step = partial(turn_one, look, done)
             run = iterate(step, first, record=record, start_row=False, warn=False, **limits)
             W[j], longest = run.state.W[0], max(longest, run.n_iter)
             rows += [
                 {**row, "step": len(rows) + i, "source": j} for i, row in enumerate(run.history, 1)
             ]
         self.history_, self.n_iter_ = History(rows), longest
-        state = Turn(W, 0.0)
+        state = Turn(W, 0.0, run.state.weight)
         context.end(state)
         return state
 
-    def _found(self, white: Whitened, W: Array) -> dict[str, Any]:
-        """The attributes of a fit that ends with W."""
-        if not self.whiten:
+    def _found(self, white: Whitening | None, at: Turn) -> dict[str, Any]:
+        """The attributes of a fit that ends there."""
+        W = at.W
+        if white is None:
             found: dict[str, Any] = {"components_": W}
         else:
             if self.whiten == "unit-variance":  # W is orthogonal up to the rounding of Z
-                spread = (white.Z @ W.T).std(axis=0) / np.sqrt(len(white.Z))
+                spread = white.spread(W)
                 W = W / np.where(spread > 0, spread, 1.0)[:, None]
-            found = {"components_": W @ white.K, "mean_": white.mean, "whitening_": white.K}
+            K = white.matrix
+            found = {"components_": W @ K, "mean_": white.mean, "whitening_": K}
         mixing = np.linalg.pinv(found["components_"])
-        return {**found, "mixing_": mixing, "_unmixing": W, "_n": len(white.Z)}
+        return {**found, "mixing_": mixing, "_unmixing": W, "_n": at.weight}
 
     @property
     def _n_features_out(self) -> int:
@@ -330,20 +359,3 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, Transformer):
             {"rows": self._n, "sources": k, "steps": self.n_iter_},
             warnings=("sources have no order, sign or size of their own",),
         )
-
-
-def own_contrast(fun: Callable[..., Any], given: dict[str, Any], y: Array) -> tuple[Array, Array]:
-    """A caller's g and the means of its g', spread over the rows."""
-    value, slope = fun(np.ascontiguousarray(y.T), **given)
-    slope = np.asarray(slope)
-    whole = slope.T if slope.ndim == 2 else np.broadcast_to(slope, y.shape)
-    return np.asarray(value).T, whole
-
-
-def turn_one(Z: Array, g: Contrast, done: Array, at: Turn) -> tuple[Turn, float]:
-    """One step of one direction, kept orthogonal to those found before."""
-    M, slope = expectations(Z, at.W, g)
-    w = M[0] - slope[0] * at.W[0]
-    w = w - done.T @ (done @ w)
-    w = w / max(float(np.linalg.norm(w)), np.finfo(np.float64).tiny)
-    return Turn(w[None], float(np.vdot(M, at.W))), float(abs(abs(w @ at.W[0]) - 1.0))

@@ -27,6 +27,7 @@ def both(X):
 def test_quantiles_of_every_kind_of_column(monkeypatch, few):
     """Collected at once, late, or never: every bit is found by counting."""
     monkeypatch.setattr(radix, "FEW", few)
+    monkeypatch.setattr(radix, "PER_QUESTION", min(few, radix.PER_QUESTION))
     rng = np.random.default_rng(0)
     n = LEAF_ROWS + 77
     X = np.column_stack(
@@ -56,3 +57,29 @@ def test_few_passes_and_no_weights():
     assert len(passes) <= 3
     with pytest.raises(ValueError, match="take no sample weights"):
         block_quantiles(Rows(X, None, np.ones(len(X))), map, 2, Q)
+
+
+@pytest.mark.parametrize("most", [4096, 40])
+def test_many_quantiles_a_few_columns_at_a_time(monkeypatch, most):
+    monkeypatch.setattr(radix, "MOST", most)
+    X = np.random.default_rng(0).lognormal(0, 3, size=(2 * LEAF_ROWS, 7))
+    X[::5, 3] = np.nan
+    q, w = np.linspace(0, 1, 11), unit_weights(len(X))
+    found, n = block_quantiles(Rows(X, None, w), map, 7, q)
+    assert_array_equal(found, column_quantiles(X, q, w))
+    assert_array_equal(n, (~np.isnan(X)).sum(axis=0))
+
+
+def test_a_thousand_quantiles_are_collected_rather_than_counted(monkeypatch):
+    """As many counts as values would come back: a pass less, and no table of counts."""
+    X = np.random.default_rng(0).normal(size=(4 * LEAF_ROWS, 1))
+    q, passes = np.linspace(0, 1, 1000), []
+
+    def counting(function, items):
+        passes.append(1)
+        return map(function, items)
+
+    monkeypatch.setattr(radix, "FEW", 0)
+    found, _ = block_quantiles(Rows(X, None, unit_weights(len(X))), counting, 1, q)
+    assert_array_equal(found, column_quantiles(X, q, unit_weights(len(X))))
+    assert len(passes) == 2

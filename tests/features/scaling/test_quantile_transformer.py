@@ -7,6 +7,7 @@ import sklearn.preprocessing as peer
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest
 
+import pellucid
 from pellucid import QuantileTransformer
 from pellucid.features.scaling.quantile_transformer import levels
 
@@ -88,3 +89,22 @@ def test_refusals():
     assert QuantileTransformer().fit(X).n_quantiles_ == 400  # the default says at most
     with pytest.warns(UserWarning, match="no effect"):
         QuantileTransformer(n_quantiles=5, ignore_implicit_zeros=True).fit(X)
+
+
+@pytest.mark.parametrize("subsample", [150, 10_000, None])
+def test_blocks_have_the_quantiles_of_memory(subsample):
+    """The same rows are drawn, and all rows are counted where none are."""
+    params = {"n_quantiles": 120, "subsample": subsample, "random_state": 3}
+    memory = QuantileTransformer(**params).fit(X)
+    parts = QuantileTransformer(**params).fit_blocks(pellucid.data.blocks(X, block_rows=37))
+    assert_array_equal(parts.quantiles_, memory.quantiles_)
+    assert str(parts.card()) == str(memory.card())
+
+
+def test_blocks_refuse_weights_and_stored_cells():
+    for subsample in (150, None):
+        source = pellucid.data.blocks(X, weight=np.arange(400.0))
+        with pytest.raises(ValueError, match="no sample weights"):
+            QuantileTransformer(n_quantiles=9, subsample=subsample).fit_blocks(source)
+    with pytest.raises(ValueError, match="sparse matrix in memory: use fit"):
+        QuantileTransformer(ignore_implicit_zeros=True).fit_blocks(pellucid.data.blocks(X))

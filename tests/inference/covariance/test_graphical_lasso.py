@@ -6,6 +6,7 @@ import pytest
 import sklearn.covariance as peer
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_sparse_spd_matrix
+from sklearn.model_selection import KFold
 
 import pellucid
 from pellucid import GraphicalLasso, GraphicalLassoCV
@@ -130,3 +131,33 @@ def test_folds_with_fewer_rows_than_columns(seed):
     model = GraphicalLassoCV(n_refinements=2).fit(wide)
     assert np.isfinite(model.precision_).all()
     assert model.alpha_ > 0.4 * alpha_max(model._empirical)  # the columns are independent
+
+
+def test_blocks_and_weights_choose_the_same_penalty():
+    """Folds of neighbouring rows: a pass over blocks has those of memory, to the bit."""
+    table = pl.DataFrame(SCALED)
+    memory = GraphicalLassoCV(cv=4).fit(table)
+    parts = GraphicalLassoCV(cv=4).fit_blocks(pellucid.data.blocks(table, block_rows=70))
+    assert parts.alpha_ == memory.alpha_
+    for key, values in memory.cv_results_.items():
+        assert_array_equal(parts.cv_results_[key], values)
+    assert_array_equal(parts.precision_, memory.precision_)
+    split = list(KFold(4).split(SCALED))  # the same folds, row by row
+    assert_allclose(GraphicalLassoCV(cv=split).fit(SCALED).alpha_, memory.alpha_, rtol=1e-9)
+    ones = GraphicalLassoCV(cv=4).fit(SCALED, sample_weight=np.full(300, 2.0))
+    assert_allclose(ones.precision_, memory.precision_, rtol=1e-9)
+    with pytest.raises(ValueError, match="number of folds, got a splitter"):
+        GraphicalLassoCV(cv=KFold(4)).fit_blocks(pellucid.data.blocks(table))
+    with pytest.raises(ValueError, match="folds need at least as many rows, got n_samples=3"):
+        GraphicalLassoCV().fit(SCALED[:3])
+    none = np.where(np.arange(300) < 75, 0.0, 1.0)  # the first fold
+    with pytest.raises(ValueError, match="rows of positive weight"):
+        GraphicalLassoCV(cv=4).fit(SCALED, sample_weight=none)
+
+
+def test_columns_without_any_correlation_have_no_edge():
+    """Whatever the penalty; the grid is then that of the folds."""
+    crossed = np.array([[i, j] for i in range(3) for j in range(4)], dtype=float)
+    model = GraphicalLassoCV().fit(crossed)
+    assert model.precision_[0, 1] == 0
+    assert_allclose(np.diag(model.covariance_), crossed.var(axis=0))

@@ -2,11 +2,11 @@ r"""Order statistics of the columns of any source, exact, in a few passes: media
 
 A float64 has the order of its bits once the negative ones are flipped. A pass counts the next BITS
 bits of every value that agrees so far with a wanted rank (radix selection), whole numbers that are
-the same for any block size and backend. When few values are left in question they are collected
-and sorted. At most 1 + 64 / BITS passes; usually three.
+the same for any block size and backend. When few values are left in question, or no more than there
+would be counts, they are collected and sorted. At most 1 + 64 / BITS passes; usually three.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ from pellucid.core.loops.statistics import Rows, Source, Statistic, is_unit, red
 
 BITS = 11
 FEW = 1 << 17  # values that are collected rather than counted again: a megabyte
+PER_QUESTION = 1 << BITS  # and so many for each question: its counts would be no fewer
+MOST = 4096  # ranks asked for at a time: their counts take at most 64 MB
 Keys = NDArray[np.uint64]
 TOP = np.uint64(1 << 63)
 
@@ -51,9 +53,11 @@ def unsorted(keys: Keys) -> Array:
 
 
 def column_keys(rows: Rows, j: int) -> Keys:
-    """The keys of the values of a column that are there."""
+    """The keys of the values of a column that are there, sorted."""
     x = np.ascontiguousarray(rows.X[:, j])
-    return sortable(x[~np.isnan(x)])
+    keys = sortable(x[~np.isnan(x)])
+    keys.sort()
+    return keys
 
 
 def leaf_counts(shift: int, asked: tuple[Question, ...], rows: Rows) -> IntArray:
@@ -72,8 +76,15 @@ def leaf_counts(shift: int, asked: tuple[Question, ...], rows: Rows) -> IntArray
 
 
 def agreeing(keys: Keys, prefix: int, above: int) -> Keys:
-    """The keys whose bits from ``above`` on are ``prefix``."""
-    return keys if above >= 64 else keys[keys >> np.uint64(above) == np.uint64(prefix)]
+    """Of sorted keys those whose bits from ``above`` on are ``prefix``.
+
+    >>> agreeing(np.array([3, 4, 5, 7, 8], dtype=np.uint64), 1, 2)
+    array([4, 5, 7], dtype=uint64)
+    """
+    if above >= 64:
+        return keys
+    ends = np.array([prefix << above, ((prefix + 1) << above) - 1], dtype=np.uint64)
+    return keys[np.searchsorted(keys, ends[0]) : np.searchsorted(keys, ends[1], side="right")]
 
 
 def add_counts(a: IntArray, b: IntArray) -> IntArray:
@@ -83,7 +94,8 @@ def add_counts(a: IntArray, b: IntArray) -> IntArray:
 
 def leaf_values(above: int, asked: tuple[Question, ...], rows: Rows) -> list[Keys]:
     """The keys in question, sorted."""
-    return [np.sort(agreeing(column_keys(rows, j), prefix, above)) for j, prefix in asked]
+    sorted_keys = {j: column_keys(rows, j) for j in {j for j, _ in asked}}
+    return [agreeing(sorted_keys[j], prefix, above) for j, prefix in asked]
 
 
 def merge_values(a: list[Keys], b: list[Keys]) -> list[Keys]:
@@ -132,7 +144,7 @@ def order_statistics(
             for i in range(len(ranks))
         ]
         place = np.array(places, dtype=np.intp).reshape(ranks.shape)
-        if sum(unique.values()) <= FEW:
+        if sum(unique.values()) <= max(FEW, PER_QUESTION * len(asked)):
             statistic = Statistic(partial(leaf_values, shift, asked), merge_values)
             found = reduce_rows(statistic, source, map_)
             keys = [
@@ -151,8 +163,48 @@ def values_of(keys: Any, n: IntArray) -> Array:
     return np.where(n > 0, values, np.nan)
 
 
+class Some(NamedTuple):
+    """Some columns of a source."""
+
+    source: Source
+    columns: slice
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    def spans(self) -> Any:
+        return [SomeSpan(span, self.columns) for span in self.source.spans()]
+
+
+class SomeSpan(NamedTuple):
+    """A span with some of its columns."""
+
+    span: Any
+    columns: slice
+
+    @property
+    def start(self) -> int:
+        return self.span.start
+
+    def leaves(self) -> Iterator[Rows]:
+        for leaf in self.span.leaves():
+            yield leaf._replace(X=leaf.X[:, self.columns])
+
+
 def block_quantiles(source: Source, map_: Map, p: int, q: Array) -> tuple[Array, IntArray]:
-    """(len(q), p) quantiles of the columns, the same numbers as in memory, and their counts."""
+    """(len(q), p) quantiles of the columns, the same numbers as in memory, and their counts.
+
+    Many quantiles are asked for a few columns at a time.
+    """
+    step = max(1, MOST // (2 * len(q)))
+    if step < p:
+        parts = [Some(source, slice(j, min(j + step, p))) for j in range(0, p, step)]
+        sizes = [min(step, p - j) for j in range(0, p, step)]
+        found = [
+            block_quantiles(part, map_, size, q) for part, size in zip(parts, sizes, strict=True)
+        ]
+        return np.hstack([one[0] for one in found]), np.concatenate([one[1] for one in found])
     k = len(q)
 
     def wanted(n: IntArray) -> IntArray:

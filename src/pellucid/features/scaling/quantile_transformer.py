@@ -7,6 +7,7 @@ quantiles it is the middle of its step. Normal scores end at +-5.2, where 1e-7 o
 Ranks do not feel outliers or the unit of a column, and lose the distances between values.
 
 Cost: a sort of each column, at most ``subsample`` rows of it; log2(n_quantiles) comparisons a cell.
+Blocks are read once for the same rows, or counted for the quantiles of all (``order_statistics``).
 """
 
 from typing import Any, Self
@@ -15,12 +16,23 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
 
-from pellucid.base import with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.quantiles import GATHER, column_quantiles, quantiles
-from pellucid.core.arrays.typing import Array, ArrayLike, Matrix, MaybeArray, Rng, Seed
+from pellucid.core.arrays.typing import (
+    Array,
+    ArrayLike,
+    IntArray,
+    Map,
+    Matrix,
+    MaybeArray,
+    Rng,
+    Seed,
+)
 from pellucid.core.loops.iterate import FitContext
-from pellucid.core.loops.statistics import unit_weights
+from pellucid.core.loops.numbered import drawn_rows
+from pellucid.core.loops.order_statistics import block_quantiles
+from pellucid.core.loops.statistics import Source, unit_weights
 from pellucid.core.records import Card
 from pellucid.core.runtime.jit import jit
 from pellucid.core.runtime.random import generator
@@ -119,6 +131,7 @@ class QuantileTransformer(ColumnScaler):
     """
 
     _accepts_sparse = True
+    fit_blocks = fit_blocks
 
     def __init__(
         self,
@@ -155,29 +168,53 @@ class QuantileTransformer(ColumnScaler):
         self._check_parameters()
         Z = self._check_training(X).X
         context = FitContext(self, X=Z)
-        n = Z.shape[0]
-        if self.n_quantiles > n and self.n_quantiles != DEFAULT:
-            many = f"n_quantiles ({self.n_quantiles}) is greater than the total number of samples"
-            warn(f"{many} ({n}). n_quantiles is set to n_samples.")
-        self.n_quantiles_ = min(self.n_quantiles, n)
-        self.references_ = np.linspace(0, 1, self.n_quantiles_)
-        rng = generator(self.random_state)
+        self._count(n := Z.shape[0])
         if issparse(Z):
             self._refuse_negative(Z)
-            drawn = self.subsample, self.ignore_implicit_zeros, rng
+            drawn = self.subsample, self.ignore_implicit_zeros, generator(self.random_state)
             found = sparse_column_quantiles(Z.tocsc(), self.references_, *drawn)
         else:
             if self.ignore_implicit_zeros:
                 given = "'ignore_implicit_zeros' takes effect only with sparse matrix"
                 warn(f"{given}: this parameter has no effect")
-            if self.subsample is not None and self.subsample < n:
-                Z = Z[np.sort(rng.choice(n, self.subsample, replace=False))]
+            Z = Z if (numbers := self._draw(n)) is None else Z[numbers]
             found = column_quantiles(Z, self.references_, unit_weights(len(Z)))
-        self.quantiles_ = found
-        self._n_rows = n
-        self._warn_columns(np.isnan(found[0]), "no value at all; the column stays NaN")
+        self._keep(found)
         context.end()
         return self
+
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        if self.ignore_implicit_zeros:
+            raise ValueError("ignore_implicit_zeros needs a sparse matrix in memory: use fit")
+        self._count(rows.n_rows)
+        if (numbers := self._draw(rows.n_rows)) is None:
+            found = block_quantiles(rows, map_, self.n_features_in_, self.references_)[0]
+        else:
+            Z = drawn_rows(rows, map_, numbers).X
+            found = column_quantiles(Z, self.references_, unit_weights(len(Z)))
+        self._keep(found)
+
+    def _count(self, n: int) -> None:
+        """How many quantiles n rows have."""
+        if self.n_quantiles > n and self.n_quantiles != DEFAULT:
+            many = f"n_quantiles ({self.n_quantiles}) is greater than the total number of samples"
+            warn(f"{many} ({n}). n_quantiles is set to n_samples.")
+        self.n_quantiles_ = min(self.n_quantiles, n)
+        self.references_ = np.linspace(0, 1, self.n_quantiles_)
+        self._n_rows = n
+
+    def _draw(self, n: int) -> IntArray | None:
+        """The numbers of the rows that are looked at; None: all."""
+        if self.subsample is None or self.subsample >= n:
+            return None
+        rng = generator(self.random_state)
+        return np.sort(rng.choice(n, self.subsample, replace=False))
+
+    def _keep(self, found: Array) -> None:
+        self.quantiles_ = found
+        self._warn_columns(np.isnan(found[0]), "no value at all; the column stays NaN")
 
     def _refuse_negative(self, Z: Matrix) -> None:
         if not self.ignore_implicit_zeros and (Z.data < 0).any():

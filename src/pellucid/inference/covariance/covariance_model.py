@@ -9,6 +9,7 @@ from pellucid.base import Estimator
 from pellucid.core.algebra.covariances import covariance_error
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, MaybeArray
+from pellucid.core.loops.device import DeviceRows, on_device, tensor_moments
 from pellucid.core.loops.statistics import (
     Moments,
     Rows,
@@ -19,7 +20,19 @@ from pellucid.core.loops.statistics import (
 )
 from pellucid.core.runtime.threads import map_threads
 
-CENTRED = Statistic(lambda rows: moments(rows.X, rows.w), merge_moments)
+
+def leaf_moments(rows: Rows) -> Moments:
+    """Weight, mean and scatter of one leaf."""
+    return moments(rows.X, rows.w)
+
+
+@on_device(leaf_moments)
+def device_moments(rows: DeviceRows) -> Moments:
+    """The same of tensors."""
+    return tensor_moments(rows.X, None, rows.w)
+
+
+CENTRED = Statistic(leaf_moments, merge_moments)
 
 
 def mean_log_density(S: Array, precision: Array) -> float:

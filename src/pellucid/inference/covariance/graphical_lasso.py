@@ -21,7 +21,7 @@ from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
 from pellucid.core.arrays.typing import Array, ArrayLike, Map, MaybeArray
 from pellucid.core.loops.iterate import FitContext, History
-from pellucid.core.loops.statistics import Source, reduce_rows
+from pellucid.core.loops.statistics import Moments, Source, reduce_rows
 from pellucid.core.records import Card
 from pellucid.core.runtime.threads import map_threads
 from pellucid.inference.covariance.covariance_model import (
@@ -150,9 +150,8 @@ class GraphicalModel(CovarianceModel):
         check.one_of(("cd", "lars"), mode=self.mode)
         check.boolean(assume_centered=self.assume_centered)
 
-    def _center(self, rows: Source, map_: Map) -> Array:
+    def _center(self, found: Moments) -> Array:
         """S of the rows about their mean, or about 0; sets ``location_``."""
-        found = reduce_rows(CENTRED, rows, map_)
         self.location_ = np.zeros(len(found.mean)) if self.assume_centered else found.mean.copy()
         return squares_about(found, self.location_)
 
@@ -304,7 +303,7 @@ class GraphicalLasso(GraphicalModel):
                 raise ValueError(f"a covariance must be square and symmetric, got {S.shape}")
             self.location_ = np.zeros(len(S))
         else:
-            S = self._center(rows, map_threads)
+            S = self._center(reduce_rows(CENTRED, rows, map_threads))
         self._solve_checked(S, X=rows.X, sample_weight=sample_weight)
         return self
 
@@ -314,7 +313,7 @@ class GraphicalLasso(GraphicalModel):
         if self.covariance == "precomputed":
             raise ValueError("covariance='precomputed' is one matrix, not blocks of rows: use fit")
         refuse_few((rows.n_rows, self.n_features_in_))
-        self._solve_checked(self._center(rows, map_))
+        self._solve_checked(self._center(reduce_rows(CENTRED, rows, map_)))
 
     def _check_parameters(self) -> None:
         check.non_negative(alpha=self.alpha)

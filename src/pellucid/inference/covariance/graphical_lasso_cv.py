@@ -4,10 +4,14 @@ For every fold S of the training rows is solved for a grid of alphas, from large
 begun at the last; the score is the mean log density of the rows left out. The grid is then drawn
 closer around the best alpha, ``n_refinements`` times. All scores stay in ``cv_results_``.
 
+The covariances of a number of folds come from one pass: those of the rows left out are the sums of
+the fold, those of the training rows the sums of all other folds merged.
+
 Reference: Friedman, Hastie & Tibshirani (2008).
 """
 
-from functools import partial
+from functools import partial, reduce
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,11 +26,12 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from pellucid.base import with_callbacks
+from pellucid.base import fit_blocks, with_callbacks
 from pellucid.core.arrays import check
-from pellucid.core.arrays.typing import Array, ArrayLike, Folds, MaybeArray
+from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Map, MaybeArray
 from pellucid.core.loops.iterate import FitContext, iterate
-from pellucid.core.loops.statistics import Rows, reduce_rows, unit_weights
+from pellucid.core.loops.numbered import fold_records, others
+from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments, reduce_rows
 from pellucid.core.runtime.threads import map_threads
 from pellucid.inference.covariance.covariance_model import (
     CENTRED,
@@ -53,11 +58,25 @@ class FoldCovariances(NamedTuple):
     moved: Array
 
 
-def covariances_of(X: Array, train: Any, test: Any, centered: bool) -> FoldCovariances:
+class FoldSums(NamedTuple):
+    """Weight, mean and scatter of the rows that train, and of the others."""
+
+    train: Moments
+    test: Moments
+
+
+def row_sums(rows: Rows, train: Any, test: Any) -> FoldSums:
+    """The sums of one split of rows in memory."""
+    parts = (Rows(np.ascontiguousarray(rows.X[i]), None, rows.w[i]) for i in (train, test))
+    return FoldSums(*(reduce_rows(CENTRED, part, map_threads) for part in parts))
+
+
+def covariances_of(fold: FoldSums, centered: bool) -> FoldCovariances:
     """The covariances of one fold."""
-    A, B = (Rows(np.ascontiguousarray(X[i]), None, unit_weights(len(i))) for i in (train, test))
-    a, b = (reduce_rows(CENTRED, rows, map_threads) for rows in (A, B))
-    zero = np.zeros(X.shape[1])
+    a, b = fold
+    if not min(a.weight, b.weight) > 0:
+        raise ValueError("every fold of the cross-validation needs rows of positive weight")
+    zero = np.zeros(len(a.mean))
     at, there = (zero, zero) if centered else (a.mean, b.mean)
     return FoldCovariances(squares_about(a, at), squares_about(b, there), squares_about(b, at))
 
@@ -88,7 +107,7 @@ class GraphicalLassoCV(GraphicalModel):
     n_refinements : int, default=4
         How often the grid is drawn closer; without effect where ``alphas`` are given.
     cv : int, splitter, iterable or None, default=None
-        The folds; None is 5.
+        The folds; None is 5. ``fit_blocks`` takes a number.
     tol : float, default=1e-4
         Stop where neither the duality gap nor the last step of a cell of the covariance, in units
         of its columns' deviations, is larger.
@@ -130,6 +149,8 @@ class GraphicalLassoCV(GraphicalModel):
     True
     """
 
+    fit_blocks = fit_blocks
+
     def __init__(
         self,
         *,
@@ -158,28 +179,69 @@ class GraphicalLassoCV(GraphicalModel):
         self.assume_centered = assume_centered
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: MaybeArray = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: MaybeArray = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Choose the penalty, and fit to all rows; routing sends ``params`` to the folds."""
         _raise_for_params(params, self, "fit")
-        self._check_solver()
-        check.whole(n_refinements=self.n_refinements, max_iter=self.max_iter)
-        rows = self._check_training(X)
-        refuse_few(rows.X.shape)
+        self._check_parameters()
+        rows = self._check_training(X, None, sample_weight)
         split = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
-        context = FitContext(self, X=rows.X, max_steps=self.max_iter, attributes=self._as_stopped)
-        S = self._center(rows, map_threads)
-        self._refuse_constant(S)
+        given = {"X": rows.X, "sample_weight": sample_weight}
+        if (k := self._fold_count()) is not None and not split:
+            self._fit_folds(rows, map_threads, k, **given)
+            return self
+        refuse_few(rows.X.shape)
         cv = check_cv(self.cv, y, classifier=False)
-        folds = [
-            covariances_of(rows.X, train, test, self.assume_centered)
-            for train, test in cv.split(rows.X, y, **split)
-        ]
-        self._search(folds, *self._grid(S))
-        self._solve(S, self.alpha_, context)
+        splits = cv.split(rows.X, y, **split)
+        whole = reduce_rows(CENTRED, rows, map_threads)
+        self._choose([row_sums(rows, *one) for one in splits], whole, **given)
         return self
 
-    def _grid(self, S: Array) -> tuple[Array, bool]:
-        """The first alphas, from large to small, and whether they were given."""
+    @with_callbacks
+    def _fit_rows(self, rows: Source, map_: Map) -> None:
+        self._check_parameters()
+        k = self._fold_count()
+        if k is None:
+            raise ValueError("fit_blocks needs cv as a number of folds, got a splitter")
+        self._fit_folds(rows, map_, k)
+
+    def _check_parameters(self) -> None:
+        self._check_solver()
+        check.whole(n_refinements=self.n_refinements, max_iter=self.max_iter)
+        if isinstance(self.cv, Integral):
+            check.whole(at_least=2, cv=self.cv)
+
+    def _fold_count(self) -> int | None:
+        if self.cv is None:
+            return 5
+        return int(self.cv) if isinstance(self.cv, Integral) else None
+
+    def _fit_folds(self, rows: Source, map_: Map, k: int, **given: Any) -> None:
+        """All folds of neighbouring rows from one pass."""
+        refuse_few((rows.n_rows, self.n_features_in_))
+        parts = fold_records(CENTRED, rows, map_, k)
+        folds = [FoldSums(*pair) for pair in zip(others(merge_moments, parts), parts, strict=True)]
+        self._choose(folds, reduce(merge_moments, parts), **given)
+
+    def _choose(self, folds: list[FoldSums], whole: Moments, **given: Any) -> None:
+        """Choose the penalty by the folds, and solve for the sums of all rows."""
+        context = FitContext(self, max_steps=self.max_iter, attributes=self._as_stopped, **given)
+        S = self._center(whole)
+        self._refuse_constant(S)
+        found = [covariances_of(fold, self.assume_centered) for fold in folds]
+        self._search(found, *self._grid(S, found))
+        self._solve(S, self.alpha_, context)
+
+    def _grid(self, S: Array, folds: list[FoldCovariances]) -> tuple[Array, bool]:
+        """The first alphas, from large to small, and whether they were given.
+
+        Where no two columns of all rows are correlated the folds say how large an alpha may be.
+        """
         if np.ndim(self.alphas):
             alphas = np.asarray(self.alphas)
             if alphas.dtype.kind not in "iuf":
@@ -191,7 +253,9 @@ class GraphicalLassoCV(GraphicalModel):
             return alphas, True
         count: Any = self.alphas
         check.whole(alphas=count)
-        most = alpha_max(S)
+        d = np.sqrt(np.diag(S))
+        rounding = alpha_max(S / d / d[:, None]) <= 16 * EPS
+        most = max(alpha_max(fold.train) for fold in folds) if rounding else alpha_max(S)
         if most == 0:
             raise ValueError("no two columns are correlated: there is no alpha to choose")
         ends = np.log10(FINEST * most), np.log10(most)
@@ -230,7 +294,8 @@ class GraphicalLassoCV(GraphicalModel):
     def get_metadata_routing(self) -> MetadataRouter:
         """What ``fit`` passes on to the folds."""
         mapping = MethodMapping().add(caller="fit", callee="split")
-        return MetadataRouter(owner=self).add(splitter=check_cv(self.cv), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=check_cv(self.cv), method_mapping=mapping)
 
 
 def between(path: list[tuple[float, list[float]]], means: Array, best: int, count: int) -> Array:

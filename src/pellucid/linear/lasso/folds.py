@@ -16,87 +16,32 @@ rows (``penalised_rows``), several folds at once.
 References: Friedman, Hastie & Tibshirani (2010); Breiman et al. (1984), section 3.4.3.
 """
 
-from collections.abc import Iterator
-from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.algebra.least_squares import joint_moments, leaf_moments
 from pellucid.core.arrays.typing import Array, ArrayLike, IntArray, Map
-from pellucid.core.loops import statistics
-from pellucid.core.loops.device import DeviceRows
+from pellucid.core.loops import numbered
 from pellucid.core.loops.selection import one_standard_error
-from pellucid.core.loops.statistics import Moments, Rows, Source, merge_moments
+from pellucid.core.loops.statistics import Moments, Rows, Source, Statistic, merge_moments
 from pellucid.core.runtime.threads import map_threads, single_threaded_blas
 from pellucid.linear.lasso.budget_search import Problem
 from pellucid.linear.lasso.fit import MANY_COLUMNS
 from pellucid.linear.lasso.paths import alpha_grid, solve_path
 from pellucid.linear.lasso.rows import RowsProblem
 from pellucid.linear.lasso.sums import SumsProblem
-from pellucid.linear.sum_folds import merge_dealt, sum_errors
-
-
-class NumberedSpan(NamedTuple):
-    """A span whose leaves come with the number of their first row."""
-
-    span: Any
-
-    @property
-    def start(self) -> int:
-        return self.span.start
-
-    def leaves(self) -> Iterator[tuple[Rows, int]]:
-        row = self.span.start
-        for leaf in self.span.leaves():
-            yield leaf, row
-            row += leaf.n_rows
-
-
-class Numbered(NamedTuple):
-    """A source of numbered leaves."""
-
-    source: Any
-
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
-
-    def spans(self) -> Any:
-        return [NumberedSpan(span) for span in self.source.spans()]
-
-
-def leaf_folds(edges: IntArray, leaf: tuple[Rows, int]) -> tuple[Moments, ...]:
-    """Moments of the parts of one leaf that lie in the folds [edges[f], edges[f + 1])."""
-    rows, first = leaf
-    d = rows.X.shape[1] + (rows.y.shape[1] if rows.y.ndim == 2 else 1)
-    nothing = Moments(0.0, np.zeros(d), np.zeros((d, d)))
-    cuts = np.clip(edges - first, 0, rows.n_rows)
-    parts = pairwise(cuts)
-    return tuple(leaf_moments(rows.slice(a, b)) if b > a else nothing for a, b in parts)
+from pellucid.linear.sum_folds import sum_errors
 
 
 def contiguous_moments(source: Source, map_: Map, k: int) -> list[Moments]:
     """Moments of k folds of neighbouring rows, in one pass over rows or blocks."""
-    n = source.n_rows
-    edges = np.concatenate([[0], np.cumsum(np.full(k, n // k) + (np.arange(k) < n % k))])
-    if isinstance(source, DeviceRows):
-        own = statistics.Statistic(leaf_moments, merge_moments)
-        return [source.slice(a, b).reduce(own) for a, b in pairwise(edges.tolist()) if b > a]
-    statistic = statistics.Statistic(partial(leaf_folds, edges), merge_dealt)
-    return list(statistics.reduce_rows(statistic, Numbered(source), map_))
+    return numbered.fold_records(Statistic(leaf_moments, merge_moments), source, map_, k)
 
 
 def others(parts: list[Moments]) -> list[Moments]:
-    """Of each fold the moments of all other folds, by merging what is before and after it."""
-    none = Moments(0.0, 0 * parts[0].mean, 0 * parts[0].scatter)
-    before, after = [none], [none]
-    for part in parts[:-1]:
-        before.append(merge_moments(before[-1], part))
-    for part in parts[:0:-1]:
-        after.append(merge_moments(part, after[-1]))
-    return [merge_moments(a, b) for a, b in zip(before, after[::-1], strict=True)]
+    """Of each fold the moments of all other folds."""
+    return numbered.others(merge_moments, parts)
 
 
 class Fold(NamedTuple):
