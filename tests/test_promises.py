@@ -69,6 +69,12 @@ def fitted(name, n=200, **params):
     return fit(make(CLASSES[name], **params), X, y), X, y
 
 
+def has_one_target(cls):
+    model = make(cls)
+    predicts = is_regressor(model) or is_classifier(model)
+    return predicts and not get_tags(model).target_tags.multi_output
+
+
 def blocks(X, y, block_rows):
     frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])])
     if y is None:
@@ -259,6 +265,23 @@ def test_blocks_refuse_arrays(name):
     X, _ = data(CLASSES[name], 60)
     with pytest.raises(TypeError, match=r"fit_blocks needs pellucid\.data\.blocks"):
         make(CLASSES[name]).fit_blocks(X)
+
+
+@pytest.mark.parametrize("name", [name for name in block_names() if has_one_target(CLASSES[name])])
+def test_blocks_take_as_many_targets_as_fit(name):
+    """Two columns for one target would be read as one: codes of labels led outside an array."""
+    X, y = data(CLASSES[name], 60)
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(y=pl.Series(y))
+    model = make(CLASSES[name])
+    listed, named = (
+        clone(model).fit_blocks(pellucid.data.blocks(frame, target=target))
+        for target in (["y"], "y")
+    )
+    assert_same_state(listed, named)
+    two = frame.with_columns(z=pl.Series(y[::-1].copy()))
+    with pytest.raises(ValueError, match="takes one target, got several: 2 columns") as caught:
+        model.fit_blocks(pellucid.data.blocks(two, target=["y", "z"]))
+    _one_sentence(str(caught.value))
 
 
 @all_estimators

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -465,7 +466,9 @@ def check_blocks(model: Estimator, blocks: Any, map_: Map) -> "CheckedBlocks":
         raw: Any = RawDoor(model._feature_names(), type(model).__name__)
         return CheckedBlocks(blocks, raw)
     name = type(model).__name__
-    door = Door(kind, model._feature_names(), model._accepts_nan, name, None, model._sums_sparse)
+    single = not get_tags(model).target_tags.multi_output
+    checks = (kind, model._feature_names(), model._accepts_nan, name, None, model._sums_sparse)
+    door = Door(*checks, single)
     if kind == "label":
         labels = CheckedBlocks(blocks.only_target(), door._replace(kind="raw"))
         classes = reduce_rows(Statistic(leaf_labels, merge_labels), labels, map_)
@@ -484,6 +487,7 @@ class Door(NamedTuple):
     estimator: str
     classes: Any
     keeps_sparse: bool = False
+    single: bool = False  # of several target columns none may be taken for the target
 
     def open(self, raw: Rows, first_row: int) -> Rows:
         X = self._numbers(raw.X)
@@ -508,11 +512,12 @@ class Door(NamedTuple):
             return None
         if self.kind == "number":
             y = np.asarray(y, dtype=np.float64) if isinstance(y, np.ndarray) else _number_series(y)
+            y = self._one(y)
             bad = find_nonfinite(y.reshape(len(y), -1), allow_nan=False)
             if bad is not None:
                 raise ValueError(f"the target contains NaN or infinity in row {first_row + bad[0]}")
             return y
-        y = np.asarray(y) if isinstance(y, np.ndarray) else y.to_numpy()
+        y = self._one(np.asarray(y) if isinstance(y, np.ndarray) else y.to_numpy())
         if y.dtype.kind == "O":
             if any(value is None for value in y):
                 raise ValueError(f"the target has a missing value at or after row {first_row}")
@@ -520,6 +525,15 @@ class Door(NamedTuple):
         elif y.dtype.kind == "f" and np.isnan(y).any():
             raise ValueError(f"the target has a missing value at or after row {first_row}")
         return y if self.kind == "raw" else np.searchsorted(self.classes, y)
+
+    def _one(self, y: np.ndarray) -> np.ndarray:
+        """A table of one target as a vector, where several would be refused."""
+        if not self.single or y.ndim == 1:
+            return y
+        if y.shape[1] > 1:
+            got = f"got several: {y.shape[1]} columns"
+            raise ValueError(f"{self.estimator} takes one target, {got}")
+        return y[:, 0]
 
     def _weights(self, w: np.ndarray, n: int, first_row: int) -> Array:
         if w is None:

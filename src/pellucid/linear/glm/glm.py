@@ -121,8 +121,6 @@ class GeneralizedLinearModel(Regressor):
     @with_callbacks
     def _fit_rows(self, rows: Source, map_: Map) -> None:
         self._check_parameters()
-        if first_rows(rows).y.ndim > 1:
-            raise ValueError(f"{type(self).__name__} takes one target, got several")
         self._fit_checked(rows, map_, None)
 
     def _fit_checked(self, rows: Source, map_: Map, sample_weight: Any) -> None:
