@@ -116,6 +116,7 @@ def test_copies_are_suspect_though_no_other_column_says_anything(seed):
     paid = np.where((label == "yes") & (rng.random(n) > 0.02), rng.gamma(2, 90, n).round(2), 0.0)
     copies = {
         "own values": (y + 0.5 * rng.normal(size=n), y),
+        "another unit": ((y - 32) / 1.8, y.round(1)),
         "bins": (np.floor(y / 2), y),
         "other words": (flipped, label),
         "one class": (paid, label),

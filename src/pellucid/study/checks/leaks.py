@@ -57,6 +57,7 @@ ORDERED = 0.25  # changes of class along a column, as a share of those by chance
 LINE = 0.02  # of the variance of the target: a line that leaves less is seen by every model
 SURE = 0.9  # of the rows with, and of those without, some content that are of one class
 EXACT = 1e-8  # of the variance of the target may be left over
+ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
 INTERVALS, FOLDS = 64, 5
 LEAST = 20  # rows
 MOST_LEVELS = 5_000
@@ -131,7 +132,34 @@ def is_measured(column: Column, y: Any, *, classes: bool) -> bool:
     if column.kind not in NUMBERS or column.numbers is None or column.distinct <= FEW_VALUES:
         return False
     seen = np.isfinite(column.numbers)
-    return EXACT < 1 - _correlation(column.numbers[seen], y[seen]) ** 2 <= LINE
+    left = 1 - _correlation(column.numbers[seen], y[seen]) ** 2
+    return EXACT < left <= LINE and not is_rounded(column.numbers, y)
+
+
+def is_rounded(x: Array, y: Array) -> bool:
+    """Is a number a line in another, up to its own rounding?
+
+    >>> x = np.random.default_rng(0).normal(size=60)
+    >>> is_rounded(x, np.round(3 * x + 2, 1)), is_rounded(x, np.round(3 * x + 2 + x % 0.5, 1))
+    (True, False)
+    """
+    seen = np.isfinite(x)
+    x, y = x[seen], y[seen]
+    unit = unit_of(y)
+    left = float(y.std()) * np.sqrt(max(1 - _correlation(x, y) ** 2, 0.0))
+    return bool(unit and left <= ROUNDING * unit and y.std() >= FINE * unit)
+
+
+def unit_of(y: Array) -> float:
+    """The step in which a number is written: 1, 0.1, 0.01 ..., 10, 100; 0 where there is none.
+
+    >>> unit_of(np.array([1.5, 2.25])), unit_of(np.array([10.0, 30.0])), unit_of(np.array([np.pi]))
+    (0.01, 10.0, 0.0)
+    """
+    for step in (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001, 0.0001):
+        if np.abs(y / step - np.round(y / step)).max() < 1e-6:
+            return step
+    return 0.0
 
 
 def is_threshold(column: Column, y: IntArray) -> bool:

@@ -52,16 +52,20 @@ from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import (
     AUC,
     FEW_VALUES,
+    FINE,
+    ROUNDING,
     cells_of,
     coded_auc,
     coded_means,
     folds_of,
     is_measured,
+    is_rounded,
     is_threshold,
     is_tight,
     plain_auc,
     switch_of,
 )
+from pellucid.study.checks.leaks import unit_of as _unit
 from pellucid.study.checks.time_differences import DAY, step_of, time_difference
 from pellucid.study.judging.gain import useful_gain
 from pellucid.study.judging.measure import DEVIANCES, fold_interval
@@ -79,7 +83,6 @@ MOST_SINGLES = 4
 SAMPLE = 20_000  # rows looked at
 FEWER = 2_000  # of them for differences of times: these hold row by row
 SIMPLE, EQUAL, MOST_PARTS = 0.999, 0.02, 6  # R^2, slack of coefficients, columns of a combination
-ROUNDING, FINE = 0.6, 20.0  # residuals in units of the target; units within its spread
 MEASURE, RULE = "measure", "rule"  # one column that is no copy by its looks; and orders classes
 HONEST = (MEASURE, RULE)
 ALONE = 0.5  # of what the best single column leaves: with more it needs no others
@@ -324,8 +327,9 @@ def _how(column: Column, y: Any, target: str, score: float, *, classes: bool) ->
         return RULE if score >= AUC else MEASURE, f"which tells {target} almost by itself"
     if column.distinct <= min(64, len(y) / 5):
         return "bins", f"which sorts {target} into {column.distinct} steps"
-    number = column.kind in NUMBERS and column.distinct > FEW_VALUES
-    how = MEASURE if number and not _repeats(column, y) else "noisy"
+    x, number = column.numbers, column.kind in NUMBERS and column.distinct > FEW_VALUES
+    exact = x is None or not number or is_rounded(x, y) or _repeats(column, y)
+    how = "noisy" if exact else MEASURE
     return how, f"which follows {target} almost exactly"
 
 
@@ -483,18 +487,6 @@ def _same_signs(X: Array, y: Array) -> bool:
     """Is the sign of y that of the product, or its opposite, in every row?"""
     agree = np.sign(X).prod(axis=1) == np.sign(y)
     return bool(agree.all() or not agree.any())
-
-
-def _unit(y: Array) -> float:
-    """The step in which a number is written: 1, 0.1, 0.01 ..., 10, 100; 0 where there is none.
-
-    >>> _unit(np.array([1.5, 2.25])), _unit(np.array([10.0, 30.0])), _unit(np.array([np.pi]))
-    (0.01, 10.0, 0.0)
-    """
-    for step in (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001, 0.0001):
-        if np.abs(y / step - np.round(y / step)).max() < 1e-6:
-            return step
-    return 0.0
 
 
 # --- rows that should stay together
