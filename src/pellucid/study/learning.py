@@ -38,6 +38,7 @@ from pellucid.study.candidates.stacked import stack
 from pellucid.study.candidates.training import Outcome, Trained, Workshop, train_all
 from pellucid.study.checks.audit import audit_table
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
+from pellucid.study.checks.neighbours import find_neighbours
 from pellucid.study.checks.suspicion import find_suspicion, suspicion_finding
 from pellucid.study.columns.idle_texts import idle_texts
 from pellucid.study.columns.lags import Lags, find_lags, table_lags
@@ -484,13 +485,17 @@ class Study:
 
     def _suspect(self) -> Suspicion | None:
         self.train()
-        if "PEL307" in self.ignore:
-            return None
         outcomes, choice = self._done["train"].outcomes, self._done["choice"]
-        rows, late = self.split().train, self._deadline()
-        found = find_suspicion(self._workshop, outcomes, choice, self.frame, rows, self.plan, late)
-        if found is not None and suspicion_finding(found).code in self.ignore:
-            found = None
+        shop, plan, late = self._workshop, self.plan, self._deadline()
+        found = None
+        if "PEL310" not in self.ignore:
+            target = self._done["columns"][self.task.target[0]]
+            found = find_neighbours(shop, outcomes, choice, target, plan, late)
+        if "PEL307" not in self.ignore and (found is None or not found.perfect):
+            rows = self.split().train
+            other = find_suspicion(shop, outcomes, choice, self.frame, rows, plan, late)
+            if other is not None and suspicion_finding(other).code not in self.ignore:
+                found = other if found is None or other.perfect else found
         self._done["hurried"] = found is None and late is not None and time.monotonic() > late
         return found
 

@@ -313,6 +313,18 @@ FINDINGS: dict[str, Rule] = {
         "If they are not known when predictions are made, the model is worth what is left.",
         "Check when they become known. Drop them if late, or name them under keep.",
     ),
+    "PEL310": Rule(
+        "warning",
+        "Neighbouring rows are alike",
+        "Rows next to each other in the file are alike in the target and in other columns though "
+        "nothing named or found orders or groups them, and where whole stretches of rows are kept "
+        "apart the gain over guessing is not certain, or certainly smaller. An error when most of "
+        "it is gone there, or is as large with the target moved along the file.",
+        "A random split puts neighbours on both sides, and a model then knows a row by its "
+        "neighbours.",
+        "If rows belong to people, machines, batches or moments, name the column that says so as "
+        'groups or as time. If new rows will stand among these, say groups="none".',
+    ),
     "PEL311": Rule(
         "error",
         "Target is the difference of two dates",

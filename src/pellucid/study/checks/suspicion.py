@@ -212,9 +212,13 @@ def find_suspicion(
 
 
 def suspicion_finding(found: Suspicion) -> Finding:
-    """PEL307, PEL309 where the score is strong only, PEL311 of dates; with both scores."""
+    """PEL307, PEL309 where the score is strong only, PEL310 of neighbours, PEL311 of dates; with
+    both scores."""
     evidence = found.to_dict()
     del evidence["columns"], evidence["perfect"]
+    if found.of_neighbours():
+        grave = "error" if found.perfect else "warning"
+        return finding("PEL310", found.columns, severity=grave, **evidence)
     if found.how == TIMES:
         return finding("PEL311", found.columns, **evidence)
     return finding("PEL307" if found.perfect else "PEL309", found.columns, **evidence)

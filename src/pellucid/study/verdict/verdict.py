@@ -1,6 +1,7 @@
 r"""The verdict: a few plain sentences that a statistician would sign.
 
-    suspect     the score falls apart without some columns (checks.suspicion)
+    suspect     the score falls apart without some columns, or rests on neighbouring rows
+                (checks.suspicion, checks.neighbours)
     shown       the interval of the gain over the yardstick excludes 0, and the folds agree
     not_shown   it holds both 0 and a useful gain
     excluded    it excludes a useful gain
@@ -51,6 +52,7 @@ BEYOND = 10  # times the yardstick's error, or 1: a loss as large as that is no 
 ALL = 0.95  # of the yardstick's error: a gain as large as that leaves none
 LEAKS = ("PEL301", "PEL302")
 FALLS_APART = "the score falls apart without the columns named"
+BY_NEIGHBOURS = "the score rests on rows next to each other in the file"
 RECKONED = "the target is the difference of two dates in the table"
 GIVEN_AWAY = "columns that give the target away were kept, since no other is left"
 REASONS = {  # by ``Gain.reason``
@@ -166,7 +168,9 @@ def _reason(case: Case, kind: str) -> str:
         return REASONS[case.gain.reason()]
     if case.suspicion is None or not case.suspicion.perfect:
         return GIVEN_AWAY
-    return RECKONED if case.suspicion.how == "times" else FALLS_APART
+    if case.suspicion.how == "times":
+        return RECKONED
+    return BY_NEIGHBOURS if case.suspicion.of_neighbours() else FALLS_APART
 
 
 # --- what was achieved ---------------------------------------------------------------------------
@@ -475,6 +479,8 @@ def _suspect(case: Case) -> list[str]:
     s = case.suspicion
     if s is None or not s.perfect:
         return _only_leaks(case)
+    if s.of_neighbours():
+        return _by_neighbours(case)
     drop = ",".join(shlex.quote(name) for name in s.columns)
     them = "it" if len(s.columns) == 1 else "them"
     wide = f" (95 % interval {limits(case, s.without.low, s.without.high)})"
@@ -500,11 +506,50 @@ def _suspect(case: Case) -> list[str]:
     ]
 
 
+NAME_THEM = (
+    "If rows belong to people, machines, batches or moments, name the column that says so "
+    "(`--groups` or `--time`), or add one"
+)
+
+
+def _by_neighbours(case: Case) -> list[str]:
+    """The model knows rows by their neighbours in the file."""
+    s = case.suspicion
+    mixed = amount(case, s.with_columns.estimate, again=True)
+    if s.how == "moved":
+        judged = (
+            f"Moved some way along the file, to rows it does not belong to, {case.target} is told "
+            f"as well: the model {amount(case, s.without.estimate, again=True)}; in its place it "
+            f"{mixed}. Guessing {amount(case, s.guessing, again=True)}"
+        )
+    else:
+        judged = f"{_in_stretches(case)}; on as many rows at random it {mixed}"
+        judged = judged[0].upper() + judged[1:]
+    return [
+        f"Too good to be true. {achievement(case)[:-1]}, but {s.sentence}.",
+        f"{judged}.",
+        f"{NAME_THEM}; if new rows will stand among these, `--groups none` says so.",
+    ]
+
+
+def _in_stretches(case: Case) -> str:
+    s = case.suspicion
+    wide = f" (95 % interval {limits(case, s.without.low, s.without.high)})"
+    return (
+        "where whole stretches of the file are kept apart, the model "
+        f"{amount(case, s.without.estimate, again=True)}"
+        f"{wide if s.without.low < s.without.high else ''} and guessing "
+        f"{amount(case, s.guessing, again=True)}"
+    )
+
+
 def remark(case: Case) -> str:
     """Columns that carry the score, what is left without them if that is known, what to check."""
     s = case.suspicion
     if s is None:
         return _alone(case)
+    if s.of_neighbours():
+        return f"{s.sentence[0].upper()}{s.sentence[1:]}: {_in_stretches(case)}. {NAME_THEM}."
     them, are = ("it", "it is") if len(s.columns) == 1 else ("them", "they are")
     drop = ",".join(shlex.quote(name) for name in s.columns)
     return (
