@@ -2,11 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn.multioutput as theirs
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
+import pellucid
 from pellucid import (
     DecisionTreeRegressor,
     LinearRegression,
@@ -16,6 +20,7 @@ from pellucid import (
     Ridge,
     SGDRegressor,
 )
+from pellucid.ensemble.targets.target_blocks import widened
 
 
 def table(n=80, p=4, L=3, seed=0):
@@ -116,3 +121,53 @@ def test_an_order_that_is_none():
 def test_verbose_names_each_link(capsys):
     RegressorChain(Ridge(), verbose=True).fit(*table(20))
     assert "(3 of 3) Processing order 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "inner", [pellucid.Ridge(), pellucid.HistGradientBoostingRegressor(max_iter=5)]
+)
+def test_blocks_fit_one_target_after_the_other(inner):
+    """Names and types of the columns reach the inner models as in memory."""
+    table = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "a": table.normal(size=300),
+            "kind": pl.Series(table.choice(["u", "v"], 300)).cast(pl.Categorical),
+        }
+        if isinstance(inner, pellucid.HistGradientBoostingRegressor)
+        else table.normal(size=(300, 2))
+    )
+    names = frame.columns
+    a = frame[names[0]].to_numpy()
+    whole = frame.with_columns(t=pl.Series(a**2), u=pl.Series(a + table.normal(size=300)))
+    source = pellucid.data.blocks(whole, target=["t", "u"], block_rows=70)
+    Y = whole[["t", "u"]].to_numpy()
+    for model in (MultiOutputRegressor(inner), RegressorChain(inner, order=[1, 0])):
+        memory = clone(model).fit(frame, Y)
+        parts = clone(model).fit_blocks(source)
+        np.testing.assert_allclose(parts.predict(frame), memory.predict(frame), rtol=1e-9)
+        for one, other in zip(parts.estimators_, memory.estimators_, strict=True):
+            assert list(one.feature_names_in_) == list(other.feature_names_in_)
+        assert str(parts.card()) == str(memory.card())
+
+
+def test_sparse_blocks_stay_sparse():
+    X = sparse.random(200, 5, 0.3, format="csr", random_state=0)
+    Y = np.column_stack([X.sum(axis=1), X[:, [0]].toarray()])
+    leaf, _ = widened(X, Y, [0, 1])
+    assert sparse.issparse(leaf)
+    np.testing.assert_allclose(leaf.toarray()[:, 5:], Y)
+
+
+def test_what_blocks_need_is_said():
+    frame = pl.DataFrame(
+        {"a": [1.0, 2.0, 3.0, 4.0], "t": [1.0, 2.0, 2.0, 3.0], "u": [0.0, 1.0, 0.0, 1.0]}
+    )
+    source = pellucid.data.blocks(frame, target=["t", "u"])
+    with pytest.raises(ValueError, match=r"needs a list of targets: blocks"):
+        MultiOutputRegressor(pellucid.Ridge()).fit_blocks(pellucid.data.blocks(frame, target="t"))
+    with pytest.raises(ValueError, match="fit_blocks needs cv=None"):
+        RegressorChain(pellucid.Ridge(), cv=2).fit_blocks(source)
+    assert not hasattr(RegressorChain(pellucid.KNeighborsRegressor()), "fit_blocks")
+    with pytest.raises(ValueError, match="invalid order"):
+        RegressorChain(pellucid.Ridge(), order=[0, 0]).fit_blocks(source)

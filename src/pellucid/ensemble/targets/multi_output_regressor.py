@@ -19,6 +19,7 @@ from pellucid.core.meta import fitted, rows_of
 from pellucid.core.records import Card
 from pellucid.ensemble.labels.meta_classifier import Copies
 from pellucid.ensemble.labels.one_vs_rest import inner_has
+from pellucid.ensemble.targets.target_blocks import OneTarget, count_targets
 
 
 class MetaRegressor(Copies, Regressor):
@@ -87,6 +88,17 @@ class MultiOutputRegressor(MetaRegressor):
             for column in Y.T
         )
         context.end()
+        return self
+
+    @inner_has("fit_blocks")
+    def fit_blocks(self, blocks: Any, *, backend: Any = None) -> Self:
+        """Fit on ``pellucid.data.blocks(..., target=[...])``, one target after the other."""
+        L = count_targets(self, blocks, backend)
+        self.n_rows_ = blocks.n_rows
+        self.estimators_ = [
+            clone(self.estimator).fit_blocks(OneTarget(blocks, j), backend=backend)
+            for j in range(L)
+        ]
         return self
 
     @inner_has("partial_fit")

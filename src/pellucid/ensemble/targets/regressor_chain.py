@@ -26,7 +26,9 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Folds, Matrix, Seed
 from pellucid.core.meta import fitted
 from pellucid.core.records import Card
 from pellucid.ensemble.labels.chain import Augmented, chain_order
+from pellucid.ensemble.labels.one_vs_rest import inner_has
 from pellucid.ensemble.targets.multi_output_regressor import MetaRegressor
+from pellucid.ensemble.targets.target_blocks import OneTarget, count_targets, links
 
 
 class RegressorChain(MetaRegressor):
@@ -98,6 +100,26 @@ class RegressorChain(MetaRegressor):
                     table.add(y if self.cv is None else self._held_out(table.table(), y, params))
             self.estimators_.append(model)
         context.end()
+        return self
+
+    @inner_has("fit_blocks")
+    def fit_blocks(self, blocks: Any, *, backend: Any = None) -> Self:
+        """Fit on ``pellucid.data.blocks(..., target=[...])``, one link after the other."""
+        check.boolean(verbose=self.verbose)
+        if self.cv is not None:
+            raise ValueError(
+                "fit_blocks needs cv=None: out-of-fold predictions of all rows would be held in "
+                "memory"
+            )
+        L = count_targets(self, blocks, backend)
+        self.order_, self.n_rows_ = chain_order(self.order, L, self.random_state), blocks.n_rows
+        self.estimators_ = []
+        for j, earlier in links(self.order_):
+            message = f"({len(earlier) + 1} of {L}) Processing order {j}"
+            with _print_elapsed_time("Chain", message if self.verbose else None):
+                source = OneTarget(blocks, j, earlier)
+                model = clone(self.estimator).fit_blocks(source, backend=backend)
+            self.estimators_.append(model)
         return self
 
     def _held_out(self, X: Matrix, y: Array, params: dict[str, Any]) -> Array:

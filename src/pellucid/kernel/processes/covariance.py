@@ -27,7 +27,7 @@ from pellucid.core.arrays.typing import Array
 from pellucid.core.functions import kernels as ours
 from pellucid.core.functions.distances import pairwise_manhattan
 
-NEAR = 1e-6  # squared distances below this part of the largest square are taken by differences
+NEAR = 1e-6  # squared distances below this part of the squares they come from: by differences
 Pull = Callable[[Array], Array]
 Covariance: TypeAlias = ours.Kernel | theirs.Kernel
 
@@ -94,17 +94,23 @@ def foreign_diagonal(kernel: theirs.Kernel, X: Array, w: Array) -> Array:
 
 
 def squares(X: Array, Z: Array | None) -> Array:
-    """|x - z|^2; what is near zero by differences, where a product would leave rounding alone."""
+    """|x - z|^2; what is near zero by differences, where a product would leave rounding alone.
+
+    A row is judged by its own length and those of Z, so that its distances do not depend on the
+    rows beside it.
+    """
     D = ours.squared_distances(X, Z)
     if not D.size:
         return D
-    i, j = np.nonzero(NEAR * float(D.max()) > D)
-    D[i, j] = np.square(X[i] - (X if Z is None else Z)[j]).sum(axis=1)
+    Z = X if Z is None else Z
+    size = np.square(X).sum(axis=1) + np.square(Z).sum(axis=1).max()
+    i, j = np.nonzero(NEAR * size[:, None] > D)
+    D[i, j] = np.square(X[i] - Z[j]).sum(axis=1)
     return D
 
 
 class Scaled(NamedTuple):
-    """Rows divided by the lengths, about the mean of X."""
+    """Rows divided by the lengths, about the mean of Z, or of X where that is Z."""
 
     X: Array
     Z: Array | None
@@ -120,7 +126,8 @@ class Scaled(NamedTuple):
                 "Anisotropic kernel must have the same number of dimensions as data "
                 f"({found}!={X.shape[1]})"
             )
-        centre = X.mean(axis=0) if len(X) else 0.0
+        about = X if Z is None else Z
+        centre = about.mean(axis=0) if len(about) else 0.0
         return cls((X - centre) / length, None if Z is None else (Z - centre) / length)
 
     def moments(self, M: Array) -> Array:
