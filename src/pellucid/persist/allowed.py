@@ -139,8 +139,19 @@ RECORDS: dict[str, dict[str, Callable[[Any], bool]]] = {
 ONLY_NONE = {"sklearn.preprocessing.FunctionTransformer": ("func", "inverse_func")}
 
 # Functions that a parameter may name: pure functions of arrays, found by their public name.
-SCORES = ("f_classif", "f_regression", "mutual_info_regression", "r_regression")
-FUNCTION_NAMES = frozenset(f"pellucid.features.{name}" for name in SCORES)
+SCORES = {
+    "pellucid.features": ("f_classif", "f_regression", "mutual_info_regression", "r_regression"),
+    "sklearn.feature_selection": (
+        "chi2",
+        "f_classif",
+        "f_oneway",
+        "f_regression",
+        "mutual_info_classif",
+        "mutual_info_regression",
+        "r_regression",
+    ),
+}
+FUNCTION_NAMES = frozenset(f"{home}.{name}" for home, names in SCORES.items() for name in names)
 
 NOTHING = object()
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")

@@ -5,6 +5,7 @@ import pytest
 import sklearn.feature_selection as peer
 from numpy.testing import assert_allclose, assert_array_equal
 
+import pellucid
 from pellucid import SelectKBest, SelectPercentile
 from pellucid.features import f_regression
 
@@ -43,3 +44,18 @@ def test_recovery():
 def test_shares_outside_are_refused(percentile):
     with pytest.raises(ValueError, match="percentile must be"):
         SelectPercentile(percentile=percentile).fit(X, y > 0)
+
+
+@pytest.mark.parametrize("kind", [SelectPercentile, SelectKBest])
+@pytest.mark.parametrize(
+    "name", ["chi2", "f_classif", "f_regression", "r_regression", "mutual_info_classif"]
+)
+def test_scores_of_scikit_learn_are_saved_by_name(kind, name, tmp_path):
+    """A script that scores by scikit-learn's functions keeps its model file."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (60, 12)), rng.integers(0, 2, 60)
+    model = kind(getattr(peer, name)).fit(X, y)
+    pellucid.save(model, tmp_path / "filter.pellucid")
+    again = pellucid.load(tmp_path / "filter.pellucid")
+    assert again.score_func is model.score_func
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
