@@ -15,7 +15,7 @@ from estimators import OUTPUTS, data, dense, is_clusterer, make, public_classes,
 from scales import sentence, sound
 from sklearn.base import clone
 
-from pellucid.core.arrays.answers import _has_missing
+from pellucid.core.arrays.answers import missing_rows
 
 CLASSES = public_classes()
 INSIDE = (  # words of the libraries below, which tell a user nothing
@@ -416,10 +416,18 @@ def odd_fault(name, kind, oddity):
     for values in found.values():
         if sp.issparse(values) and hasattr(values, "check_format"):
             values.check_format(full_check=True)
-    if getattr(model, "_answers_nonfinite", False) or told or _has_missing(new):
-        return None  # NaN may stand for a missing cell of the table
-    bad = [method for method, values in found.items() if not sound(method, dense(values))]
+    missing = missing_rows(new)
+    if getattr(model, "_answers_nonfinite", False) or told or missing is None:
+        return None
+    bad = [m for m, values in found.items() if not sound(m, present(dense(values), missing))]
     return f"{', '.join(bad)} not finite, and no warning" if bad else None
+
+
+def present(values, missing):
+    """The answers to the rows that miss nothing: NaN may stand for a missing cell of the table."""
+    if not missing.any():
+        return values
+    return values[~missing] if values.shape[:1] == missing.shape else values[:0]
 
 
 def odd_faults(name):

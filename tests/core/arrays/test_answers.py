@@ -1,5 +1,6 @@
 """What leaves an estimator is looked at: sparse matrices that point outside do not leave."""
 
+import warnings
 from types import FunctionType
 
 import numpy as np
@@ -73,3 +74,33 @@ def test_every_method_that_may_answer_sparse_is_watched():
         and not hasattr(found, "watched")
     ]
     assert unwatched == []
+
+
+class Shift(Transformer):
+    """Gives infinity where a number is above 1."""
+
+    _accepts_nan = True
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return csr_array(np.where(X > 1, np.inf, X)) if self.sparse else np.where(X > 1, np.inf, X)
+
+    def card(self):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_gap_in_one_row_does_not_excuse_another(sparse):
+    """NaN may stand for a missing cell of its own row only."""
+    model = Shift()
+    model.sparse = sparse
+    X = np.array([[np.nan, 2.0], [0.5, 0.2], [0.5, 2.0]])
+    model.fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(X[:2])
+    with pytest.warns(UserWarning, match=r"Shift.transform: 1 of 4 numbers are not finite"):
+        model.transform(X)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pellucid.core.arrays.frames import frame_matrix, is_frame
+from pellucid.core.arrays.typing import BoolArray
 from pellucid.core.loops.tensor_door import answer_tensor, dispatched
 from pellucid.core.runtime.warn import warn
 
@@ -98,24 +99,43 @@ def is_sound(values: Any, *, log: bool = False) -> bool:
 
 
 def tell(model: Any, method: str, given: Any, found: Any) -> None:
-    """Warn about an answer, unless the model means it or the input was missing there."""
-    if model._answers_nonfinite or _has_missing(given):
+    """Warn about an answer, unless the model means it or the input was missing there.
+
+    A row with a missing cell may answer NaN; the other rows of the table may not.
+    """
+    if model._answers_nonfinite or (missing := missing_rows(given)) is None:
         return
-    values = found.data if issparse(found) else found
-    bad = int((~np.isfinite(values)).sum())
-    warn(
-        f"{type(model).__name__}.{method}: {bad} of {values.size} numbers are not finite; the "
-        "numbers of the table are too large or too small for it, measure them in another unit"
-    )
+    cells = found.tocoo() if issparse(found) else found
+    values = cells.data if issparse(found) else cells
+    bad = ~np.isfinite(values)
+    if method == "score_samples":
+        bad &= values != -math.inf  # the logarithm of 0
+    if missing.any():
+        if found.shape[0] != len(missing):
+            return
+        bad = bad[~(missing[cells.coords[0]] if issparse(found) else missing)]
+    if count := int(bad.sum()):
+        warn(
+            f"{type(model).__name__}.{method}: {count} of {bad.size} numbers are not finite: the "
+            "numbers of the table are too large or too small for it (measure them in another "
+            "unit), or a column had no value when it was fitted"
+        )
 
 
-def _has_missing(given: Any) -> bool:
-    """Whether a table has a missing cell; one that holds anything but numbers may have."""
-    if issparse(given):
-        given = given.tocoo().data  # in some formats ``data`` is no array, or is not there
+def missing_rows(given: Any) -> BoolArray | None:
+    """Which rows of a table have a missing cell; None where it holds anything but numbers.
+
+    >>> missing_rows([[1.0, np.nan], [2.0, 3.0]])
+    array([ True, False])
+    """
+    if issparse(given):  # in some formats ``data`` is no array, or is not there
+        cells = given.tocoo()
+        found = np.zeros(given.shape[0], dtype=bool)
+        found[cells.coords[0][np.isnan(cells.data)]] = True
+        return found
     try:
         with np.errstate(over="ignore"):  # a wider number that becomes infinite is not missing
             cells = frame_matrix(given) if is_frame(given) else np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        return True
-    return bool(np.isnan(cells).any())
+        return None
+    return np.isnan(cells.reshape(len(cells), -1)).any(axis=1) if cells.ndim else None
