@@ -190,3 +190,11 @@ def test_numbers_are_filled_as_the_cells_that_were_learned():
     peer = impute.SimpleImputer(strategy="most_frequent").fit(learned).transform(given)
     assert ours.dtype == peer.dtype == object
     assert ours.tolist() == peer.tolist() == [[1], [3.0]]
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median"])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_mean_that_overflows_is_refused(strategy, kind):
+    with pytest.raises(ValueError, match="the value that would fill column 0 is inf"):
+        SimpleImputer(strategy=strategy).fit(kind([[1.7e308], [1.7e308], [np.nan]]))

@@ -116,3 +116,26 @@ def test_weights_of_none_are_equal_weights():
     assert np.array_equal(KNNImputer(n_neighbors=2, weights=lambda d: None).fit_transform(X), equal)
     with pytest.raises(ValueError, match="weights must return one weight for each"):
         KNNImputer(n_neighbors=2, weights=lambda d: 1.0).fit_transform(X)
+
+
+def test_weights_that_weigh_nothing_are_refused():
+    """A cell stayed NaN."""
+    X = table(3)
+    for weigh in (lambda d: 0 * d, lambda d: -d, lambda d: np.nan * d):
+        with pytest.raises(ValueError, match=r"weights (gave all donors|must return numbers >= 0)"):
+            KNNImputer(weights=weigh).fit_transform(X)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_infinite_weights_count_alone():
+    """1/d of a row that is there twice; as ``weights='distance'``."""
+    X = np.vstack([table(3), table(3)])
+    ours = KNNImputer(weights=lambda d: 1 / d).fit_transform(X)
+    np.testing.assert_array_equal(ours, KNNImputer(weights="distance").fit_transform(X))
+
+
+def test_means_of_the_largest_numbers():
+    X = np.column_stack([np.full(5, 1.7e308), np.full(5, np.nan)])
+    X[0, 0], X[1:, 1] = np.nan, np.arange(4)
+    for k in (1, 4):
+        assert KNNImputer(n_neighbors=k).fit_transform(X)[0, 0] == 1.7e308

@@ -189,7 +189,7 @@ class SimpleImputer(Transformer):
             self._fit_rows(Rows(np.ascontiguousarray(X), None, unit_weights(len(X))), map_threads)
         else:
             mask = missing_cells(X, self.missing_values)
-            self.statistics_ = self._statistics(X, mask)
+            self.statistics_ = self._finite(self._statistics(X, mask))
             self.indicator_ = self._indicator(mask)
         context.end()
         return self
@@ -205,10 +205,10 @@ class SimpleImputer(Transformer):
         empty = there.counts == 0
         if self.strategy == "mean":
             with np.errstate(invalid="ignore"):
-                self.statistics_ = there.sums / there.counts
+                self.statistics_ = self._finite(there.sums / there.counts)
             self.statistics_[empty] = 0.0 if self.keep_empty_features else np.nan
         elif self.strategy == "median":
-            self.statistics_ = block_medians(rows, map_, len(empty))
+            self.statistics_ = self._finite(block_medians(rows, map_, len(empty)))
             self.statistics_[empty] = 0.0 if self.keep_empty_features else np.nan
         else:
             self.statistics_ = self._constants(empty)
@@ -219,6 +219,13 @@ class SimpleImputer(Transformer):
 
     def _indicator(self, mask: Matrix) -> Any:
         return indicator_of(mask, self.missing_values) if self.add_indicator else None
+
+    def _finite(self, values: Any) -> Any:
+        """The values, none of them infinite: a sum of the largest numbers is."""
+        if values.dtype.kind == "f" and len(far := np.flatnonzero(np.isinf(values))):
+            where = f"the value that would fill {self._column_name(far[0])}"
+            raise ValueError(f"{where} is {values[far[0]]:g}, no number; use a larger unit")
+        return values
 
     def _constants(self, empty: BoolArray) -> Any:
         fill = self.fill_value

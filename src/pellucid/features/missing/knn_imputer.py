@@ -79,12 +79,26 @@ def donor_weights(distance: Array, rule: Weigh) -> Array:
             if weights.shape != distance.shape:
                 need = f"one weight for each of the {distance.shape} distances"
                 raise ValueError(f"weights must return {need}, got shape {weights.shape}")
-            return np.where(absent | np.isnan(weights), 0.0, weights)
+            return infinite_first(checked_weights(np.where(absent, 0.0, weights), absent))
         rule = "uniform"
     if rule == "uniform" or rule is None:
         return np.where(absent, 0.0, 1.0)
     with np.errstate(divide="ignore"):
-        weights = 1.0 / distance
+        return infinite_first(1.0 / distance)
+
+
+def checked_weights(weights: Array, absent: BoolArray) -> Array:
+    """What a callable said of donors, of which one of every gap must count."""
+    if not (weights >= 0).all():  # NaN neither
+        some = weights[~(weights >= 0)][0]
+        raise ValueError(f"weights must return numbers >= 0 for distances, got {some:g}")
+    if (~absent.all(axis=1) & (weights == 0).all(axis=1)).any():
+        raise ValueError("weights gave all donors of a missing cell 0; one must be positive")
+    return weights
+
+
+def infinite_first(weights: Array) -> Array:
+    """Where a weight is infinite, those alone count, equally."""
     exact = np.isinf(weights)
     return np.where(exact.any(axis=1, keepdims=True), exact.astype(float), weights)
 
@@ -212,10 +226,9 @@ class KNNImputer(Transformer):
         columns = np.nonzero(gaps)[1]
         values = np.where(donor >= 0, self._fit_X[donor, columns[:, None]], 0.0)
         total = weights.sum(axis=1)
-        sums = np.where(there, self._fit_X, 0.0).sum(axis=0)
-        means = sums / np.maximum(there.sum(axis=0), 1)
+        means = np.where(there, self._fit_X / np.maximum(there.sum(axis=0), 1), 0.0).sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            filled = (weights * values).sum(axis=1) / total
+            filled = (weights / total[:, None] * values).sum(axis=1)  # no sum of values overflows
         X[gaps] = np.where(donor[:, 0] < 0, means[columns], filled)
         return X
 
