@@ -307,3 +307,17 @@ def test_sparse_columns_in_any_unit():
     expected = StandardScaler(with_mean=False).fit_transform(table).toarray()
     small = StandardScaler(with_mean=False).fit_transform(table * 1e-300).toarray()
     assert_allclose(small, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-160, 1e160, 1e300, 8e307])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_rows_of_any_size_have_norm_one(norm, scale, kind):
+    """Squares vanished and reciprocals overflowed: rows became 0, or stayed as they were."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(20, 5))
+    X[0] = 0.0
+    X[1, 1:] = 0.0
+    unit, found = (Normalizer(norm).fit_transform(kind(Z)) for Z in (X, X * scale))
+    if kind is sp.csr_array:
+        unit, found = unit.toarray(), found.toarray()
+    assert_allclose(found, unit, rtol=1e-9 if scale < 1e-308 else 1e-14)

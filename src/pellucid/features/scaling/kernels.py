@@ -66,33 +66,34 @@ def unit_rows(X, kind, out):
     suspect = False
     for i in range(n):
         x, o = X[i], out[i]
-        norm = 0.0
-        if kind == 2:
-            for j in range(p):
-                norm += x[j] * x[j]
-            if not (1e-280 < norm < 1e280):  # squares left the range: scale by the largest cell
-                top = 0.0
-                for j in range(p):
-                    top = max(top, abs(x[j]))
-                norm = 0.0
-                if top > 0.0:
-                    for j in range(p):
-                        norm += (x[j] / top) * (x[j] / top)
-                norm = top * np.sqrt(norm)
-            else:
-                norm = np.sqrt(norm)
-        elif kind == 1:
-            for j in range(p):
-                norm += abs(x[j])
-        else:
-            for j in range(p):
-                norm = max(norm, abs(x[j]))
-                suspect |= x[j] != x[j]
+        unit = 1.0
+        norm = norm_of(x, unit, kind)
+        if not (1e-280 < norm < 1e280):  # near an end of the numbers: the row in another unit
+            unit = 2.0**600 if norm < 1.0 else 2.0**-600
+            norm = norm_of(x, unit, kind)
         suspect |= not np.isfinite(norm)
-        norm = 1.0 if norm == 0.0 else norm
+        if kind == 0:
+            for j in range(p):
+                suspect |= x[j] != x[j]
+        norm = 1.0 if norm == 0.0 else norm if kind < 2 else np.sqrt(norm)
         for j in range(p):
-            o[j] = x[j] / norm
+            o[j] = x[j] * unit / norm
     return suspect
+
+
+@jit(reassociate=True, inlined=True)
+def norm_of(x, unit, kind):
+    """The norm of x times ``unit``, of which no square overflows or vanishes; l2: its square."""
+    norm = 0.0
+    for j in range(len(x)):
+        v = abs(x[j] * unit)
+        if kind == 2:
+            norm += v * v
+        elif kind == 1:
+            norm += v
+        else:
+            norm = max(norm, v)
+    return norm
 
 
 @jit

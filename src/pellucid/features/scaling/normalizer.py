@@ -75,7 +75,7 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
         if issparse(X):
             self._refuse_nonfinite(X)
             X = X.copy() if copy else X
-            X.data = X.data / np.repeat(sparse_norms(X, self.norm), np.diff(X.indptr))
+            X.data = sparse_unit_rows(X, self.norm)
             return X
         out = np.empty_like(X) if copy or not X.flags.writeable else X
         if any(chunked(unit_rows, X, NORMS[self.norm], out=out)) and copy:
@@ -92,15 +92,21 @@ class Normalizer(OneToOneFeatureMixin, Transformer):
         )
 
 
-def sparse_norms(X: Any, norm: str) -> Array:
-    """The norm of every row of a CSR matrix; 1 for a row of zeros."""
-    size = np.abs(X.data)
+def sparse_unit_rows(X: Any, norm: str) -> Array:
+    """The stored cells of a CSR matrix, divided by the norm of their rows.
+
+    A power of 2 brings the largest cell of each row near 1: no square overflows or vanishes.
+    """
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    found = np.zeros(X.shape[0])
+    top = np.zeros(X.shape[0])
+    np.maximum.at(top, rows, np.abs(X.data))
+    cells = np.ldexp(X.data, -np.frexp(top)[1][rows])
+    size = np.abs(cells)
     if norm == "max":
+        found = np.zeros(X.shape[0])
         np.maximum.at(found, rows, size)
     else:
         found = np.bincount(rows, size if norm == "l1" else size**2, minlength=X.shape[0])
         found = found if norm == "l1" else np.sqrt(found)
     found[found == 0] = 1.0
-    return found
+    return cells / found[rows]
