@@ -113,7 +113,8 @@ def test_bad_tables_are_refused_with_the_row(inside, written, change, sentence):
         ({"grid": ["..", "."]}, "equally long"),
         ({"grid": ["." * 4000] * 3000}, "has 12,000,000 cells, and 1,048,576 are the most"),
         (NAMED | {"rewards": {"nowhere": 1}}, "'nowhere', which is not among near, far"),
-        (NAMED | {"rewards": {"near": "much"}}, "must hold numbers, got 'much'"),
+        (NAMED | {"rewards": {"near": "much"}}, "less than 1e300, got 'much'"),
+        (NAMED | {"transitions": {}}, "transitions must hold a state with an action"),
     ],
     ids=lambda value: str(value)[:30],
 )

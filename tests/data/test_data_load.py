@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -333,6 +334,27 @@ def test_a_pipe(tmp_path):
         [sys.executable, "-c", code], input="a,b\n1,x\n", capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[(1, 'x')]"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
+def test_a_named_pipe_is_read_once(tmp_path):
+    """What ``<(command)`` of a shell gives: its first bytes were taken for all of it."""
+    path = tmp_path / "rows.csv"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(path.write_text, "a,b\n1,x\n")
+        assert load(path).rows() == [(1, "x")]
+
+
+def test_a_device_and_a_link_to_nothing_are_refused(tmp_path):
+    """/dev/zero never ends."""
+    for device in ("/dev/zero", "/dev/null"):
+        with pytest.raises(ValueError, match=f"{device} is not an ordinary file"):
+            load(device)
+    link = tmp_path / "loop.csv"
+    link.symlink_to(link)
+    with pytest.raises(FileNotFoundError, match="is a link that leads to no file"):
+        load(link)
 
 
 def test_temporary_files_are_removed(tmp_path, monkeypatch):

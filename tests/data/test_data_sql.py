@@ -121,6 +121,22 @@ def test_bad_queries(database, monkeypatch):
         load(url, sql="SELECT 1")
 
 
+@pytest.mark.parametrize(
+    "address", ["file:{}?uri=true", "file:{}?uri=true&mode=rwc", "file://{}?uri=true", "file:{}"]
+)
+def test_a_mistyped_address_makes_no_database(address, tmp_path):
+    path = tmp_path / "shop.db"
+    with pytest.raises(ValueError, match="there is no database file"):
+        load("sqlite:///" + address.format(path), sql="SELECT 1 AS a")
+    assert not path.exists()
+
+
+def test_addresses_of_databases_that_are_there(database):
+    for address in (f"file:{database}?uri=true", f"file:{database}?mode=ro&uri=true"):
+        assert load("sqlite:///" + address, sql="SELECT * FROM t").height == 3
+    assert load("sqlite:///file::memory:?uri=true", sql="SELECT 1 AS a").height == 1
+
+
 def test_a_password_is_not_shown():
     url = "sqlite+nosuch://user:secret@host/db"
     with pytest.raises(ValueError, match="refused the query") as caught:

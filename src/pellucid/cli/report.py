@@ -44,10 +44,11 @@ def report(file: Path, as_json: bool, quiet: bool, out: Path | None, overwrite: 
 def read_report(file: Path) -> dict[str, Any]:
     """The JSON of a report, or one sentence about why it is none."""
     from pellucid.core.runtime.json_text import read_json
+    from pellucid.core.runtime.whole_file import read_whole
     from pellucid.report.tables.pages import PAGES
 
     try:
-        data = read_json(file.read_bytes(), str(file))
+        data = read_json(read_whole(file), str(file))
     except ValueError as error:
         raise Stop(Code.DATA, str(error)) from error
     if not isinstance(data, dict) or data.get("schema") not in tuple(PAGES):

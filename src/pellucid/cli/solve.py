@@ -47,8 +47,9 @@ def solve(
     from pellucid.reinforcement import read_mdp
 
     path = Path(process)
-    if not path.is_file():
-        raise Stop(Code.DATA, f"there is no file {process}")
+    if not path.exists() or path.is_dir():
+        what = f"{process} is a folder" if path.is_dir() else f"there is no file {process}"
+        raise Stop(Code.DATA, what)
     try:
         mdp = read_mdp(path, discount=gamma)
     except ValueError as error:

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,8 @@ def find_paths(path: str) -> list[str]:
         if not found:
             raise FileNotFoundError(f"no file matches {path!r}")
         return found
+    if os.path.islink(path):
+        raise FileNotFoundError(f"{path!r} is a link that leads to no file")
     folder = os.path.dirname(path) or "."
     near = check.hint(os.path.basename(path), os.listdir(folder)) if os.path.isdir(folder) else ""
     raise FileNotFoundError(f"there is no file {path!r}{near}")
@@ -252,7 +255,16 @@ def open_paths(
 
 
 def open_file(file: File, format: str, limit: int | None, sheet: str | None = None) -> Any:
-    """The table of one file; a compressed one is unpacked to a temporary file first."""
+    """The table of one file; a compressed one is unpacked to a temporary file first.
+
+    A pipe is read once, so it is copied; a device may never end.
+    """
+    mode = os.stat(file.path).st_mode
+    if stat.S_ISFIFO(mode):
+        with open(file.path, "rb") as pipe:
+            return open_stream(pipe, format, limit)
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{file.name} is not an ordinary file")
     try:
         how = compression_of(file.path)
     except PermissionError:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -74,8 +75,12 @@ def query_frames(source: Any, sql: str, limit: int | None = None) -> Iterator[pl
 def _check_file(url: str) -> None:
     """SQLite would make an empty database of a name that is mistyped."""
     driver, _, rest = url.partition(":///")
-    path = rest.partition("?")[0]
-    named = driver in SQLITE and path and not path.startswith((":memory:", "file:"))
+    path, _, options = rest.partition("?")
+    if path.startswith("file:") and "uri=true" in options.lower():
+        if "mode=memory" in options:
+            return
+        path = unquote(path.removeprefix("file:").removeprefix("//"))
+    named = driver in SQLITE and path and not path.startswith(":memory:")
     if named and not Path(path).is_file():
         raise ValueError(f"there is no database file {path!r}")
 

@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from pellucid.core.runtime.whole_file import read_whole
 from pellucid.data.spool import unpacked
 from pellucid.graphical.files.bif import format_bif, parse_bif
 from pellucid.graphical.files.hugin import format_hugin, parse_hugin
@@ -51,7 +52,7 @@ def read_network(path: str | Path) -> BayesianNetwork:
     path = Path(path)
     parse, _ = _format(path)
     packed = path.suffix.lower() == ".gz"
-    raw = unpacked(str(path), path.name) if packed else path.read_bytes()
+    raw = unpacked(str(path), path.name) if packed else read_whole(path)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.core.runtime.json_text import read_json
+from pellucid.core.runtime.whole_file import read_whole
 from pellucid.reinforcement.worlds.grid import grid_world
 from pellucid.reinforcement.worlds.mdp import MDP
 
@@ -155,7 +156,7 @@ FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _load(path: Path) -> dict[str, Any]:
-    record = read_json(path.read_bytes(), str(path))
+    record = read_json(read_whole(path), str(path))
     if not isinstance(record, dict):
         raise ValueError(f"{path} must hold one JSON object, got {type(record).__name__}")
     return record
@@ -171,6 +172,8 @@ def _from_table(transitions: ArrayLike, rest: dict[str, Any]) -> MDP:
         return MDP(_numbers("transitions", transitions), _numbers("rewards", rewards), **rest)
     states = [str(s) for s in rest.pop("states", None) or _states(transitions)]
     actions = [str(a) for a in rest.pop("actions", None) or _actions(transitions)]
+    if not actions:
+        raise ValueError("transitions must hold a state with an action")
     where = {name: i for i, name in enumerate(states)}, {name: i for i, name in enumerate(actions)}
     P = _sparse("transitions", transitions, where)
     given = isinstance(rewards, dict)
@@ -234,5 +237,5 @@ def _find(what: str, known: dict[str, int], name: str) -> int:
 
 def _number(what: str, value: Any) -> float:
     if not _is_number(value):
-        raise ValueError(f"{what} must hold numbers, got {value!r}")
+        raise ValueError(f"{what} must hold numbers of less than 1e300, got {value!r:.60}")
     return float(value)
