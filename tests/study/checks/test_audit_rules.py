@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -474,3 +475,35 @@ def test_classes_spelled_in_several_ways_are_told():
     assert found["PEL117"].evidence["same"]["y"] == ["'No' = 'no'", "'Yes' = 'yes'"]
     clear = rng.choice(["ja", "yes", "nein", "no"], 200)
     assert "PEL117" not in codes({"x": rng.normal(size=200), "y": clear})
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-9, 1e9, 1e148])
+def test_units_do_not_matter(scale):
+    """No square of a column overflows or vanishes on the way to a finding."""
+    table = clean() | {"copy": 1.0, "wild": 1.0}
+    table["copy"] = 3 * table["z"]
+    table["wild"] = np.where(np.arange(N) < 3, 50.0, table["a"])
+
+    def found(units):
+        columns = {n: table[n] * u for n, u in zip(("a", "copy", "wild", "z"), units, strict=True)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            seen = audit(pl.DataFrame(table | columns), "z").findings
+        return [(one.code, one.where) for one in seen if one.code != "PEL109"]  # many scales
+
+    plain = found((1, 1, 1, 1))
+    assert {"PEL301", "PEL112"} <= {code for code, _ in plain}
+    assert found((scale,) * 4) == plain
+    assert found((1, 1, 1, scale)) == plain
+
+
+def test_columns_that_cannot_be_squared_are_looked_over_without_a_word_of_numpy():
+    table = clean()
+    wild = {"huge": table["a"] * 1e300, "ends": np.where(table["a"] > 0, 1e308, -1e308)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert audit(pl.DataFrame(table | wild), "z").n_columns == len(table) + 2
+        assert audit(pl.DataFrame(table | wild)).n_columns == len(table) + 2
+        for cells, words in ((table["z"] * 1e300, "can be squared"), (np.inf, "infinite cells")):
+            with pytest.raises(ValueError, match=f"the column 'z' holds .*{words}"):
+                audit(pl.DataFrame(table | {"z": cells}), "z")

@@ -14,7 +14,14 @@ from pellucid.core.arrays.typing import IntArray
 from pellucid.core.runtime.threads import single_threaded_blas
 from pellucid.data import load
 from pellucid.data.loader import describe, known_columns, name_list
-from pellucid.study.checks.data import Sheet, check_data, identifiers, is_constant, time_form
+from pellucid.study.checks.data import (
+    Sheet,
+    check_data,
+    identifiers,
+    is_constant,
+    largest,
+    time_form,
+)
 from pellucid.study.checks.findings import Codes, code_set, sorted_findings
 from pellucid.study.checks.leaks import (
     Sum,
@@ -30,6 +37,7 @@ from pellucid.study.checks.split import split_findings
 from pellucid.study.checks.target import Target, check_target, contradictions, read_targets
 from pellucid.study.reading.equality import Copies, digest, without_names
 from pellucid.study.reading.profiles import Column, profiles, read_columns, typed_frame
+from pellucid.study.reading.refusals import LARGEST
 from pellucid.study.reading.tasks import detect_task
 from pellucid.study.records import Audit, Finding, Plan, SplitRecord, Task
 from pellucid.study.splits.owners import named_groups
@@ -231,11 +239,12 @@ def _leaks(asked: list[Column], targets: list[Target], left: Left, *, folds: boo
     """PEL301 and PEL302, for every target; a column of the first is not asked again.
 
     A time may rise with the target; what gives that away is only whether it is filled. ``folds``
-    says that the folds of a study will ask about a measurement that tells the target.
+    says that the folds of a study will ask about a measurement that tells the target. Numbers whose
+    squares overflow, which a study refuses by name, are compared with nothing.
     """
     found: list[Finding] = []
     for target in targets:
-        valued = [column for column in asked if not time_form(column)]
+        valued = [c for c in asked if not time_form(c) and largest(c) <= LARGEST]
         scores = {name: ("copy", s) for name, s in single_columns(valued, target).items()}
         scores = telling_columns(asked, target) | scores
         copies = [c for c in asked if folds and scores.get(c.name, ("",))[0] == "copy"]

@@ -92,9 +92,7 @@ def ordered(x: Array) -> Ordered:
     whole = low.is_integer() and high.is_integer() and bool((s == np.rint(s)).all())
     median = middle(s)
     top = int(np.searchsorted(s, median, "right") - np.searchsorted(s, median))
-    centre = low if low == high else float(s.mean())
-    with np.errstate(over="ignore"):
-        sd = 0.0 if low == high else float(s.std())
+    centre, sd = (low, 0.0) if low == high else mean_and_sd(s)
     codes = sentinels(s) if distinct > 1 else ()
     far, far_low, far_high = outliers(s, whole and distinct <= FEW, codes)
     return Ordered(
@@ -116,6 +114,17 @@ def ordered(x: Array) -> Ordered:
         codes,
         histogram(s, whole, distinct),
     )
+
+
+def mean_and_sd(s: Array) -> tuple[float, float]:
+    """Of any finite numbers: where a square could overflow or vanish, in another unit.
+
+    >>> mean_and_sd(np.array([1e308, 1.5e308])), mean_and_sd(np.array([0.0, 2e-300]))[1]
+    ((1.25e+308, 2.5e+307), 1e-300)
+    """
+    size = float(np.abs(s).max())
+    unit = 2.0**600 if size < 1e-100 else 2.0**-600 if size > 1e100 else 1.0
+    return float((s * unit).mean()) / unit, float((s * unit).std()) / unit
 
 
 def middle(s: Array) -> float:
@@ -222,7 +231,7 @@ def histogram(s: Array, whole: bool, distinct: int) -> tuple[tuple[str, int], ..
     if whole and distinct <= BINS:
         start = np.concatenate([[0], np.flatnonzero(s[1:] != s[:-1]) + 1, [n]])
         return tuple((f"{s[a]:.15g}", int(b - a)) for a, b in pairwise(start.tolist()))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         edges = s[0] + (s[-1] - s[0]) * (np.arange(BINS + 1) / BINS)
     if not np.isfinite(edges).all() or edges[0] == edges[-1]:
         return ((f"{s[0]:.4g} to {s[-1]:.4g}", n),)

@@ -23,9 +23,11 @@ from pellucid.core.arrays import check
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.typing import ArrayLike
 from pellucid.evaluation.metrics.registry import ALIASES, METRICS
+from pellucid.study.errors import TaskError
 from pellucid.study.reading.counts import FEW_CODES, is_count
 from pellucid.study.reading.orders import asked_order, known_order, typed_order
 from pellucid.study.reading.profiles import NUMBERS, Column, label_pairs, read_column
+from pellucid.study.reading.refusals import extreme_cell
 from pellucid.study.records import KINDS, Task
 
 RARE = 0.4  # of an even share
@@ -118,7 +120,7 @@ def _asked_order(task: Task, y: Any, columns: list[Column]) -> Task:
 
 
 def target_columns(y: Any) -> list[Column]:
-    """The target columns, read; a target without any value is refused."""
+    """The target columns, read; one without any value, or with an extreme one, is refused."""
     if is_frame(y) or isinstance(y, dict):
         from pellucid.data import load
 
@@ -138,6 +140,8 @@ def target_columns(y: Any) -> list[Column]:
                 f"the target {column.name!r} holds dates; predict a number or a class, such as "
                 "the days that pass until then"
             )
+    if extreme := extreme_cell(pl.DataFrame([column.cells for column in columns])):
+        raise TaskError(extreme)
     return columns
 
 
