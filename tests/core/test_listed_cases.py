@@ -1,9 +1,11 @@
 """Cases that once gave NaN, memory that nobody wrote, or an error from inside a library."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from estimators import make
 from scales import faults_of
 
 import pellucid
@@ -92,6 +94,47 @@ def test_a_tree_that_may_only_fall(criterion):
     y = np.sin(8 * x[:, 0]) + 0.3 * rng.normal(size=200)
     tree = pellucid.DecisionTreeRegressor(criterion=criterion, monotonic_cst=[-1]).fit(x, y)
     assert (np.diff(tree.predict(x)) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("DecisionTreeRegressor", "max_depth", 2**63),
+        ("NMF", "max_iter", 2**63),
+        ("LassoCV", "max_iter", 10**40),
+        ("KernelRidge", "alpha", np.inf),
+        ("StackingClassifier", "cv", ()),
+    ],
+)
+def test_parameters_beyond_every_type_are_refused(name, parameter, value):
+    """They reached compiled code, or NumPy spoke."""
+    model = make(getattr(pellucid, name)).set_params(**{parameter: value})
+    with pytest.raises(ValueError, match=f"{parameter} must be "):
+        model.fit(np.abs(X), (X[:, 0] > 0).astype(int))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("NMF", "max_iter", 2**63 - 1),
+        ("LassoCV", "max_iter", 2**63 - 1),
+        ("HuberRegressor", "epsilon", 1e308),
+    ],
+)
+def test_parameters_at_the_ends_of_their_types(name, parameter, value):
+    model = make(getattr(pellucid, name)).set_params(**{parameter: value})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model.fit(np.abs(X), X[:, 0])
+
+
+@pytest.mark.parametrize("column", [3, 5000, 10**12])
+def test_a_vocabulary_that_was_changed_by_hand(column):
+    """The count was written where the vocabulary said."""
+    model = pellucid.CountVectorizer().fit(["red green", "blue red"] * 3)
+    model.vocabulary_["red"] = column
+    with pytest.raises(ValueError, match=f"vocabulary_ names the column {column} of 3"):
+        model.transform(["red green"])
 
 
 def test_new_classes_in_a_later_part_are_refused():

@@ -377,7 +377,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _weights(self, X: Any, H: Array, beta: float, penalty: Penalty) -> Array:
         """W of any rows for these parts."""
         if self.solver == "cd":
-            most, fine = 20 * self.max_iter, FINE * float(self.tol)
+            most = min(20 * self.max_iter, check.LARGEST_WHOLE)
+            fine = FINE * float(self.tol)
             return solved(X, H, penalty.rows_l1, penalty.rows_l2, fine, most)
         W = np.full((X.shape[0], len(H)), np.sqrt(float(X.mean()) / len(H)))
         at = Parts(W, H, 0.0, *(divergence(X, W, H, beta),) * 2, 1.0)

@@ -177,8 +177,10 @@ class KernelRidge(Regressor):
 
     def _alphas(self, n_targets: int) -> Array:
         alphas = np.atleast_1d(np.asarray(self.alpha))
-        if alphas.dtype.kind not in "iuf" or not (alphas >= 0).all() or alphas.ndim > 1:
-            raise ValueError(f"alpha must be one number >= 0 or one a target, got {self.alpha!r}")
+        finite = alphas.dtype.kind in "iuf" and bool(np.isfinite(alphas).all())
+        if not finite or not (alphas >= 0).all() or alphas.ndim > 1:
+            need = "one finite number >= 0 or one a target"
+            raise ValueError(f"alpha must be {need}, got {self.alpha!r}")
         if len(alphas) not in (1, n_targets):
             raise ValueError(f"alpha must be 1 or {n_targets} numbers, got {len(alphas)}")
         return np.broadcast_to(alphas.astype(np.float64), (n_targets,))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 LARGEST = float(np.finfo(np.float64).max)
+LARGEST_WHOLE = int(np.iinfo(np.int64).max)  # that compiled code can count to
 
 
 def _number(name: str, value: object) -> None:
@@ -69,10 +70,16 @@ def whole(*, at_least: int = 1, **values: object) -> None:
     >>> whole(n_clusters=2.5)
     Traceback (most recent call last):
     ValueError: n_clusters must be a whole number >= 1, got 2.5
+    >>> whole(max_iter=10**40)
+    Traceback (most recent call last):
+    ValueError: max_iter must be at most 9223372036854775807, got a whole number of 133 bits
     """
     for name, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
             raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}")
+        if value > LARGEST_WHOLE:
+            size = f"a whole number of {int(value).bit_length()} bits"
+            raise ValueError(f"{name} must be at most {LARGEST_WHOLE}, got {size}")
 
 
 def fraction(**values: Any) -> None:

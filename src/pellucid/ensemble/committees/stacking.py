@@ -70,7 +70,7 @@ def response_method(name: str, estimator: BaseEstimator, wanted: str) -> str:
 
 def check_partition(splits: list[Any], n: int) -> None:
     """Refuse folds that do not hold every row once."""
-    tested = np.concatenate([np.asarray(test) for _, test in splits])
+    tested = np.concatenate([np.zeros(0, int), *(np.asarray(test) for _, test in splits)])
     if len(tested) != n or len(np.unique(tested)) != n:
         found = f"{len(splits)} splits, {len(np.unique(tested))} of {n} rows, {len(tested)} places"
         raise ValueError(f"cv must be one split, or folds that hold every row once; got {found}")

@@ -99,6 +99,8 @@ class VocabularyModel(TextModel):
     def _counts(self, found: Terms, vocabulary: dict[str, int]) -> Any:
         places = (vocabulary.get(term, -1) for term in found.terms)
         columns = np.fromiter(places, np.int64, len(found.terms))
+        if len(columns) and columns.max() >= len(vocabulary):  # somebody has set vocabulary_
+            raise ValueError(f"vocabulary_ names the column {columns.max()} of {len(vocabulary)}")
         return self._compressed(found, columns, len(vocabulary))
 
     def _compressed(self, found: Terms, columns: IntArray, width: int) -> Any:

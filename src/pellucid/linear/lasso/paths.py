@@ -85,7 +85,8 @@ def solve_path(
     live = l1 > 0
     parts = []
     if live.any():
-        limits: dict[str, Any] = {"tol": tol, "max_sweeps": 100 * max_iter}
+        sweeps = min(100 * max_iter, check.LARGEST_WHOLE)
+        limits: dict[str, Any] = {"tol": tol, "max_sweeps": sweeps}
         parts.append(problem.path(t, l1[live], l2[live], start=start, **limits))
     for a in alphas[~live]:  # no L1 penalty: ridge, or least squares at alpha = 0
         if a > 0:

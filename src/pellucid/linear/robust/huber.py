@@ -122,7 +122,8 @@ def objective_of(data: HuberData, r: Array, at: Parameters) -> float:
     s, e = at.scale, data.epsilon
     size = np.abs(r)
     inner = size <= e * s
-    loss = np.where(inner, r * (r / s), 2 * e * size - s * e**2)
+    outer = e * np.maximum(2 * size - e * s, 0.0)  # of the rows within, nothing that overflows
+    loss = np.where(inner, r * (r / s), outer)
     w = at.theta[1:]
     return float(data.weight * s + data.rows.w @ loss + data.alpha * (w @ w))
 
@@ -151,8 +152,8 @@ def slope_of(data: HuberData, at: Parameters, r: Array, inlier: BoolArray) -> Sl
     outer = np.where(inlier, 0.0, w * np.sign(r))
     pulls, signs = products(data, np.column_stack([inner, outer])).T  # (p + 1,) each
     squares = float(inner @ r)
-    by_theta = -2 / s * pulls - 2 * e * signs + penalty_of(data, theta) * theta
-    by_scale = data.weight - squares / s**2 - e**2 * float(w[~inlier].sum())
+    by_theta = -2 / s * pulls - 2 * (e * signs) + penalty_of(data, theta) * theta
+    by_scale = data.weight - squares / s**2 - e * (e * float(w[~inlier].sum()))
     return Slope(np.append(by_theta, by_scale), pulls, squares)
 
 
