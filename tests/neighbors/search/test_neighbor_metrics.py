@@ -12,6 +12,7 @@ from pellucid.neighbors import (
     KNeighborsRegressor,
     Mahalanobis,
     Minkowski,
+    NearestNeighbors,
     check_metric,
     check_similarity,
     distance_concentration,
@@ -166,3 +167,25 @@ def test_example_edge_and_concentration():
     low, high = (distance_concentration(RNG.random((100, d))) for d in (2, 200))
     assert low.contrast > 10 > 1 > high.contrast
     assert_allclose(high.contrast, high.uniform_cube, rtol=0.5)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-7, 1e7, 1e100])
+@pytest.mark.parametrize("p", [0.5, 3, 10, 20])
+@pytest.mark.parametrize("method", ["brute", "kd_tree"])
+def test_the_unit_of_the_columns_does_not_matter(p, scale, method):
+    """Powers of differences overflowed or vanished, and any rows were the nearest."""
+    X = np.random.default_rng(0).normal(size=(80, 3)) + 5
+    plain, other = (
+        NearestNeighbors(p=p, algorithm=method).fit(Z).kneighbors(Z) for Z in (X, X * scale)
+    )
+    np.testing.assert_array_equal(other[1], plain[1])
+    assert_allclose(other[0], plain[0] * scale, rtol=1e-12)
+    far = pairwise_distances(X[:5] * scale, X[5:9] * scale, metric="minkowski", p=p, w=[1, 2, 3])
+    assert_allclose(
+        far, scale * pairwise_distances(X[:5], X[5:9], metric="minkowski", p=p, w=[1, 2, 3])
+    )
+
+
+def test_an_order_that_loses_small_differences_says_so():
+    with pytest.warns(UserWarning, match="order is 200: differences below 0.024 of the largest"):
+        NearestNeighbors(p=200).fit(np.arange(8.0)[:, None])

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.arrays import check
@@ -30,6 +31,8 @@ ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": 
 ALIASES["infinity"] = "chebyshev"
 ORDERS = {"euclidean": 2.0, "sqeuclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 MAPPED = ("minkowski", "seuclidean", "mahalanobis", "cosine", "correlation", *ORDERS)
+LEAST_EXPONENT = -1074  # of a power of 2 that is a number
+MOST_ORDER = 20  # up to which |a - b|^order keeps what is an epsilon of the largest difference
 NAMES = (*MAPPED, "hamming", "canberra", "gower", *BINARY, *FURTHER, "precomputed")
 
 
@@ -128,18 +131,41 @@ def column_weights(w: MaybeArray, d: int) -> Array:
     return w
 
 
-def minkowski(p: float, w: MaybeArray = None, d: int = 0) -> Metric:
-    """The metric of order p with column weights w.
+def minkowski(p: float, w: MaybeArray = None, X: Any = None) -> Metric:
+    """The metric of order p with column weights w; X are the training rows.
 
-    >>> minkowski(2).power
-    0.5
+    Powers beyond squares would overflow or vanish in many a unit: rows are measured in one, a power
+    of 2, in which the largest difference in a column of X is about 1.
+
+    >>> minkowski(2).power, minkowski(3, X=np.array([[0.0], [1000.0]])).factor
+    (0.5, 1024.0)
     """
     check.positive(p=p)
-    embed = None
     if w is not None:
-        weights = column_weights(w, d)
-        embed = partial(scale_columns, scale=weights if np.isinf(p) else weights ** (1 / p))
-    return Metric("minkowski", float(p), embed, 1.0 if np.isinf(p) else 1.0 / p)
+        w = column_weights(w, X.shape[1])
+        w = w if np.isinf(p) else w ** (1 / p)
+    if p in (1, 2, np.inf):
+        embed = None if w is None else partial(scale_columns, scale=w)
+        return Metric("minkowski", float(p), embed, 1.0 if np.isinf(p) else 1.0 / p)
+    factor = 1.0 if X is None else unit_of(X)
+    if p > MOST_ORDER:
+        lost = f"below {2 ** (LEAST_EXPONENT / p):.2g} of the largest count as 0"
+        warn(f"Minkowski's order is {p:g}: differences {lost}; order inf takes the largest alone")
+    embed = partial(scale_columns, scale=1 / factor if w is None else w / factor)
+    return Metric("minkowski", float(p), embed, 1.0 / p, factor)
+
+
+def unit_of(X: Any) -> float:
+    """The power of 2 just above the largest difference in a column; 1 where there is none.
+
+    >>> unit_of(np.array([[1.0, 5.0], [4.0, 5.0]]))
+    4.0
+    """
+    high, low = X.max(axis=0), X.min(axis=0)
+    if issparse(X):
+        high, low = high.toarray(), low.toarray()
+    half = float((0.5 * high - 0.5 * low).max())
+    return float(2.0 ** np.clip(np.frexp(half)[1] + 1, -1000, 1000)) if half else 1.0
 
 
 def inverse_root(S: Array) -> Array:
@@ -234,7 +260,7 @@ def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> 
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, Minkowski):
-        return minkowski(metric.p, metric.w, d)
+        return minkowski(metric.p, metric.w, X)
     if isinstance(metric, Mahalanobis):
         S = training_covariance(X) if metric.covariance is None else metric.covariance
         return mahalanobis(S, d, metric.squared)
@@ -246,7 +272,7 @@ def resolve(metric: Any, X: Array, p: Any = 2, keywords: dict | None = None) -> 
     check.one_of(NAMES, metric=name)
     if name == "minkowski":
         order = keywords.get("p", 2 if p is None else p)
-        return minkowski(order, keywords.get("w"), d)
+        return minkowski(order, keywords.get("w"), X)
     if name in ORDERS:
         power = 0.5 if name == "euclidean" else 1.0
         return Metric(name, ORDERS[name], None, power)
