@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from numpy.testing import assert_allclose
 from scipy.special import betaln
+from sklearn.pipeline import make_pipeline
 
-from pellucid import plots
+from pellucid import GraphicalLasso, LedoitWolf, StandardScaler, plots
 from pellucid.inference import (
     Bernoulli,
     Beta,
@@ -397,3 +398,37 @@ def test_posterior_update_refuses_nonsense():
         plots.posterior_update(BetaBernoulli(), [])
     with pytest.raises(ValueError, match="at must rise"):
         plots.posterior_update(BetaBernoulli(), [1, 0], at=[2, 1])
+
+
+def test_a_dependence_graph_has_the_cells_of_the_inverse_and_the_names_of_the_columns():
+    rng = np.random.default_rng(0)
+    steps = rng.normal(size=(400, 4)).cumsum(axis=1) * [1.0, 1.0, 1.0, -1.0]
+    frame = pd.DataFrame(steps, columns=["mon", "tue", "wed", "thu"])
+    scaler = StandardScaler().set_output(transform="pandas")
+    for model in (
+        make_pipeline(scaler, GraphicalLasso(0.05)).fit(frame),
+        make_pipeline(StandardScaler(), GraphicalLasso(0.05)).fit(frame),
+    ):
+        picture = plots.dependence_graph(model)
+        T = model[-1].precision_
+        expected = -T / np.sqrt(np.outer(np.diag(T), np.diag(T)))
+        np.fill_diagonal(expected, 0.0)
+        assert_allclose(picture.partial, expected)
+        assert picture.names == ("mon", "tue", "wed", "thu")
+        edges = int((np.triu(T, 1) != 0).sum())
+        assert picture.title.startswith(f"{edges} of 6 pairs")
+    drawn(
+        picture, "mon", "rise together", "one falls as the other rises", "pairs of columns depend"
+    )
+    alone = plots.dependence_graph(GraphicalLasso(2.0, covariance="precomputed").fit(np.eye(3)))
+    assert (
+        alone.alt
+        == "Graph of 3 columns: 0 of 3 pairs of columns depend on each other given the rest."
+    )
+    drawn(alone, "0 of 3 pairs")
+    with pytest.raises(
+        ValueError, match="needs an estimator with get_precision, got StandardScaler"
+    ):
+        plots.dependence_graph(StandardScaler().fit(frame))
+    with pytest.raises(ValueError, match="2 to 60 columns, got 61"):
+        plots.dependence_graph(LedoitWolf().fit(rng.normal(size=(80, 61))))

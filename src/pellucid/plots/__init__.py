@@ -32,9 +32,9 @@ _CHAPTERS = {
         "connections d_separation edge_probabilities network_graph search_moves unrolled"
     ),
     "inference": (
-        "chains class_densities distribution estimator_error gaussian laplace likelihood "
-        "metropolis_flow metropolis_steps posterior_sequence posterior_update predictive_check "
-        "target_shapes"
+        "chains class_densities dependence_graph distribution estimator_error gaussian laplace "
+        "likelihood metropolis_flow metropolis_steps posterior_sequence posterior_update "
+        "predictive_check target_shapes"
     ),
     "kernels": "feature_lift gram graph_labels kernel_weights multipliers svm_margin",
     "maths": (
@@ -43,8 +43,8 @@ _CHAPTERS = {
     ),
     "mixtures": "anomaly_map em_bound em_steps hardening mixture_contours mixture_density",
     "neighbors": (
-        "collision_curve hypercube_edge label_rounds neighbour_query prototypes regions_by_k "
-        "voronoi"
+        "collision_curve density hypercube_edge label_rounds neighbour_query prototypes "
+        "regions_by_k voronoi"
     ),
     "networks": (
         "activation attention backward_pass computation_graph embeddings feature_maps generated "

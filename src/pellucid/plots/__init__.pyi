@@ -99,6 +99,7 @@ from pellucid.plots.pictures.graphical.search_moves import search_moves as searc
 from pellucid.plots.pictures.graphical.unrolled import unrolled as unrolled
 from pellucid.plots.pictures.inference.chains import chains as chains
 from pellucid.plots.pictures.inference.class_densities import class_densities as class_densities
+from pellucid.plots.pictures.inference.dependence_graph import dependence_graph as dependence_graph
 from pellucid.plots.pictures.inference.distribution import distribution as distribution
 from pellucid.plots.pictures.inference.estimator_error import estimator_error as estimator_error
 from pellucid.plots.pictures.inference.gaussian import gaussian as gaussian
@@ -136,6 +137,7 @@ from pellucid.plots.pictures.mixtures.hardening import hardening as hardening
 from pellucid.plots.pictures.mixtures.mixture_contours import mixture_contours as mixture_contours
 from pellucid.plots.pictures.mixtures.mixture_density import mixture_density as mixture_density
 from pellucid.plots.pictures.neighbors.collision_curve import collision_curve as collision_curve
+from pellucid.plots.pictures.neighbors.density import density as density
 from pellucid.plots.pictures.neighbors.hypercube_edge import hypercube_edge as hypercube_edge
 from pellucid.plots.pictures.neighbors.label_rounds import label_rounds as label_rounds
 from pellucid.plots.pictures.neighbors.neighbour_query import neighbour_query as neighbour_query
