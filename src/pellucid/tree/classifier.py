@@ -15,7 +15,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pellucid.base import Classifier, check_label_kinds, check_labels, encode_labels, with_callbacks
+from pellucid.base import (
+    Classifier,
+    check_label_kinds,
+    check_labels,
+    encode_labels,
+    refuse_sparse,
+    with_callbacks,
+)
 from pellucid.core.arrays.frames import is_frame
 from pellucid.core.arrays.reading import check_array
 from pellucid.core.arrays.typing import ArrayLike, IntArray, Seed
@@ -146,6 +153,7 @@ class DecisionTreeClassifier(CartTree, Classifier):
 
     def _labels(self, y: Any) -> Any:
         """Labels as an array: a vector, or a column for every output."""
+        refuse_sparse(y)
         if is_frame(y):
             y = y.to_numpy()
         y = np.asarray(y)
