@@ -222,6 +222,17 @@ def test_history(name):
     assert history.to_frame().shape[0] == len(history)
 
 
+@all_estimators
+def test_every_history_has_the_same_columns(name):
+    """Also of a fit without max_iter: a step, the objective, how far it moved, and the time."""
+    history = getattr(fitted(name, 60)[0], "history_", None)
+    if history is None:
+        return
+    assert {"step", "objective", "gap", "seconds"} <= set(history.columns)
+    assert (np.diff(history["step"]) > 0).all()
+    assert (np.diff(history["seconds"]) >= 0).all()
+
+
 # --- blocks, threads, seeds ----------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ Cost         n^3/3 a Newton step, some five to ten a mode; 2 n^3 more for a grad
 Reference: Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), chapter 3.
 """
 
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import combinations
@@ -115,15 +116,17 @@ class GaussianProcessClassifier(Classifier):
         self.X_train_ = X.copy() if self.copy_X_train else X
         self.modes_: list[Mode] = []
         rows: list[dict[str, Any]] = []
+        began = time.perf_counter()
         for i, (chosen, sign) in enumerate(self._problems(codes)):
+            so_far = time.perf_counter() - began
             old = before[i].f if i < len(before) and len(before[i].f) == len(chosen) else None
             problem = Problem(self.X_train_[chosen], sign, self.max_iter_predict, old)
             with threads_for(len(chosen)):
                 mode, history = self._solve(problem, chosen, context)
             self.modes_.append(mode)
-            rows += [
-                {**row, "problem": i, "step": len(rows) + j} for j, row in enumerate(history, 1)
-            ]
+            for row in history:
+                own = {"problem": i, "step": len(rows) + 1, "seconds": so_far + row["seconds"]}
+                rows.append({**row, **own})
         self.history_, self.n_iter_ = History(rows), max(len(rows), 1)
         self.log_marginal_likelihood_value_ = float(np.mean([m.value for m in self.modes_]))
         context.end()
@@ -183,7 +186,11 @@ class GaussianProcessClassifier(Classifier):
             kernel, history = with_theta(kernel, found.theta), found.history
         value, _, at = problem.evaluate(kernel, False)
         if history is None:
-            history = History([{"objective": -v} for v in at.values])
+            gaps = [None, *np.abs(np.diff(at.values)).tolist()]
+            columns = zip(at.values, gaps, at.seconds, strict=True)
+            history = History(
+                [{"objective": -v, "gap": gap, "seconds": t} for v, gap, t in columns]
+            )
             for i, row in enumerate(history, 1):
                 context.step(i, at, row)
         return Mode(kernel, chosen, problem.y, at.pi, at.root, at.L, at.f, value), history

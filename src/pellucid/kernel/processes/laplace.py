@@ -11,6 +11,7 @@ Reference: Rasmussen & Williams (2006), algorithms 3.1, 3.2 and 5.1; the last li
 one matrix, so that a derivative costs no product of its own.
 """
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ class Newton(NamedTuple):
     a: Array
     value: float
     values: list[float]  # Z after each step
+    seconds: list[float]  # since the start
 
 
 def newton(K: Array, y: Array, start: Array | None, max_iter: int) -> Newton:
@@ -59,7 +61,10 @@ def newton(K: Array, y: Array, start: Array | None, max_iter: int) -> Newton:
     >>> found.f.round(4), round(found.value, 4)
     (array([-0.4011,  0.4011]), -1.4013)
     """
-    sign, value, values = 2.0 * y - 1.0, -np.inf, []
+    sign, value = 2.0 * y - 1.0, -np.inf
+    values: list[float] = []
+    seconds: list[float] = []
+    began = time.perf_counter()
     f = np.zeros(len(y)) if start is None else start
     for i in range(max_iter):
         pi = expit(f)
@@ -75,11 +80,12 @@ def newton(K: Array, y: Array, start: Array | None, max_iter: int) -> Newton:
         if start is not None and (not np.isfinite(new) or (i == 1 and new < value - GAIN)):
             return newton(K, y, None, max_iter)  # the start was too far away
         values.append(new)
+        seconds.append(time.perf_counter() - began)
         if new - value < GAIN:
             value = max(value, new)
             break
         value = new
-    return Newton(pi, root, L, f, a, value, values)
+    return Newton(pi, root, L, f, a, value, values, seconds)
 
 
 def slope(K: Array, y: Array, at: Newton) -> Array:

@@ -16,6 +16,7 @@ A row of whole weight w stands w times in the list that is drawn from and counts
 References: Fischler & Bolles (1981).
 """
 
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Real
@@ -174,7 +175,8 @@ class RANSACRegressor(MetaEstimatorMixin, Regressor):
     n_trials_ : sets drawn
     n_skips_no_inliers_, n_skips_invalid_data_, n_skips_invalid_model_ : sets skipped, and why
     threshold_ : largest loss of an inlier
-    history_ : objective (rows outside, to be made few), inliers and score of every better set
+    history_ : objective (rows outside, to be made few), inliers and score of every better set;
+        gap: the sets that were still to be drawn after it
 
     Examples
     --------
@@ -277,13 +279,15 @@ class RANSACRegressor(MetaEstimatorMixin, Regressor):
         self.threshold_ = self._threshold(y, w)
         order = own_order(to_dense(X), y)
         drawn = Drawn(order, np.cumsum(w[order]), whole)
-        state, history = Best(needed=float(self.max_trials)), []
+        state, history, began = Best(needed=float(self.max_trials)), [], time.perf_counter()
         trials = self._trials(template, X, y, w, drawn, k, extra)
         for _, trial in zip(range(self.max_trials), trials, strict=False):
             state, better = self._judge(state, trial, w, n_rows, k)
             if better:
                 row = {"objective": n_rows - state.weight, "inliers": state.weight}
-                history.append({"step": state.trials, **row, "score": state.score})
+                left = max(state.needed - state.trials, 0.0)
+                row |= {"score": state.score, "gap": left, "seconds": time.perf_counter() - began}
+                history.append({"step": state.trials, **row})
             asked = context.step(state.trials, state, history[-1] if history else None)
             good = state.weight >= self.stop_n_inliers or state.score >= self.stop_score
             if asked or good or state.skips > self.max_skips or state.trials >= state.needed:
