@@ -208,7 +208,7 @@ def test_collision_curve_is_what_random_functions_do():
 def test_a_density_along_one_column_is_that_of_the_model():
     x = pd.DataFrame({"height": np.random.default_rng(0).normal(size=300)})
     model = KernelDensity(bandwidth=0.3).fit(x)
-    picture = plots.density(model, x, truth=norm.pdf)
+    picture = plots.density_estimate(model, x, truth=norm.pdf)
     places = pd.DataFrame({"height": picture.lines[0]})
     np.testing.assert_allclose(picture.values, np.exp(model.score_samples(places)))
     np.testing.assert_allclose(picture.truth, norm.pdf(picture.lines[0]))
@@ -221,7 +221,7 @@ def test_a_density_along_one_column_is_that_of_the_model():
 
 def test_lines_of_a_density_hold_the_rows_they_say(moons):
     X = moons[0]
-    picture = plots.density(KernelDensity(bandwidth=0.2).fit(X), X)
+    picture = plots.density_estimate(KernelDensity(bandwidth=0.2).fit(X), X)
     assert [round(float((picture.at_rows > level).mean()), 2) for level in picture.levels] == [
         0.95,
         0.75,
@@ -229,7 +229,7 @@ def test_lines_of_a_density_hold_the_rows_they_say(moons):
         0.25,
     ]
     assert "lines hold 95, 75, 50, 25 % of the rows" in drawn(picture).replace("\n", " ")
-    flat = plots.density(KernelDensity(kernel="tophat", bandwidth=9.0).fit(X), X)
+    flat = plots.density_estimate(KernelDensity(kernel="tophat", bandwidth=9.0).fit(X), X)
     assert len(flat.levels) < 4  # every row has the density of all
     drawn(flat)
 
@@ -238,8 +238,8 @@ def test_what_a_density_needs_is_said(moons):
     X, y = moons
     three = np.random.default_rng(0).normal(size=(30, 3))
     with pytest.raises(ValueError, match="one or two columns, got 3"):
-        plots.density(KernelDensity().fit(three), three)
+        plots.density_estimate(KernelDensity().fit(three), three)
     with pytest.raises(ValueError, match="score_samples of its own columns"):
-        plots.density(KNeighborsClassifier().fit(X, y), X)
+        plots.density_estimate(KNeighborsClassifier().fit(X, y), X)
     with pytest.raises(ValueError, match="fit it to the columns as they are"):
-        plots.density(make_pipeline(StandardScaler(), KernelDensity()).fit(X), X)
+        plots.density_estimate(make_pipeline(StandardScaler(), KernelDensity()).fit(X), X)

@@ -43,7 +43,7 @@ _CHAPTERS = {
     ),
     "mixtures": "anomaly_map em_bound em_steps hardening mixture_contours mixture_density",
     "neighbors": (
-        "collision_curve density hypercube_edge label_rounds neighbour_query prototypes "
+        "collision_curve density_estimate hypercube_edge label_rounds neighbour_query prototypes "
         "regions_by_k voronoi"
     ),
     "networks": (

@@ -137,7 +137,7 @@ from pellucid.plots.pictures.mixtures.hardening import hardening as hardening
 from pellucid.plots.pictures.mixtures.mixture_contours import mixture_contours as mixture_contours
 from pellucid.plots.pictures.mixtures.mixture_density import mixture_density as mixture_density
 from pellucid.plots.pictures.neighbors.collision_curve import collision_curve as collision_curve
-from pellucid.plots.pictures.neighbors.density import density as density
+from pellucid.plots.pictures.neighbors.density_estimate import density_estimate as density_estimate
 from pellucid.plots.pictures.neighbors.hypercube_edge import hypercube_edge as hypercube_edge
 from pellucid.plots.pictures.neighbors.label_rounds import label_rounds as label_rounds
 from pellucid.plots.pictures.neighbors.neighbour_query import neighbour_query as neighbour_query

@@ -15,7 +15,7 @@ from pellucid.plots.pictures.mixtures.mixture_density import true_density
 HELD = (0.95, 0.75, 0.5, 0.25)  # shares of the rows inside the lines, from the outermost
 
 
-class Density(Panel, size=(6.0, 4.2)):
+class DensityEstimate(Panel, size=(6.0, 4.2)):
     """The density on a grid, and the rows."""
 
     lines: tuple[Array, ...]  # the grid: one or two axes
@@ -53,7 +53,7 @@ class Density(Panel, size=(6.0, 4.2)):
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
 
 
-def density(E: Model, X: ArrayLike, *, truth: Any = None) -> Density:
+def density_estimate(E: Model, X: ArrayLike, *, truth: Any = None) -> DensityEstimate:
     """The density that a model gives to every place, with the rows.
 
     ``E``: fitted model with ``score_samples`` of one or two columns, such as KernelDensity; ``X``:
@@ -65,23 +65,27 @@ def density(E: Model, X: ArrayLike, *, truth: Any = None) -> Density:
     --------
     >>> import numpy as np
     >>> from pellucid import KernelDensity
-    >>> from pellucid.plots import density
+    >>> from pellucid.plots import density_estimate
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> curve = density(KernelDensity(bandwidth=0.4).fit(X[:, :1]), X[:, :1])
+    >>> curve = density_estimate(KernelDensity(bandwidth=0.4).fit(X[:, :1]), X[:, :1])
     >>> bool(abs(np.trapezoid(curve.values, curve.lines[0]) - 1) < 0.01)
     True
-    >>> plane = density(KernelDensity(bandwidth=0.4).fit(X), X)
+    >>> plane = density_estimate(KernelDensity(bandwidth=0.4).fit(X), X)
     >>> [round(float((plane.at_rows > level).mean()), 2) for level in plane.levels]
     [0.95, 0.75, 0.5, 0.25]
     """
     last_step(E)
     if isinstance(E, Pipeline) or not hasattr(E, "score_samples"):
         hint = "fit it to the columns as they are" if isinstance(E, Pipeline) else "KernelDensity"
-        raise ValueError(f"density needs a model with score_samples of its own columns: {hint}")
+        raise ValueError(
+            f"density_estimate needs a model with score_samples of its own columns: {hint}"
+        )
     table = read_table(X, E)
     if table.X.shape[1] > 2:
         got = f"got {table.X.shape[1]}"
-        raise ValueError(f"density draws one or two columns, {got}: fit the model to those wanted")
+        raise ValueError(
+            f"density_estimate draws one or two columns, {got}: fit the model to those wanted"
+        )
     grid = grid_of(table.X, side=121, share=0.15)
     values = np.exp(np.asarray(E.score_samples(table.like(grid.places)), dtype=np.float64))
     at_rows = np.exp(np.asarray(E.score_samples(table.given), dtype=np.float64))
@@ -100,4 +104,4 @@ def density(E: Model, X: ArrayLike, *, truth: Any = None) -> Density:
     )
     title = f"{label_of(E)}: {n} rows"
     drawn = values.reshape(grid.shape), table.X[thinned(n)], at_rows, levels, known, table.names
-    return Density(alt, grid.lines, *drawn, title=title, note=note)
+    return DensityEstimate(alt, grid.lines, *drawn, title=title, note=note)
