@@ -45,7 +45,8 @@ def test_names_of_pages_and_estimators():
         (["descent", "--no-browser", "--data", "no.csv"], 3, "no.csv"),
         (["descent", "--port", "70000"], 2, "70000"),
         (["descent", "--sql", "SELECT 1"], 2, "--sql needs --data"),
-        (["descent", "--seed", "-1"], 2, "--seed must be from 0"),
+        (["descent", "--seed", "-1"], 2, "-1 is not in the range x>=0"),
+        (["descent", "--seed", str(2**32)], 2, "--seed must be from 0 to 4294967295"),
     ],
 )
 def test_errors_are_one_sentence(inside, monkeypatch, args, code, words):

@@ -2,13 +2,19 @@
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
 
 import pellucid.cli
 from pellucid.cli import cli
+from pellucid.cli.shared.options import console, grid
 from pellucid.core.visible import visible
 from pellucid.report.scripts import safe
 from pellucid.report.writing import dump
@@ -53,6 +59,33 @@ def test_names_of_states_on_the_screen(tmp_path, acting, option):
     assert done.exit_code == 0
     assert acting not in done.output
     assert f"\\u{ord(acting[0]):04x}" in done.output
+
+
+@pytest.mark.parametrize("acting", ["\x1b[31m", "\x9b31m", "\u202e"])
+def test_styled_words_on_the_screen(acting, capsys):
+    """They went past: a name in a bold verdict, in a finding, in a coloured cell."""
+    name, screen = Text(f"a{acting}b", style="bold"), console()
+    table = grid(["x", "y"], [(name, "1")])
+    for shown in (name, Padding(name, 1), Panel(name, title=name), table, Group(name, table)):
+        screen.print(shown)
+        out = capsys.readouterr().out
+        assert acting not in out
+        assert f"\\u{ord(acting[0]):04x}" in out
+
+
+def test_a_column_of_a_query_on_the_screen(tmp_path):
+    path = tmp_path / "x.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (y)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(i,) for i in range(60)])
+    connection.close()
+    sql = 'SELECT y * 7919 % 60 || "x" AS "a\x1b[2J\u202e", y FROM t'
+    done = CliRunner().invoke(
+        cli, ["audit", f"sqlite:///{path}", "--sql", sql.replace('"x"', "'x'")]
+    )
+    assert done.exit_code == 0, done.output
+    assert not {"\x1b", "\u202e"} & set(done.output)
+    assert "\\u001b[2J" in done.output
 
 
 def test_names_in_sentences_about_errors(tmp_path):

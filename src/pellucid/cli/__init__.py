@@ -121,7 +121,7 @@ def main(args: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output has gone, as in `pellucid ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         code = Code.FAILED_CHECK  # what Click answers when it meets this itself
-    except (click.ClickException, OSError, ValueError, ImportError) as error:
+    except (click.ClickException, OSError, ValueError, ImportError, MemoryError) as error:
         say(f"pellucid: {sentence(error)}", err=True)
         code = code_of(error)
     sys.exit(code or Code.DONE)

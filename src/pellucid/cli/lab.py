@@ -64,7 +64,7 @@ def lab(
         return
     if sql is not None and data is None:
         raise Stop(Code.USAGE, "--sql needs --data, the URL of a database")
-    if not 0 <= seed < 2**32:
+    if seed >= 2**32:
         raise Stop(Code.USAGE, f"--seed must be from 0 to {2**32 - 1} in the lab, got {seed}")
     name, _, place = (algorithm or "").partition("#")
     page = find_page(name.removesuffix(".html")) if name else None

@@ -55,8 +55,6 @@ def sheet(
     from pellucid.teach.writing import files_of
 
     known(topic)
-    if seed < 0:
-        raise Stop(Code.USAGE, f"--seed must be at least 0, got {seed}")
     folder = out if out is not None else Path()
     for name in files_of(topic, seed) if folder.is_dir() else ():
         check_output(folder / name, overwrite)

@@ -4,7 +4,7 @@ Nothing heavy is imported here: this module is loaded by ``pellucid --help``.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ _CODES = {
     "UnicodeError": Code.DATA,
     "ValueError": Code.USAGE,
     "ImportError": Code.USAGE,
+    "MemoryError": Code.DATA,
 }
 
 
@@ -77,6 +78,8 @@ def sentence(error: BaseException) -> str:
         text = error.format_message()
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.strerror}: {error.filename}"
+    elif isinstance(error, MemoryError):
+        text = f"there is not enough memory: {error}".removesuffix(": ")
     elif isinstance(error, OptionError):
         text = error.typed
     else:
@@ -98,7 +101,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--seed",
         "--random-state",
         "seed",
-        type=int,
+        type=click.IntRange(min=0),
         default=0,
         show_default=True,
         help="Seed of everything random.",
@@ -170,6 +173,10 @@ def console(*, stderr: bool = False) -> Any:
         def print(self, *objects: Any, **options: Any) -> None:
             super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
 
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Any]:
+            for part in super().render(renderable, options):  # of a styled text or a table too
+                yield part if part.control else part._replace(text=visible(part.text))
+
     wide = Console(stderr=stderr)
     return Screen(
         stderr=stderr,
@@ -201,7 +208,9 @@ def grid(
     for row in rows:
         table.add_row(
             *(
-                cell if isinstance(cell, Text) else Text(visible(str(cell), one_line=True))
+                Text(visible(cell.plain), cell.style)
+                if isinstance(cell, Text)
+                else Text(visible(str(cell), one_line=True))
                 for cell in row
             )
         )
