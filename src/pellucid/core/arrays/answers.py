@@ -138,4 +138,6 @@ def missing_rows(given: Any) -> BoolArray | None:
             cells = frame_matrix(given) if is_frame(given) else np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
-    return np.isnan(cells.reshape(len(cells), -1)).any(axis=1) if cells.ndim else None
+    if not cells.ndim:
+        return None
+    return np.asarray(np.isnan(cells.reshape(len(cells), -1)).any(axis=1))

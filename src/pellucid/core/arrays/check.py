@@ -77,7 +77,7 @@ def whole(*, at_least: int = 1, **values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
             raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}")
-        if value > LARGEST_WHOLE:
+        if int(value) > LARGEST_WHOLE:
             size = f"a whole number of {int(value).bit_length()} bits"
             raise ValueError(f"{name} must be at most {LARGEST_WHOLE}, got {size}")
 

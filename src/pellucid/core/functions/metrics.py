@@ -151,7 +151,8 @@ def minkowski(p: float, w: MaybeArray = None, X: Any = None) -> Metric:
     if p > MOST_ORDER:
         lost = f"below {2 ** (LEAST_EXPONENT / p):.2g} of the largest count as 0"
         warn(f"Minkowski's order is {p:g}: differences {lost}; order inf takes the largest alone")
-    embed = partial(scale_columns, scale=1 / factor if w is None else w / factor)
+    scale = np.asarray(1.0 if w is None else w) / factor
+    embed = partial(scale_columns, scale=scale)
     return Metric("minkowski", float(p), embed, 1.0 / p, factor)
 
 

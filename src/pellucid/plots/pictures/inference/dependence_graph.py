@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.arrays.typing import Array, Model
+from pellucid.core.arrays.typing import Array, IntArray, Model
 from pellucid.plots.panels.graphs import draw_edge, draw_node, name_size, sheet
 from pellucid.plots.panels.inputs import given_names, last_step, model_names
 from pellucid.plots.panels.marks import words
@@ -45,9 +45,10 @@ class DependenceGraph(Picture):
         return ax
 
 
-def edges_of(partial: Array) -> tuple[Array, Array]:
+def edges_of(partial: Array) -> tuple[IntArray, IntArray]:
     """The pairs with a correlation, each once."""
-    return np.nonzero(np.triu(partial, 1))
+    i, j = np.nonzero(np.triu(partial, 1))
+    return i, j
 
 
 def dependence_graph(E: Model) -> DependenceGraph:

@@ -45,7 +45,8 @@ class DensityEstimate(Panel, size=(6.0, 4.2)):
         legend(ax)
 
     def _plane(self, ax: Axes) -> None:
-        ax.scatter(*self.rows.T, s=12, color=GREY, alpha=0.6, zorder=2)
+        x, y = self.rows.T
+        ax.scatter(x, y, s=12, color=GREY, alpha=0.6, zorder=2)
         widths = np.linspace(1.0, 2.2, len(self.levels)).tolist()
         isolines(
             ax, *self.lines, self.values, levels=self.levels, tint=colour(0), lw=widths, zorder=3
