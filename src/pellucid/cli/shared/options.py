@@ -70,6 +70,8 @@ def sentence(error: BaseException) -> str:
     'No such file or directory: a.csv'
     >>> sentence(ValueError("first\\n  second"))
     'first second'
+    >>> sentence(MemoryError("Unable to allocate 745. GiB"))
+    'there is not enough memory: Unable to allocate 745. GiB'
     """
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "pellucid"

@@ -117,12 +117,12 @@ def ordered(x: Array) -> Ordered:
 
 
 def mean_and_sd(s: Array) -> tuple[float, float]:
-    """Of any finite numbers: where a square could overflow or vanish, in another unit.
+    """Of sorted finite numbers; where a square could overflow or vanish, in another unit.
 
     >>> mean_and_sd(np.array([1e308, 1.5e308])), mean_and_sd(np.array([0.0, 2e-300]))[1]
     ((1.25e+308, 2.5e+307), 1e-300)
     """
-    size = float(np.abs(s).max())
+    size = max(-float(s[0]), float(s[-1]))
     unit = 2.0**600 if size < 1e-100 else 2.0**-600 if size > 1e100 else 1.0
     return float((s * unit).mean()) / unit, float((s * unit).std()) / unit
 
