@@ -176,3 +176,10 @@ def test_sublinear_refuses_negative_counts():
 def test_an_unknown_way_with_bad_bytes_is_refused():
     with pytest.raises(ValueError, match="decode_error must be one of"):
         CountVectorizer(decode_error="nonsense").fit(["a word", "and more words"])
+
+
+def test_a_token_with_a_space_is_the_run_of_two_that_reads_the_same():
+    def tokens(text):
+        return ["a b", "a", "b"]
+
+    same({"tokenizer": tokens, "token_pattern": None, "ngram_range": (1, 2)})

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from pellucid.base import map_of
 from pellucid.features.streaming.transformed import Columns, Transformed
@@ -51,6 +52,8 @@ def fit_blocks(model: Step, blocks: Blocks, *, backend: Backend = None) -> Any:
     if isinstance(model, ColumnTransformer):
         return _fit_columns(model, blocks, backend)
     own = getattr(model, "fit_blocks", None)
+    if own is None and hasattr(model, "transform") and not get_tags(model).requires_fit:
+        return model.fit(next(iter(blocks.spans()[0].leaves())).X)  # it learns names at most
     if own is None:
         raise TypeError(
             f"{type(model).__name__} has no fit_blocks: it cannot be fitted from blocks; use a "
@@ -83,7 +86,7 @@ def _fit_columns(model: ColumnTransformer, blocks: Blocks, backend: Backend) -> 
     """Each transformer on its own columns; what scikit-learn notes of them it notes itself."""
     first = next(iter(blocks.spans()[0].leaves())).X[:2]
     plain = [
-        (name, "drop" if _is(step, "drop") else "passthrough", columns)
+        (name, "drop" if _is(step, "drop") else "passthrough", _several(columns))
         for name, step, columns in model.transformers
     ]
     noted = ColumnTransformer(plain, remainder=model.remainder, sparse_threshold=0.0)
@@ -91,8 +94,10 @@ def _fit_columns(model: ColumnTransformer, blocks: Blocks, backend: Backend) -> 
         noted.set_params(remainder="passthrough")
     noted.fit(first)
     fitted = []
-    for name, step, columns in noted.transformers_:
-        own = {n: s for n, s, _ in model.transformers}.get(name, model.remainder)
+    given = {name: (step, columns) for name, step, columns in model.transformers}
+    for name, step, found in noted.transformers_:
+        own, columns = given.get(name, (model.remainder, found))
+        columns = columns if isinstance(columns, str | int) else found  # one by itself: a vector
         if isinstance(own, str):
             fitted.append((name, step, columns))
             continue
@@ -110,6 +115,11 @@ def _fit_columns(model: ColumnTransformer, blocks: Blocks, backend: Backend) -> 
     model._record_output_indices(with_names)
     model.sparse_output_ = False
     return model
+
+
+def _several(columns: Any) -> Any:
+    """A list where one column was named by itself, as texts are."""
+    return [columns] if isinstance(columns, str | int) else columns
 
 
 def _is(step: Step, word: str) -> bool:

@@ -111,6 +111,19 @@ def grams(found: Terms, low: int, high: int, between: str = " ") -> Terms:
     return Terms(np.concatenate(parts)[order], ends, [term for some in names for term in some])
 
 
+def distinct(found: Terms) -> Terms:
+    """Terms that are one text by one number: a token with a space in it may equal a run of two.
+
+    >>> distinct(Terms(np.array([0, 1, 2]), np.array([3]), ["a b", "a", "a b"])).numbers
+    array([0, 1, 0])
+    """
+    numbers: dict[str, int] = {}
+    places = np.array([numbers.setdefault(term, len(numbers)) for term in found.terms], np.int64)
+    if len(numbers) == len(found.terms):
+        return found
+    return Terms(places[found.numbers], found.ends, list(numbers))
+
+
 SPACES = re.compile(r"\s\s+")
 
 

@@ -5,19 +5,36 @@ hashing (``hashing_vectorizer.py``). The cutting itself is in ``terms.py``.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import narwhals.stable.v1 as nw
 from sklearn.feature_extraction import text as sklearn_text
 
 from pellucid.base import Estimator
 from pellucid.core.arrays import check
+from pellucid.core.arrays.frames import is_frame
 from pellucid.core.runtime.warn import warn
 from pellucid.features.text import terms as cutting
 from pellucid.features.text.terms import RUNS, Terms, number_tokens
 
 WORDS = r"(?u)\b\w\w+\b"  # the default pattern
 ANALYZERS = ("word", "char", "char_wb")
+
+
+def frame_texts(frame: Any) -> list[Any]:
+    """The texts of a frame of one column; its names alone would be its texts otherwise.
+
+    >>> import polars
+    >>> frame_texts(polars.DataFrame({"review": ["good", "bad"]}))
+    ['good', 'bad']
+    """
+    table = nw.from_native(frame, eager_only=True)
+    if table.shape[1] != 1:
+        got = f"got a frame of {table.shape[1]} columns"
+        raise ValueError(f"texts come from one column, {got}: give that column alone")
+    found: list[Any] = next(iter(table.iter_columns())).to_list()
+    return found
 
 
 class TextModel(Estimator):
@@ -35,6 +52,7 @@ class TextModel(Estimator):
     ngram_range: tuple[int, int]
     analyzer: str | Callable[[str], Any]
     binary: bool
+    transform: Callable[..., Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -99,19 +117,26 @@ class TextModel(Estimator):
         if self.analyzer != "word":
             cut = cutting.character_grams if self.analyzer == "char" else cutting.padded_grams
             return cut(prepared, *self.ngram_range)
-        if self.tokenizer is None and self.token_pattern in RUNS:
+        runs = self.tokenizer is None and self.token_pattern in RUNS
+        if runs:
             found = cutting.scan(prepared, RUNS[str(self.token_pattern)])
         else:
             found = number_tokens(map(self.build_tokenizer(), prepared))
         stop = self.get_stop_words()
         found = cutting.drop(found, stop) if stop else found
-        return cutting.grams(found, *self.ngram_range)
+        found = cutting.grams(found, *self.ngram_range)
+        return found if runs else cutting.distinct(found)
 
-    def _documents(self, raw_documents: Iterable[Any]) -> list[Any]:
+    def _documents(self, raw_documents: Any) -> list[Any]:
         if isinstance(raw_documents, str | bytes):
             got = "Iterable over raw text documents expected, string object received"
             raise ValueError(f"{got}: put the text into a list")
-        return list(raw_documents)
+        return frame_texts(raw_documents) if is_frame(raw_documents) else list(raw_documents)
+
+    def transform_blocks(self, blocks: Any) -> Iterator[Any]:
+        """Yield each block of one column of texts transformed, in turn."""
+        for X, _ in blocks:
+            yield self.transform(X)
 
     def _check_stages(self) -> None:
         """Refuse bad parameters of the cutting."""

@@ -15,8 +15,8 @@ from pellucid.core.arrays.typing import Array, ArrayLike, Matrix
 from pellucid.core.loops.iterate import FitContext
 from pellucid.core.records import Card
 from pellucid.core.runtime.warn import warn
-from pellucid.features.text.tfidf import TfidfTransformer
-from pellucid.features.text.vocabulary import VocabularyModel
+from pellucid.features.text.tfidf import TermCounts, TfidfTransformer
+from pellucid.features.text.vocabulary import Occurrences, VocabularyModel
 
 
 class TfidfVectorizer(VocabularyModel):
@@ -137,9 +137,7 @@ class TfidfVectorizer(VocabularyModel):
         texts = self._documents(raw_documents)
         context = FitContext(self, X=texts)
         weigher = self._weigher()
-        kind = np.dtype(self.dtype)
-        if kind.kind != "f":
-            warn(f"Only float types of 'dtype' should be used: {kind} gives np.float64")
+        self._warn_of_type()
         X = weigher.fit_transform(self._learn_counts(texts))
         self._tfidf = weigher
         context.end()
@@ -150,6 +148,23 @@ class TfidfVectorizer(VocabularyModel):
         if not hasattr(self, "_tfidf"):
             raise NotFittedError("The TF-IDF vectorizer is not fitted: call fit first")
         return self._typed(self._tfidf.transform(self._later_counts(raw_documents)))
+
+    def _keep_occurrences(self, found: Occurrences) -> None:
+        """The weights of the vocabulary's terms, from blocks."""
+        self._warn_of_type()
+        weigher = self._weigher()
+        weigher._check_parameters()
+        with_term = [found.terms.get(term, (0, 0))[0] for term in self.vocabulary_]
+        places = np.empty(len(with_term), np.int64)
+        places[list(self.vocabulary_.values())] = with_term
+        weigher.n_features_in_ = len(places)
+        weigher._keep(TermCounts(found.texts, places))
+        self._tfidf = weigher
+
+    def _warn_of_type(self) -> None:
+        kind = np.dtype(self.dtype)
+        if kind.kind != "f":
+            warn(f"Only float types of 'dtype' should be used: {kind} gives np.float64")
 
     def _weigher(self) -> TfidfTransformer:
         weights = {"smooth_idf": self.smooth_idf, "sublinear_tf": self.sublinear_tf}
