@@ -184,3 +184,20 @@ def test_the_houses_of_a_district_are_no_rows_of_one_thing():
     found = owner(table.with_columns(age=age), "price")
     assert found is not None
     assert (found.name, found.rule) == ("code", "own")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_people_without_a_name_are_known_by_what_comes_back_together(seed):
+    """Heights and weights are decimals; a row's place in the file says nothing."""
+    rng = np.random.default_rng(seed)
+    who = rng.permutation(np.repeat(np.arange(25), 6))
+    height, weight = rng.normal(170, 8, 25).round(1), rng.normal(70, 9, 25).round(1)
+    y = rng.normal(size=25)[who] + 0.1 * rng.normal(size=150)
+    noise = rng.normal(size=150)
+    known = {"height": height[who], "weight": weight[who], "noise": noise, "y": y}
+    assert owner(known, "y").name in ("height", "weight")
+    # a scale that is read to a whole degree, and the same in another unit, are no people
+    c = rng.integers(5, 30, 150) + 0.5
+    assert (
+        owner({"celsius": c, "fahrenheit": c * 1.8 + 32, "noise": noise, "y": c + y}, "y") is None
+    )

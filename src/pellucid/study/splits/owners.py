@@ -25,8 +25,9 @@ A quantity (age in years, month) repeats too, but its neighbours are alike. Code
 order: the level means m_1, m_2, ... in the order of the values (of names that stand together in the
 table: in that order, since Jan, Feb, Mar are no names of units) must be rough, with von Neumann's
 ratio sum (m_i+1 - m_i)^2 / sum (m_i - m)^2 at least 1; it is about 2 for codes and near 0 for a
-curve. And whole numbers are codes only if their size says little about the columns that vary
-within them (rank correlation of the levels). The target is used as in a stratified split: to
+curve. And numbers are codes only if their size says little about the columns that vary within them
+(rank correlation of the levels): a person without a name may still be known by a height and a weight
+that come back together. The target is used as in a stratified split: to
 choose who judges, not to predict.
 
 Reference: J. von Neumann (1941), Distribution of the ratio of the mean square successive
@@ -245,8 +246,8 @@ def _some_levels(column: Column, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _may_own(column: Column) -> bool:
-    """Names or whole numbers of which each is in several rows; not a time."""
-    if column.kind not in ("category", "whole") or time_form(column):
+    """Names or numbers of which each is in several rows; not a time."""
+    if column.kind not in ("category", *NUMBERS) or time_form(column):
         return False
     few = column.missing >= 0.05 * len(column.cells)
     return not few and LEAST_LEVELS <= column.distinct <= column.filled / LEAST_ROWS
@@ -432,10 +433,10 @@ def _within(mean: Array, profile: IntArray) -> Array:
 
 def _are_codes(column: Column, varying: list[Tie], profile: IntArray) -> bool:
     """Names, or numbers whose size says little about what varies within them."""
-    if column.kind != "whole" or column.order is None:
+    if column.kind == "category":
         return True
-    L = len(profile)
-    running = column.order.high - column.order.low < 2 * L
+    L, order = len(profile), column.order if column.kind == "whole" else None
+    running = order is not None and order.high - order.low < 2 * L
     limit = max(RELATED[running], LUCK / np.sqrt(L - 1))
     sizes = [tie.mean for tie in varying if len(tie.mean) == L and tie.share > 0.05]
     return all(abs(_rank_correlation(_within(mean, profile))) < limit for mean in sizes)
