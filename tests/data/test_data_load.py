@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from pellucid.data import DataWarning, load
+from pellucid.data.opening import to_frame
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, -2.0], "c": ["x", "y z", None]})
 
@@ -440,3 +441,20 @@ def test_damaged_files_are_refused_or_read(kind, data):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(ValueError):
         load(io.BytesIO(bytes(raw)), format="parquet" if kind == "parquet" else "arrow")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [True, None, np.True_],
+        [1, 2.5, None],
+        ["a", None, 1],
+        [np.datetime64("2020-01-01"), None, None],
+        [dt.date(2020, 1, 1), None, float("nan")],
+        [pd.Timestamp("2020-01-01"), None, None],
+    ],
+)
+def test_an_array_of_objects_is_a_column_like_any_other(cells):
+    found = to_frame({"a": np.array([*cells, None], dtype=object)})["a"]
+    assert found.dtype != pl.Object
+    assert found.is_null().to_list() == [c is None or c != c for c in [*cells, None]]

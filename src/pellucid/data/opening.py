@@ -366,7 +366,7 @@ def to_frame(source: Any) -> pl.DataFrame:
         return json_frame(source, "the list of rows")
     matrix = to_matrix(source)
     names = [f"x{j}" for j in range(matrix.shape[1])]
-    columns = [pl.Series(name, matrix[:, j]) for j, name in enumerate(names)]
+    columns = [column_of(name, matrix[:, j]) for j, name in enumerate(names)]
     return pl.DataFrame([missing_as_null(column) for column in columns])
 
 
@@ -379,13 +379,23 @@ def dict_frame(source: Mapping[Any, Any]) -> pl.DataFrame:
     sizes = {name: len(cells) for name, cells in columns.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"the columns have different lengths: {sizes}")
-    series = [
+    series = [column_of(name, cells) for name, cells in columns.items()]
+    return pl.DataFrame([missing_as_null(column) for column in series])
+
+
+def column_of(name: str, cells: Any) -> pl.Series:
+    """A column from a list or an array; an array of Python objects is a list of them.
+
+    >>> column_of("paid", np.array([True, None, np.True_], dtype=object)).dtype
+    Boolean
+    """
+    if isinstance(cells, np.ndarray) and cells.dtype == object:
+        cells = [None if isinstance(c, float) and np.isnan(c) else c for c in cells.tolist()]
+    return (
         listed_series(name, cells)
         if isinstance(cells, list)
         else pl.Series(name, cells, strict=False)
-        for name, cells in columns.items()
-    ]
-    return pl.DataFrame([missing_as_null(column) for column in series])
+    )
 
 
 def to_matrix(source: Any) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Frames of pandas as frames of Polars."""
 
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -28,19 +29,26 @@ def pandas_frame(source: Any) -> pl.DataFrame:
 def mixed_series(name: str, cells: list[Any]) -> pl.Series:
     """Cells of several kinds become text, and whole numbers that no column can hold."""
     try:
-        return pl.Series(name, cells, strict=True)
+        column = pl.Series(name, cells, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+        return as_text(name, cells)
+    return as_text(name, cells) if column.dtype == pl.Object else column
+
+
+def as_text(name: str, cells: list[Any]) -> pl.Series:
+    return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
 
 
 def listed_series(name: str, cells: list[Any]) -> pl.Series:
     """A column of plain values; one with a whole number of over 128 bits is text, not null."""
     if any(type(cell) is int and not -(2**127) <= cell < 2**127 for cell in cells):
         return mixed_series(name, cells)
-    try:
-        return pl.Series(name, cells, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        return pl.Series(name, cells, strict=False)
+    for strict in (True, False):
+        with suppress(TypeError, pl.exceptions.PolarsError):
+            column = pl.Series(name, cells, strict=strict)
+            if column.dtype != pl.Object:
+                return column
+    return as_text(name, cells)
 
 
 def missing_as_null(column: pl.Series) -> pl.Series:
