@@ -26,9 +26,9 @@ order: the level means m_1, m_2, ... in the order of the values (of names that s
 table: in that order, since Jan, Feb, Mar are no names of units) must be rough, with von Neumann's
 ratio sum (m_i+1 - m_i)^2 / sum (m_i - m)^2 at least 1; it is about 2 for codes and near 0 for a
 curve. And numbers are codes only if their size says little about the columns that vary within them
-(rank correlation of the levels): a person without a name may still be known by a height and a weight
-that come back together. The target is used as in a stratified split: to
-choose who judges, not to predict.
+(rank correlation of the levels): a person without a name may still be known by a height and a
+weight that come back together. The target is used as in a stratified split: to choose who judges,
+not to predict.
 
 Reference: J. von Neumann (1941), Distribution of the ratio of the mean square successive
 difference to the variance.

@@ -770,7 +770,7 @@ def _pointed(first: Finding) -> tuple[str, str]:
     >>> from pellucid.study.checks.findings import finding
     >>> cells = {"cells": {"rent": 4}, "examples": {"rent": ["n. d."]}, "rows": {"rent": [34]}}
     >>> _pointed(finding("PEL113", "rent", **cells))[0]
-    " (rent: 4 cells such as 'n. d.', the first in row 34)"
+    " (rent: 4 cells, such as 'n. d.' in row 34)"
     >>> _pointed(finding("PEL116", "spend", form={"spend": "1,234.5"}))[0]
     ' (spend: a comma parts thousands)'
     >>> _pointed(finding("PEL112", "age", sentinels={"age": {"-999": 3}}))[0]
@@ -781,10 +781,9 @@ def _pointed(first: Finding) -> tuple[str, str]:
     remedy = first.fix.split(". ")[0].rstrip(".")
     if name in seen.get("examples", {}) and first.code == "PEL113":
         n, row = seen["cells"][name], seen["rows"][name][0]
-        cells = "one cell," if n == 1 else f"{n:,} cells such as"
-        shown = (
-            f"{cells} {seen['examples'][name][0]!r}, {'' if n == 1 else 'the first '}in row {row}"
-        )
+        cell = repr(seen["examples"][name][0])
+        shown = f"{n:,} cells, such as {cell} in row {row}"
+        shown = f"one cell, {cell}, in row {row}" if n == 1 else shown
         remedy = "correct them (rows are counted from 0, without the header), or leave them empty"
     elif name in seen.get("form", {}) and first.code == "PEL116":
         marks = marks_of(seen["form"][name])
