@@ -193,6 +193,16 @@ def test_small_refusals(inside, saved, tmp_path):
     assert (done.code, "--cv 999 needs at least 999 rows" in done.err) == (Code.USAGE, True)
 
 
+@pytest.mark.parametrize("command", ["learn --target sex", "cluster", "reduce", "anomalies"])
+def test_a_folder_that_cannot_be_is_refused_before_the_work(inside, saved, command, monkeypatch):
+    """It was after the study that the file above it was noticed."""
+    monkeypatch.setattr("pellucid.data.load", None)
+    name, *rest = command.split()
+    done = inside(name, saved.table, *rest, "--out", f"{saved.table}/below/it")
+    assert done.code == Code.OUTPUT_EXISTS
+    assert f"{saved.table} is a file; give the name of a folder" in done.err
+
+
 def test_an_empty_cell_is_no_reason():
     """b = 2 a; the median in the gap would be far from that. The row with a wrong b is found."""
     a = np.random.default_rng(1).normal(size=100)

@@ -7,6 +7,7 @@ import click
 
 from pellucid.cli.shared.options import common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
+from pellucid.report.folders import check_folder
 
 FILES = ("report.html", "report.json", "anomalies.csv")
 SHOWN = 12  # rows on the terminal
@@ -46,10 +47,10 @@ def anomalies(
 
     Leaves a folder with report.html, report.json and anomalies.csv (every row with its score).
     """
-    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
+    from pellucid.cli.shared.outputs import default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "anomalies")
-    check_files(folder, FILES, overwrite)
+    check_folder(folder, overwrite, FILES)
     from pellucid.study.tables.anomalies import find_anomalies, find_detector
 
     find_detector(method)

@@ -8,6 +8,7 @@ import click
 
 from pellucid.cli.shared.options import common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
+from pellucid.report.folders import check_folder
 
 if TYPE_CHECKING:
     from pellucid.study.records import Finding
@@ -63,10 +64,10 @@ def cluster(
 
     Leaves a folder with report.html, report.json, clusters.csv and model.pellucid.
     """
-    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
+    from pellucid.cli.shared.outputs import default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "clusters")
-    check_files(folder, FILES, overwrite)
+    check_folder(folder, overwrite, FILES)
     from pellucid.study.tables.groups import check_count, group_table
 
     check_count(method, counts)

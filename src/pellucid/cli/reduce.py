@@ -7,6 +7,7 @@ import click
 
 from pellucid.cli.shared.options import common, console, grid, print_json
 from pellucid.cli.shared.tables import check_columns, read_table
+from pellucid.report.folders import check_folder
 
 FILES = ("report.html", "report.json", "scores.csv", "loadings.csv", "model.pellucid")
 SHOWN = 12  # features on the terminal
@@ -42,10 +43,10 @@ def reduce(
 
     Leaves a folder with report.html, report.json, scores.csv, loadings.csv and model.pellucid.
     """
-    from pellucid.cli.shared.outputs import check_files, default_folder, with_command, write_folder
+    from pellucid.cli.shared.outputs import default_folder, with_command, write_folder
 
     folder = out if out is not None else default_folder(data, "components")
-    check_files(folder, FILES, overwrite)
+    check_folder(folder, overwrite, FILES)
     from pellucid.study.tables.reduction import find_method, reduce_table
 
     find_method(method)

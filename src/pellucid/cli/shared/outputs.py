@@ -2,11 +2,8 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from pellucid.cli.shared.options import Code, Stop
 
 
 def default_folder(data: str, what: str) -> Path:
@@ -17,16 +14,6 @@ def default_folder(data: str, what: str) -> Path:
     from pellucid.cli.learn import stem
 
     return Path(f"pellucid-{stem(data)}-{what}")
-
-
-def check_files(folder: Path, names: Sequence[str], overwrite: bool) -> None:
-    """Refuse to replace an earlier answer, before any work is done."""
-    if folder.exists() and not folder.is_dir():
-        raise Stop(Code.OUTPUT_EXISTS, f"{folder} is a file; give the name of a folder")
-    there = [name for name in names if (folder / name).exists()]
-    if there and not overwrite:
-        text = f"{folder} holds {there[0]} already; --overwrite replaces it"
-        raise Stop(Code.OUTPUT_EXISTS, text)
 
 
 def write_folder(
