@@ -12,7 +12,7 @@ from pellucid.study.checks.dispersion import LEVEL, learned_dispersion
 from pellucid.study.checks.findings import finding
 from pellucid.study.checks.leaks import selection_finding
 from pellucid.study.judging.final_score import Evaluation
-from pellucid.study.judging.measure import BALANCED, SHARES
+from pellucid.study.judging.measure import BALANCED, DEVIANCES, SHARES
 from pellucid.study.judging.threshold_choice import Cut
 from pellucid.study.reading.target_arrays import CLASSES
 from pellucid.study.records import Finding, Insight, LeaderboardRow, Task
@@ -158,7 +158,9 @@ def _residuals(facts: Facts) -> list[Finding]:
     if health is None:
         return []
     found = []
-    if "nonlinear" in health["problems"] and _chosen(facts).complexity <= 1:
+    # its p-value counts rows as independent, and counts and amounts have a bend of their own
+    straight = facts.shop.kind == "random" and facts.task.metric not in DEVIANCES
+    if "nonlinear" in health["problems"] and straight and _chosen(facts).complexity <= 1:
         found.append(_curved(facts, health["p_value"]))
     if health["cook"] is not None and health["cook"] > 1:
         found.append(finding("PEL411", f"row {health['row']}", cook=health["cook"]))
@@ -251,7 +253,7 @@ def _overdispersed(facts: Facts) -> list[Finding]:
 
 def _spreading(facts: Facts) -> list[Finding]:
     growth = facts.shop.growth
-    if growth is None or not growth.grows:
+    if growth is None or not growth.grows or not facts.choice.signal:
         return []
     return [finding("PEL417", facts.task.target, **growth._asdict())]
 
