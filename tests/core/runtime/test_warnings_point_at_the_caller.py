@@ -332,6 +332,7 @@ CALLS = [
     lambda: p.RadiusNeighborsRegressor(0.5).fit(X, y).predict(X + 99),
     lambda: neighbors.pairwise_distances(np.array([[1.0, np.nan], [np.nan, 3.0]]), metric="gower"),
     lambda: p.KNeighborsClassifier(metric_params={"p": 3}).fit(X, c),
+    lambda: p.KNeighborsClassifier(p=50).fit(X, c),
     # neural
     lambda: neural.initial_weights((2, 2), "zeros"),
     lambda: p.MLPRegressor(hidden_layer_sizes=dead, tol=1.0, n_iter_no_change=1).fit(X, y),
