@@ -131,7 +131,7 @@ def test_stray_cells_of_inputs_and_target_are_shown_with_their_rows():
     assert (study.task.kind, study.task.unlabelled) == ("regression", 1)
     (found,) = (f for f in study.audit().findings if f.code == "PEL113")
     assert found.evidence["examples"] == {"price": ["sold"], "lot": ["corner"]}
-    assert found.evidence["rows"] == {"price": [5], "lot": [1]}
+    assert found.evidence["rows"] == {"price": [4], "lot": [0]}
     assert found.evidence["cells"] == {"price": 1, "lot": 2}
     assert found.evidence["read_as"] == {"price": "whole", "lot": "whole"}
 

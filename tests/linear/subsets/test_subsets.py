@@ -278,7 +278,7 @@ def test_columns_that_gain_nothing():
 def test_several_targets_are_refused():
     with pytest.raises(ValueError, match="1d array"):
         BestSubsetRegression().fit(R, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match="one target, got 2"):
+    with pytest.raises(ValueError, match="one target, got several: 2 columns"):
         BestSubsetRegression().fit_blocks(Blocks(R, np.column_stack([Y, Y]), 4096))
 
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF
 
 import pellucid
+from pellucid.core.loops.statistics import Rows, unit_weights
 from pellucid.kernel import (
     GaussianKernel,
     PolynomialKernel,
@@ -17,7 +18,7 @@ from pellucid.kernel import (
     weisfeiler_lehman_test,
 )
 from pellucid.kernel import kernel_alignment as fast_kernel_alignment
-from pellucid.kernel.processes.sparse_gaussian_process_regressor import lower_bound
+from pellucid.kernel.processes.inducing_bound import Data, Unit, lower_bound
 from pellucid.textbook.kernels.gaussian_process import gaussian_process
 from pellucid.textbook.kernels.graph_isomorphism import graph_isomorphism
 from pellucid.textbook.kernels.inducing_points import inducing_points
@@ -97,7 +98,8 @@ def test_inducing_points():
     X, _ = problem(1)
     y, Z = np.sin(X[:, 0]) + X[:, 1], X[:6]
     y = (y - y.mean()) / y.std()
-    fast = lower_bound(RBF(1.0), 0.2, X, y, Z)
+    data = Data(Rows(X, y, unit_weights(len(X))), map, Unit(0.0, 1.0))
+    fast = lower_bound(RBF(1.0), 0.2, data, Z)
     K = gaussian(Z, Z, 1.0) + fast.jitter * np.eye(6)  # a little of it, against rounding
     plain = inducing_points(K, gaussian(Z, X, 1.0), len(X), y, 0.2)
     same(plain.bound, fast.value)

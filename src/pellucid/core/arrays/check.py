@@ -64,8 +64,8 @@ def finite(**values: Any) -> None:
             raise ValueError(f"{name} must be a finite number, got {value!r}")
 
 
-def whole(*, at_least: int = 1, **values: object) -> None:
-    """Refuse anything that is not a whole number of at least ``at_least``.
+def whole(*, at_least: int = 1, most: int | None = LARGEST_WHOLE, **values: object) -> None:
+    """Refuse anything that is not a whole number from ``at_least`` to ``most``; None: any.
 
     >>> whole(n_clusters=2.5)
     Traceback (most recent call last):
@@ -77,9 +77,9 @@ def whole(*, at_least: int = 1, **values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
             raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}")
-        if int(value) > LARGEST_WHOLE:
+        if most is not None and int(value) > most:
             size = f"a whole number of {int(value).bit_length()} bits"
-            raise ValueError(f"{name} must be at most {LARGEST_WHOLE}, got {size}")
+            raise ValueError(f"{name} must be at most {most}, got {size}")
 
 
 def fraction(**values: Any) -> None:

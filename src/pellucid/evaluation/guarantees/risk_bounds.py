@@ -117,7 +117,8 @@ def finite_class_bound(
     0.2225251396
     """
     check_loss(train_loss=train_loss)
-    check.whole(n=n, class_size=class_size)
+    check.whole(n=n)
+    check.whole(most=None, class_size=class_size)  # 2^(2^n) functions are a class too
     check.boolean(consistent=consistent)
     check.fraction(delta=delta)
     log_odds = math.log(class_size) - math.log(delta)
@@ -139,7 +140,7 @@ def finite_class_size(
     (100, 496)
     """
     check.positive(epsilon=epsilon)
-    check.whole(class_size=class_size)
+    check.whole(most=None, class_size=class_size)
     check.boolean(consistent=consistent)
     check.fraction(delta=delta)
     log_odds = math.log(class_size) - math.log(delta)

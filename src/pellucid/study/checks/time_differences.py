@@ -137,7 +137,7 @@ def _told(d: Array, y: Array, step: float) -> tuple[float, str, str] | None:
 def _shortest_band(e: Array) -> tuple[float, float]:
     """The ends of the shortest band with 99 of 100 numbers.
 
-    >>> _shortest_band(np.r_[np.linspace(0, 1, 199), 7.0])
+    >>> _shortest_band(np.r_[-9.0, np.linspace(0, 1, 198), 7.0])
     (0.0, 1.0)
     """
     e = np.sort(e)
