@@ -340,6 +340,10 @@ def _judged(
     if LEAST_LEVELS > L or n < LEAST_ROWS * L or (size > 1).sum() < L / 2:
         return None
     others = [n for n in views if n != name and not _alias(views[n], g)]
+    if columns[name].kind == "number" and all(
+        _repeats(view, g) for view in (*(views[other] for other in others), target) if view
+    ):
+        return None  # whole rows come back: copies, which are kept together in any case
     ties = {other: _tie(views[other], g) for other in others}
     fixed = [other for other in others if ties[other].share >= OWN]
     goal = None if target is None else _tie(target, g)
